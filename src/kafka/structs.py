@@ -1,0 +1,113 @@
+"""The plain values of the public API: named tuples that compare, hash, unpack and print as such."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kafka.errors import KafkaError
+
+
+class TopicPartition(NamedTuple):
+    """A partition of a topic.
+
+    Arguments:
+        topic: name of the topic.
+        partition: number of the partition, from 0.
+    """
+
+    topic: str
+    partition: int
+
+
+class OffsetAndMetadata(NamedTuple):
+    """What is committed for a partition.
+
+    Arguments:
+        offset: the offset of the next record to read.
+        metadata: any short text kept with it (brokers allow 4,096 bytes unless set otherwise).
+        leader_epoch: epoch of the leader that the last record came from (KIP-320), or -1.
+    """
+
+    offset: int
+    metadata: str | None = ""
+    leader_epoch: int | None = -1
+
+
+class OffsetAndTimestamp(NamedTuple):
+    """An offset found by its time.
+
+    Arguments:
+        offset: the first offset at or after the time asked for.
+        timestamp: that record's timestamp in milliseconds since 1970-01-01 UTC.
+        leader_epoch: epoch of the leader when the record was written, or -1.
+    """
+
+    offset: int
+    timestamp: int
+    leader_epoch: int | None = -1
+
+
+class BrokerMetadata(NamedTuple):
+    """A broker as the cluster announces it."""
+
+    nodeId: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+class PartitionMetadata(NamedTuple):
+    """A partition as the cluster announces it; ``leader`` is -1 where there is none, brokers are given by id."""
+
+    topic: str
+    partition: int
+    leader: int
+    leader_epoch: int
+    replicas: list[int]
+    isr: list[int]
+    offline_replicas: list[int] | None = None
+    error: "type[KafkaError] | KafkaError | None" = None
+
+
+class MemberInformation(NamedTuple):
+    """A member of a group, as the coordinator describes it."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    member_metadata: object
+    member_assignment: object
+
+
+class GroupInformation(NamedTuple):
+    """A group, as its coordinator describes it."""
+
+    error_code: int
+    group: str
+    state: str
+    protocol_type: str
+    protocol: str
+    members: list[MemberInformation]
+    authorized_operations: list[str] | None = None
+
+
+class RetryOptions(NamedTuple):
+    """How often and how long apart something is tried again.
+
+    Arguments:
+        limit: number of attempts after the first; 0 or None for no limit.
+        backoff_ms: pause between two attempts, in milliseconds.
+        retry_on_timeouts: whether a timeout is tried again as well.
+    """
+
+    limit: int | None = 3
+    backoff_ms: int = 1000
+    retry_on_timeouts: bool = True
+
+
+class Node(NamedTuple):
+    """A broker's id and address."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
