@@ -1,0 +1,100 @@
+"""Compile the hot modules with Cython, where that is possible; everything else stands in pyproject.toml.
+
+No compiler, no Cython, or a module that does not compile: the installation goes on with the plain `.py` of that module,
+which does the same more slowly. `KAFKA_PURE=1` skips compiling, `KAFKA_REQUIRE_COMPILED=1` makes a failure fatal.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+REQUIRED = os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("", "0")
+
+
+def say(text: str) -> None:
+    """Print a line that also shows where the build tool keeps standard output to itself."""
+    print(f"kafka-columnar: {text}", file=sys.stderr, flush=True)
+
+
+def hot_modules() -> list[str]:
+    """Read the one list of modules to compile without importing the package."""
+    listed: tuple[str, ...] = runpy.run_path(str(ROOT / "src/kafka/_variant.py"))["HOT_MODULES"]
+    missing = [name for name in listed if not source_of(name).exists()]
+    if missing:
+        say(f"listed in HOT_MODULES but not in the tree: {', '.join(missing)}")
+    return [name for name in listed if name not in missing]
+
+
+def source_of(name: str) -> Path:
+    """The `.py` file of a module below src."""
+    return ROOT / "src" / Path(*name.split(".")).with_suffix(".py")
+
+
+def extensions() -> list[Extension]:
+    """One optional extension a hot module; empty if the plain variant is wanted."""
+    if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
+        say("KAFKA_PURE is set: nothing is compiled")
+        return []
+    flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-strict-aliasing", "-Wno-unused-function"]
+    return [
+        Extension(
+            name,
+            [str(source_of(name).relative_to(ROOT))],
+            extra_compile_args=flags,
+            optional=not REQUIRED,
+        )
+        for name in hot_modules()
+    ]
+
+
+class BuildHotModules(build_ext):
+    """Runs Cython for one module after the other, so that a module that fails does not take the others along."""
+
+    def build_extensions(self) -> None:
+        """Translate to C below the build folder, then compile what was translated."""
+        self.extensions = [c for extension in self.extensions for c in self.translate(extension)]
+        super().build_extensions()
+
+    def build_extension(self, extension: Extension) -> None:
+        """Compile one module; a failure is reported, and then passed over by the base class as it is optional."""
+        try:
+            super().build_extension(extension)
+        except Exception as error:
+            self.failed(extension.name, f"no C compiler, or it failed: {error}")
+            raise
+
+    def translate(self, extension: Extension) -> list[Extension]:
+        """Put the C file that Cython makes in the place of the `.py` of one extension; empty if that failed."""
+        try:
+            from Cython.Build import cythonize
+            from Cython.Compiler.Errors import CompileError
+        except ImportError:
+            self.failed(extension.name, "Cython is not installed")
+            return []
+        try:
+            translated: list[Extension] = cythonize([extension], build_dir="build/cython", language_level=3, quiet=True)
+        except CompileError as error:
+            self.failed(extension.name, f"Cython failed: {error}")
+            return []
+        extension.sources, extension.depends = translated[0].sources, translated[0].depends
+        return [extension]
+
+    def failed(self, name: str, why: str) -> None:
+        """Remove what an earlier build left of the module, and say (or raise) that it stays plain."""
+        if REQUIRED:
+            raise SystemExit(f"kafka-columnar: {name} could not be compiled: {why}")
+        say(f"{name} stays plain Python: {why}")
+        for stale in (Path(self.get_ext_fullpath(name)), ROOT / "src" / self.get_ext_filename(name)):
+            stale.unlink(missing_ok=True)
+
+
+options: dict[str, Any] = {"ext_modules": extensions(), "cmdclass": {"build_ext": BuildHotModules}}
+setup(**options)

@@ -1,0 +1,75 @@
+"""kafka-columnar: Apache Kafka for Python, columnar inside.
+
+The names below are loaded when they are first used, so that `import kafka` is quick. May import nothing but `_variant`
+and `version` at the top; the rest of the package imports downwards along the layers of docs/DESIGN.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from kafka import _variant
+from kafka.version import __version__
+
+_variant.install_plain_finder()
+
+if TYPE_CHECKING:
+    from kafka import errors as errors
+    from kafka.admin import KafkaAdminClient as KafkaAdminClient
+    from kafka.consumer import KafkaConsumer as KafkaConsumer
+    from kafka.consumer.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
+    from kafka.producer import KafkaProducer as KafkaProducer
+    from kafka.serializer import Deserializer as Deserializer
+    from kafka.serializer import Serializer as Serializer
+    from kafka.structs import OffsetAndMetadata as OffsetAndMetadata
+    from kafka.structs import OffsetAndTimestamp as OffsetAndTimestamp
+    from kafka.structs import TopicPartition as TopicPartition
+
+__title__ = "kafka"
+__all__ = [
+    "ConsumerRebalanceListener",
+    "Deserializer",
+    "KafkaAdminClient",
+    "KafkaConsumer",
+    "KafkaProducer",
+    "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+    "Serializer",
+    "TopicPartition",
+    "__title__",
+    "__version__",
+    "errors",
+]
+
+_HOMES = {
+    "ConsumerRebalanceListener": "kafka.consumer.subscription_state",
+    "Deserializer": "kafka.serializer",
+    "KafkaAdminClient": "kafka.admin",
+    "KafkaConsumer": "kafka.consumer",
+    "KafkaProducer": "kafka.producer",
+    "OffsetAndMetadata": "kafka.structs",
+    "OffsetAndTimestamp": "kafka.structs",
+    "Serializer": "kafka.serializer",
+    "TopicPartition": "kafka.structs",
+}
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home, or a submodule, when it is first asked for (PEP 562)."""
+    if name in _HOMES:
+        value: Any = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name == "errors":
+        value = importlib.import_module("kafka.errors")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names whether they are loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,79 @@
+"""Which modules are compiled, and how the plain variant is forced.
+
+The hot modules are ordinary Python files in Cython's pure Python mode. `setup.py` compiles those listed here into
+extension modules that lie beside the `.py` files, and the import system prefers an extension module. With `KAFKA_PURE=1`
+in the environment the `.py` files are loaded instead; the result is the same, slower.
+
+Imports nothing of the package: `setup.py` reads this file before anything is built.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+HOT_MODULES: tuple[str, ...] = ("kafka.partitioner.murmur2",)
+"""Dotted names of the modules that are compiled, one a line, sorted."""
+
+
+class PlainFinder:
+    """A meta path finder that loads the `.py` file of each hot module, also where an extension module lies beside it."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return a spec for the source file of the hot module `name`; None leaves other modules to other finders."""
+        if name not in HOT_MODULES or path is None:
+            return None
+        for folder in path:
+            file = os.path.join(folder, name.rpartition(".")[2] + ".py")
+            if os.path.isfile(file):
+                loader = importlib.machinery.SourceFileLoader(name, file)
+                return importlib.util.spec_from_file_location(name, file, loader=loader)
+        return None
+
+
+def plain_is_forced() -> bool:
+    """Whether the environment asks for the plain variant (`KAFKA_PURE` set, and neither empty nor 0)."""
+    return os.environ.get("KAFKA_PURE", "") not in ("", "0")
+
+
+def install_plain_finder() -> None:
+    """Put `PlainFinder` before the import system's own finders, once, if the environment asks for it."""
+    if plain_is_forced() and PlainFinder not in sys.meta_path:
+        sys.meta_path.insert(0, PlainFinder)
+
+
+def compiled_modules() -> dict[str, bool]:
+    """Tell for each hot module whether an import of it gives (or gave) the compiled variant.
+
+    A module that is not loaded yet is looked for, not loaded. A module whose file does not exist is left out.
+    """
+    found: dict[str, bool] = {}
+    for name in HOT_MODULES:
+        module = sys.modules.get(name)
+        spec = module.__spec__ if module is not None else _spec_of(name)
+        if spec is not None:
+            found[name] = isinstance(spec.loader, importlib.machinery.ExtensionFileLoader)
+    return found
+
+
+def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
+    """Find a module without loading it (its parent packages are loaded)."""
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return None
+
+
+def variant() -> str:
+    """Return `"compiled"` if every hot module is compiled, `"plain"` if none is, `"mixed"` otherwise."""
+    kinds = set(compiled_modules().values())
+    if len(kinds) > 1:
+        return "mixed"
+    return "compiled" if kinds == {True} else "plain"
