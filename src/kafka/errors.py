@@ -49,16 +49,12 @@ class CommitFailedError(KafkaError):
     """An offset commit came too late: the group has rebalanced and given the partitions to another member."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(
-            *(
-                args
-                or (
-                    "the offsets were not committed, because the group has rebalanced and this member's partitions "
-                    "may belong to another one now; this happens when the time between two calls of poll() exceeds "
-                    "max_poll_interval_ms: raise that, or process fewer records a call (max_poll_records)",
-                )
-            )
+        advice = (
+            "the offsets were not committed, because the group has rebalanced and this member's partitions may belong "
+            "to another one now; this happens when the time between two calls of poll() exceeds max_poll_interval_ms: "
+            "raise that, or process fewer records a call (max_poll_records)"
         )
+        super().__init__(*(args or (advice,)))
 
 
 class IllegalArgumentError(KafkaError, ValueError):

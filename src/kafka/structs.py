@@ -49,7 +49,7 @@ class OffsetAndTimestamp(NamedTuple):
 class BrokerMetadata(NamedTuple):
     """A broker as the cluster announces it."""
 
-    nodeId: int
+    nodeId: int  # noqa: N815  # kafka-python's name
     host: str
     port: int
     rack: str | None = None

@@ -1,0 +1,38 @@
+"""The one table of client options, and the typed objects that a client's keyword arguments become.
+
+Layer 0. A face calls `parse_consumer`, `parse_producer` or `parse_admin` once; what stands below it gets only its
+slice.
+"""
+
+from kafka.config.connection import ConnectionOptions, SecurityOptions
+from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.option import Option
+from kafka.config.producer import ProducerOptions
+from kafka.config.table import (
+    AdminConfig,
+    ConsumerConfig,
+    ProducerConfig,
+    from_java_names,
+    option_table,
+    parse_admin,
+    parse_consumer,
+    parse_producer,
+)
+
+__all__ = [
+    "AdminConfig",
+    "ConnectionOptions",
+    "ConsumerConfig",
+    "ConsumerOptions",
+    "FetchOptions",
+    "GroupOptions",
+    "Option",
+    "ProducerConfig",
+    "ProducerOptions",
+    "SecurityOptions",
+    "from_java_names",
+    "option_table",
+    "parse_admin",
+    "parse_consumer",
+    "parse_producer",
+]

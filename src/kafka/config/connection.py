@@ -1,0 +1,174 @@
+"""Options of the connections: which brokers, how long to wait, how to be let in."""
+
+import dataclasses
+import socket
+import ssl
+from collections.abc import Sequence
+from typing import Any
+
+from kafka.config.option import (
+    anything,
+    boolean,
+    choice,
+    integer,
+    invalid,
+    option,
+    path,
+    text,
+)
+
+DEFAULT_PORT = 9092
+
+
+def _host_and_port(name: str, entry: object) -> tuple[str, int]:
+    if isinstance(entry, tuple | list) and len(entry) == 2:
+        host, port = entry
+        if isinstance(host, str) and isinstance(port, int):
+            return host, port
+    if not isinstance(entry, str) or not entry.strip():
+        raise invalid(name, "'host:port' strings", entry)
+    entry = entry.strip()
+    _, sign, rest = entry.partition("://")
+    address = rest if sign else entry
+    if address.startswith("["):  # [IPv6]:port
+        host, _, tail = address[1:].partition("]")
+        port_text = tail[1:] if tail.startswith(":") else ""
+    elif address.count(":") > 1:  # a bare IPv6 address
+        host, port_text = address, ""
+    else:
+        host, _, port_text = address.partition(":")
+    if not port_text:
+        return host, DEFAULT_PORT
+    if not port_text.isdigit() or not 0 < int(port_text) < 65536:
+        raise invalid(name, "'host:port' with a port from 1 to 65535", entry)
+    return host, int(port_text)
+
+
+def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
+    """'host:port,host:port', or a sequence of such, to pairs of host and port."""
+    entries: Sequence[object] = value.split(",") if isinstance(value, str) else value
+    if not isinstance(entries, list | tuple | set | frozenset) or not entries:
+        raise invalid(name, "'host:port' or a list of such", value)
+    if len(entries) == 2 and isinstance(value, tuple) and isinstance(value[1], int):
+        entries = [value]
+    return tuple(_host_and_port(name, entry) for entry in entries)
+
+
+def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
+    """A broker version such as (0, 10, 2), '0.10.2' or None: ask the broker."""
+    if value is None or value == "auto":
+        return None
+    if isinstance(value, str):
+        value = tuple(int(part) if part.isdigit() else part for part in value.split("."))
+    if not isinstance(value, tuple | list) or not value or not all(isinstance(part, int) for part in value):
+        raise invalid(name, "a broker version such as (2, 8) or None", value)
+    return tuple(value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """How brokers are found and talked to; all clients have these."""
+
+    bootstrap_servers: tuple[tuple[str, int], ...] = option(
+        "localhost:9092", parse_servers, "Brokers to ask first, as 'host:port' or a list of such.", "bootstrap.servers"
+    )
+    client_id: str | None = option(
+        None, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
+    )
+    api_version: tuple[int, ...] | None = option(
+        None, parse_api_version, "Version of the brokers; None asks them. Brokers before 0.10 need it."
+    )
+    request_timeout_ms: int = option(
+        30_000, integer(1), "How long a request may take until its answer is there.", "request.timeout.ms"
+    )
+    bootstrap_timeout_ms: int = option(30_000, integer(1), "How long a client looks for a first broker.")
+    socket_connection_setup_timeout_ms: int = option(
+        10_000, integer(1), "How long setting up one connection may take.", "socket.connection.setup.timeout.ms"
+    )
+    retry_backoff_ms: int = option(100, integer(0), "First pause before something is tried again.", "retry.backoff.ms")
+    retry_backoff_max_ms: int = option(1_000, integer(0), "Longest pause between two attempts.", "retry.backoff.max.ms")
+    reconnect_backoff_ms: int = option(
+        50, integer(0), "First pause before a lost connection is tried again.", "reconnect.backoff.ms"
+    )
+    reconnect_backoff_max_ms: int = option(
+        30_000, integer(0), "Longest pause before a lost connection is tried again.", "reconnect.backoff.max.ms"
+    )
+    max_in_flight_requests_per_connection: int = option(
+        5,
+        integer(1),
+        "How many requests may wait for an answer on one connection.",
+        "max.in.flight.requests.per.connection",
+    )
+    connections_max_idle_ms: int = option(
+        540_000, integer(-1), "After how long an unused connection is closed.", "connections.max.idle.ms"
+    )
+    metadata_max_age_ms: int = option(
+        300_000, integer(0), "How old the picture of the cluster may grow.", "metadata.max.age.ms"
+    )
+    allow_auto_create_topics: bool = option(
+        True, boolean, "Whether asking for a topic may create it.", "allow.auto.create.topics"
+    )
+    receive_message_max_bytes: int = option(
+        100_000_000, integer(1024), "The largest response taken from a broker.", "receive.message.max.bytes"
+    )
+    receive_buffer_bytes: int | None = option(
+        None, integer(1, none=True), "SO_RCVBUF of the sockets.", "receive.buffer.bytes"
+    )
+    send_buffer_bytes: int | None = option(
+        None, integer(1, none=True), "SO_SNDBUF of the sockets.", "send.buffer.bytes"
+    )
+    socket_options: tuple[tuple[int, int, int], ...] = option(
+        [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        lambda _, value: tuple(tuple(each) for each in value or ()),
+        "Arguments of setsockopt() for each socket.",
+    )
+    metrics_enabled: bool = option(True, boolean, "Whether the client keeps metrics.")
+    api_version_auto_timeout_ms: int = option(2_000, anything, "", inert=True)
+    metric_reporters: Any = option([], anything, "", inert=True)
+    metrics_num_samples: int = option(2, anything, "", inert=True)
+    metrics_sample_window_ms: int = option(30_000, anything, "", inert=True)
+    selector: Any = option(None, anything, "", inert=True)
+    kafka_client: Any = option(None, anything, "", inert=True)
+    sock_chunk_bytes: int = option(4_096, anything, "", inert=True)
+    sock_chunk_buffer_count: int = option(1_000, anything, "", inert=True)
+    bootstrap_topics_filter: Any = option((), anything, "", inert=True)
+    client_dns_lookup: str = option("use_all_dns_ips", anything, "", inert=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class SecurityOptions:
+    """TLS and SASL; all clients have these. The values are secrets: they are left out of the text form."""
+
+    security_protocol: str = option(
+        "PLAINTEXT",
+        choice({name.lower(): name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")}),
+        "How to talk to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'.",
+        "security.protocol",
+    )
+    ssl_context: ssl.SSLContext | None = option(
+        None, anything, "A ready ssl.SSLContext, instead of the other ssl_ options."
+    )
+    ssl_check_hostname: bool = option(True, boolean, "Whether the certificate has to be of the host asked.")
+    ssl_cafile: str | None = option(None, path, "PEM file of the authorities to trust; None: the system's.")
+    ssl_certfile: str | None = option(None, path, "PEM file of the client's certificate.")
+    ssl_keyfile: str | None = option(None, path, "PEM file of the client's key.")
+    ssl_password: str | None = option(
+        None, anything, "Password of the key, or a function that gives it.", "ssl.key.password"
+    )
+    ssl_crlfile: str | None = option(None, path, "PEM file of revoked certificates.")
+    ssl_ciphers: str | None = option(None, text(none=True), "Ciphers to offer, in OpenSSL's notation.")
+    sasl_mechanism: str | None = option(
+        None, text(none=True), "'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512' or 'OAUTHBEARER'.", "sasl.mechanism"
+    )
+    sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
+    sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")
+    sasl_oauth_token_provider: Any = option(None, anything, "Object whose token() gives an OAuth bearer token.")
+    sasl_kerberos_name: Any = option(None, anything, "Kerberos name of the service, for GSSAPI.")
+    sasl_kerberos_service_name: str = option(
+        "kafka", text(), "Kerberos service name, for GSSAPI.", "sasl.kerberos.service.name"
+    )
+    sasl_kerberos_domain_name: str | None = option(None, text(none=True), "Kerberos domain, for GSSAPI.")
+    socks5_proxy: str | None = option(None, text(none=True), "URL of a SOCKS5 proxy.")
+
+    def __repr__(self) -> str:
+        return f"SecurityOptions(security_protocol={self.security_protocol!r}, sasl_mechanism={self.sasl_mechanism!r})"

@@ -1,0 +1,108 @@
+"""Options of the consumer: fetching, the group, and what it hands out."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
+
+
+def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
+    """A sequence of assignor classes or instances; None: range, then round robin."""
+    if value is None:
+        return None
+    found = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not found:
+        raise invalid(name, "at least one assignor", value)
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """How much is fetched at a time, and from where."""
+
+    fetch_min_bytes: int = option(1, integer(0), "Bytes a broker gathers before it answers.", "fetch.min.bytes")
+    fetch_max_wait_ms: int = option(500, integer(0), "How long a broker gathers them.", "fetch.max.wait.ms")
+    fetch_max_bytes: int = option(52_428_800, integer(0), "Bytes in one answer, about.", "fetch.max.bytes")
+    max_partition_fetch_bytes: int = option(
+        1_048_576, integer(0), "Bytes of one partition in one answer, about.", "max.partition.fetch.bytes"
+    )
+    check_crcs: bool = option(True, boolean, "Whether checksums are checked.", "check.crcs")
+    isolation_level: str = option(
+        "read_uncommitted",
+        choice({name: name for name in ("read_uncommitted", "read_committed")}),
+        "'read_committed' leaves out records of aborted and open transactions.",
+        "isolation.level",
+    )
+    auto_offset_reset: str = option(
+        "latest",
+        choice(
+            {"latest": "latest", "earliest": "earliest", "none": "none", "largest": "latest", "smallest": "earliest"}
+        ),
+        "Where to start without a valid position: 'earliest', 'latest', or 'none': raise.",
+        "auto.offset.reset",
+    )
+    enable_incremental_fetch_sessions: bool = option(
+        True, boolean, "Whether fetches name only what has changed (KIP-227)."
+    )
+    client_rack: str = option("", text(), "The rack this client is in (KIP-392).", "client.rack")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GroupOptions:
+    """Membership in a consumer group."""
+
+    group_id: str | None = option(
+        None, text(none=True, empty=False), "The group; None: no group, no commits.", "group.id"
+    )
+    group_instance_id: str | None = option(
+        None, text(none=True, empty=False), "Makes this a static member (KIP-345).", "group.instance.id"
+    )
+    enable_auto_commit: bool = option(
+        True, boolean, "Whether positions are committed in the background.", "enable.auto.commit"
+    )
+    auto_commit_interval_ms: int = option(5_000, integer(0), "How often they are.", "auto.commit.interval.ms")
+    default_offset_commit_callback: Callable[..., Any] | None = option(
+        None, function, "Called as (offsets, response or error) after a commit_async() without a callback."
+    )
+    partition_assignment_strategy: tuple[Any, ...] | None = option(
+        None, parse_assignors, "Assignors in order of preference.", "partition.assignment.strategy"
+    )
+    session_timeout_ms: int = option(
+        10_000, integer(1), "After how long without a heartbeat a member counts as dead.", "session.timeout.ms"
+    )
+    heartbeat_interval_ms: int = option(
+        3_000, integer(1), "How often a member shows that it lives.", "heartbeat.interval.ms"
+    )
+    max_poll_interval_ms: int = option(
+        300_000, integer(1), "How long may pass between two calls of poll().", "max.poll.interval.ms"
+    )
+    exclude_internal_topics: bool = option(
+        True, boolean, "Whether a pattern leaves out internal topics.", "exclude.internal.topics"
+    )
+
+
+def parse_consumer_timeout(name: str, value: Any) -> float:
+    """Milliseconds; -1, as older programs have it, and infinity mean for ever."""
+    if value == -1:
+        return math.inf
+    parsed: float = number(0)(name, value)
+    return parsed
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConsumerOptions:
+    """What poll() and iteration hand out."""
+
+    key_deserializer: Any = option(None, anything, "Turns the bytes of a key into an object.", "key.deserializer")
+    value_deserializer: Any = option(None, anything, "Turns the bytes of a value into an object.", "value.deserializer")
+    max_poll_records: int = option(500, integer(1), "Most records that one poll() gives.", "max.poll.records")
+    consumer_timeout_ms: float = option(
+        math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends."
+    )
+    default_api_timeout_ms: int = option(
+        60_000, integer(1), "How long a call without a timeout of its own may block.", "default.api.timeout.ms"
+    )
+    metric_group_prefix: str = option("consumer", text(), "Prefix of the names of metric groups.")
+    legacy_iterator: bool = option(False, anything, "", inert=True)

@@ -1,0 +1,74 @@
+"""Options of the producer."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
+
+
+def parse_retries(name: str, value: Any) -> float:
+    """A whole number of attempts, or infinity."""
+    if value == math.inf:
+        return math.inf
+    parsed: int = integer(0)(name, value)
+    return parsed
+
+
+def parse_compression(name: str, value: Any) -> str | None:
+    """The name of a codec, or None."""
+    known = ("gzip", "snappy", "lz4", "zstd")
+    if value is None or value == "none":
+        return None
+    if not isinstance(value, str) or value.lower() not in known:
+        raise invalid(name, "None or one of " + ", ".join(map(repr, known)), value)
+    return value.lower()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProducerOptions:
+    """How records are gathered, sent and acknowledged."""
+
+    key_serializer: Any = option(None, anything, "Turns a key into bytes.", "key.serializer")
+    value_serializer: Any = option(None, anything, "Turns a value into bytes.", "value.serializer")
+    acks: int = option(
+        "all",
+        choice({"all": -1, "-1": -1, "0": 0, "1": 1, -1: -1, 0: 0, 1: 1}),
+        "Who has to have a record before it counts as sent: 0 nobody, 1 the leader, 'all' every in-sync replica.",
+        "acks",
+    )
+    enable_idempotence: bool | None = option(
+        None,
+        lambda name, value: None if value is None else boolean(name, value),
+        "Whether retries never write a record twice (KIP-98); None: wherever acks='all' and the cluster allows it.",
+        "enable.idempotence",
+    )
+    compression_type: str | None = option(
+        None, parse_compression, "'gzip', 'snappy', 'lz4', 'zstd' or None.", "compression.type"
+    )
+    compression_level: int | None = option(
+        None, integer(-100, 100, none=True), "Level of the codec; None: its default."
+    )
+    retries: float = option(
+        math.inf, parse_retries, "How often a batch is sent again, within the delivery timeout.", "retries"
+    )
+    delivery_timeout_ms: float = option(
+        120_000, number(0), "How long a record may take until it is acknowledged or fails.", "delivery.timeout.ms"
+    )
+    batch_size: int = option(16_384, integer(0), "Size that a batch of a partition is filled up to.", "batch.size")
+    linger_ms: float = option(0, number(0), "How long a batch waits for more records.", "linger.ms")
+    partitioner: Callable[..., int] | None = option(
+        None, function, "Picks a partition; None: by murmur2 of the key, as Kafka's Java client.", "partitioner.class"
+    )
+    buffer_memory: int = option(
+        33_554_432, integer(1, 2**62), "Memory for records that are not sent yet.", "buffer.memory"
+    )
+    max_block_ms: float = option(60_000, number(0), "How long send() waits for metadata or memory.", "max.block.ms")
+    max_request_size: int = option(1_048_576, integer(1), "The largest request, and record, sent.", "max.request.size")
+    transactional_id: str | None = option(
+        None, text(none=True, empty=False), "Name of the transactional producer.", "transactional.id"
+    )
+    transaction_timeout_ms: int = option(
+        60_000, integer(1), "How long a transaction may take.", "transaction.timeout.ms"
+    )

@@ -1,0 +1,193 @@
+"""The option table itself, made from the slices, and the way from keyword arguments to typed objects."""
+
+import dataclasses
+import functools
+import logging
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from kafka.config.connection import ConnectionOptions, SecurityOptions
+from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.option import Option, boolean, nearest
+from kafka.config.producer import ProducerOptions
+from kafka.errors import KafkaConfigurationError
+
+log = logging.getLogger(__name__)
+
+_SLICES: dict[type[Any], frozenset[str]] = {
+    ConnectionOptions: frozenset({"consumer", "producer", "admin"}),
+    SecurityOptions: frozenset({"consumer", "producer", "admin"}),
+    ProducerOptions: frozenset({"producer"}),
+    FetchOptions: frozenset({"consumer"}),
+    GroupOptions: frozenset({"consumer"}),
+    ConsumerOptions: frozenset({"consumer"}),
+}
+Slice = TypeVar("Slice")
+
+
+@functools.cache
+def option_table() -> dict[str, Option]:
+    """Every option by its name."""
+    table = {}
+    for cls, clients in _SLICES.items():
+        for field in dataclasses.fields(cls):
+            table[field.name] = Option(name=field.name, clients=clients, **field.metadata)
+    return table
+
+
+@functools.cache
+def _java_names() -> dict[str, Option]:
+    return {row.java: row for row in option_table().values() if row.java}
+
+
+def _check_names(configs: Mapping[str, Any], client: str) -> None:
+    table = option_table()
+    for name in configs:
+        row = table.get(name)
+        if row is None or client not in row.clients:
+            mine = [other for other, each in table.items() if client in each.clients and not each.inert]
+            why = (
+                f"is an option of the {' and '.join(sorted(row.clients))}, not of the {client}" if row else "is unknown"
+            )
+            raise KafkaConfigurationError(f"option {name!r} {why}{nearest(name, mine)}")
+        if row.inert:
+            log.debug("option %r is accepted, but has no effect", name)
+
+
+def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
+    given = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # every slice is a dataclass
+        if field.name in configs:
+            given[field.name] = field.metadata["parse"](field.name, configs[field.name])
+    return cls(**given)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AdminConfig:
+    """All options of an admin client."""
+
+    connection: ConnectionOptions
+    security: SecurityOptions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProducerConfig:
+    """All options of a producer."""
+
+    connection: ConnectionOptions
+    security: SecurityOptions
+    producer: ProducerOptions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConsumerConfig:
+    """All options of a consumer."""
+
+    connection: ConnectionOptions
+    security: SecurityOptions
+    fetch: FetchOptions
+    group: GroupOptions
+    consumer: ConsumerOptions
+
+
+def _security(configs: Mapping[str, Any]) -> SecurityOptions:
+    security = _slice(SecurityOptions, configs)
+    if security.security_protocol.startswith("SASL") and security.sasl_mechanism is None:
+        raise KafkaConfigurationError(
+            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': 'PLAIN', 'SCRAM-SHA-256', "
+            "'SCRAM-SHA-512' or 'OAUTHBEARER'"
+        )
+    return security
+
+
+def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:
+    """Check the keyword arguments of an admin client; raises `KafkaConfigurationError`."""
+    _check_names(configs, "admin")
+    return AdminConfig(_slice(ConnectionOptions, configs), _security(configs))
+
+
+def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
+    """Check the keyword arguments of a producer; raises `KafkaConfigurationError`."""
+    _check_names(configs, "producer")
+    connection, producer = _slice(ConnectionOptions, configs), _slice(ProducerOptions, configs)
+    if producer.enable_idempotence:
+        if producer.acks != -1:
+            raise KafkaConfigurationError(
+                f"enable_idempotence=True needs acks='all', not acks={configs['acks']!r}: with fewer acknowledgements "
+                "a retry cannot be told from a new record"
+            )
+        if connection.max_in_flight_requests_per_connection > 5:
+            raise KafkaConfigurationError(
+                "enable_idempotence=True allows at most 5 for 'max_in_flight_requests_per_connection', not "
+                f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
+            )
+    if producer.transactional_id is not None and producer.enable_idempotence is False:
+        raise KafkaConfigurationError("a 'transactional_id' needs idempotence; leave out enable_idempotence=False")
+    return ProducerConfig(connection, _security(configs), producer)
+
+
+def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
+    """Check the keyword arguments of a consumer; raises `KafkaConfigurationError`."""
+    _check_names(configs, "consumer")
+    connection, fetch = _slice(ConnectionOptions, configs), _slice(FetchOptions, configs)
+    group, consumer = _slice(GroupOptions, configs), _slice(ConsumerOptions, configs)
+    if group.heartbeat_interval_ms >= group.session_timeout_ms:
+        raise KafkaConfigurationError(
+            f"heartbeat_interval_ms ({group.heartbeat_interval_ms}) has to be smaller than session_timeout_ms "
+            f"({group.session_timeout_ms}), or every member would count as dead; a third of it is usual"
+        )
+    if fetch.fetch_max_wait_ms >= connection.request_timeout_ms:
+        raise KafkaConfigurationError(
+            f"fetch_max_wait_ms ({fetch.fetch_max_wait_ms}) has to be smaller than request_timeout_ms "
+            f"({connection.request_timeout_ms}), or every idle fetch would time out"
+        )
+    return ConsumerConfig(connection, _security(configs), fetch, group, consumer)
+
+
+_JAVA_ONLY = {
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.truststore.location": "ssl_cafile",
+    "ssl.keystore.location": "ssl_certfile",
+}
+"""Names of properties that are files of PEM text or plain credentials here, in Java's and librdkafka's spelling."""
+
+
+def _from_text(row: Option, value: str) -> Any:
+    """A property's text as the type that the option has."""
+    if row.parse is boolean or isinstance(row.default, bool) or row.name == "enable_idempotence":
+        if value.strip().lower() in ("true", "false"):
+            return value.strip().lower() == "true"
+        raise KafkaConfigurationError(f"option {row.java!r} expects true or false, not {value!r}")
+    if isinstance(row.default, int | float) or row.name in ("receive_buffer_bytes", "send_buffer_bytes"):
+        try:
+            return int(value)
+        except ValueError:
+            raise KafkaConfigurationError(f"option {row.java!r} expects a whole number, not {value!r}") from None
+    return value
+
+
+def from_java_names(properties: Mapping[str, Any], client: str) -> dict[str, Any]:
+    """Turn properties of Kafka's Java clients into keyword arguments.
+
+    Arguments:
+        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values.
+        client: "consumer", "producer" or "admin".
+
+    Raises `KafkaConfigurationError` for a name that this client does not have, with the nearest one that it has.
+    """
+    configs: dict[str, Any] = {}
+    rows = {name: row for name, row in _java_names().items() if client in row.clients}
+    for name, value in properties.items():
+        row = rows.get(name)
+        if row is None and name in _JAVA_ONLY:
+            row = option_table()[_JAVA_ONLY[name]]
+        if row is None:
+            raise KafkaConfigurationError(
+                f"option {name!r} is unknown to the {client}{nearest(name, [*rows, *_JAVA_ONLY])}"
+            )
+        configs[row.name] = _from_text(row, value) if isinstance(value, str) else value
+    return configs

@@ -1,0 +1,132 @@
+"""The option table: names, checks, and what each client's keyword arguments become."""
+
+import dataclasses
+import math
+import pathlib
+
+import pytest
+
+from kafka.config import from_java_names, option_table, parse_admin, parse_consumer, parse_producer
+from kafka.errors import KafkaConfigurationError
+
+
+def test_consumer_defaults_are_those_of_the_second_generation() -> None:
+    config = parse_consumer({})
+    assert config.connection.bootstrap_servers == (("localhost", 9092),)
+    assert config.fetch.max_partition_fetch_bytes == 1_048_576
+    assert config.fetch.auto_offset_reset == "latest"
+    assert (config.group.session_timeout_ms, config.group.heartbeat_interval_ms) == (10_000, 3_000)
+    assert config.consumer.max_poll_records == 500
+    assert config.consumer.consumer_timeout_ms == math.inf
+
+
+def test_producer_defaults_are_the_safe_ones() -> None:
+    options = parse_producer({}).producer
+    assert (options.acks, options.retries, options.delivery_timeout_ms) == (-1, math.inf, 120_000)
+    assert options.enable_idempotence is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a:1", (("a", 1),)),
+        ("a:1, b", (("a", 1), ("b", 9092))),
+        (["a:1", "[::1]:92"], (("a", 1), ("::1", 92))),
+        ("PLAINTEXT://h:9", (("h", 9),)),
+        (("h", 9), (("h", 9),)),
+        ("::1", (("::1", 9092),)),
+    ],
+)
+def test_bootstrap_servers_are_read_in_every_usual_form(given: object, expected: object) -> None:
+    assert parse_admin({"bootstrap_servers": given}).connection.bootstrap_servers == expected
+
+
+@pytest.mark.parametrize("given", ["", [], "a:b", "a:70000", 9092, [9092], None])
+def test_other_bootstrap_servers_are_refused(given: object) -> None:
+    with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):
+        parse_admin({"bootstrap_servers": given})
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(KafkaConfigurationError, match=r"'fetch_min_byte' is unknown; did you mean 'fetch_min_bytes'"):
+        parse_consumer({"fetch_min_byte": 1})
+
+
+def test_an_option_of_another_client_is_refused_as_such() -> None:
+    with pytest.raises(KafkaConfigurationError, match="'acks' is an option of the producer, not of the consumer"):
+        parse_consumer({"acks": 1})
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        {"acks": 2},
+        {"acks": True},
+        {"batch_size": -1},
+        {"batch_size": "many"},
+        {"linger_ms": -1},
+        {"linger_ms": math.nan},
+        {"compression_type": "brotli"},
+        {"partitioner": 3},
+        {"retries": -1},
+        {"enable_idempotence": "yes"},
+        {"enable_idempotence": True, "acks": 1},
+        {"enable_idempotence": True, "max_in_flight_requests_per_connection": 6},
+        {"transactional_id": "t", "enable_idempotence": False},
+        {"ssl_cafile": "no/such/file.pem"},
+        {"security_protocol": "TLS"},
+        {"security_protocol": "SASL_SSL"},
+        {"api_version": "newest"},
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(configs: dict[str, object]) -> None:
+    with pytest.raises(KafkaConfigurationError, match=next(iter(configs))):
+        parse_producer(configs)
+
+
+def test_heartbeats_have_to_be_more_frequent_than_the_session_timeout() -> None:
+    with pytest.raises(KafkaConfigurationError, match="heartbeat_interval_ms"):
+        parse_consumer({"heartbeat_interval_ms": 10_000, "session_timeout_ms": 10_000})
+
+
+def test_older_spellings_are_understood() -> None:
+    config = parse_consumer({"auto_offset_reset": "smallest", "consumer_timeout_ms": -1, "api_version": "auto"})
+    assert config.fetch.auto_offset_reset == "earliest"
+    assert config.consumer.consumer_timeout_ms == math.inf
+    assert config.connection.api_version is None
+    assert parse_consumer({"selector": object, "metric_reporters": []}).connection.api_version is None
+
+
+def test_java_names_become_keyword_arguments_of_the_right_type() -> None:
+    found = from_java_names(
+        {"bootstrap.servers": "a:1", "fetch.min.bytes": "5", "enable.auto.commit": "false"}, "consumer"
+    )
+    assert found == {"bootstrap_servers": "a:1", "fetch_min_bytes": 5, "enable_auto_commit": False}
+    assert parse_consumer(found).fetch.fetch_min_bytes == 5
+
+
+def test_an_unknown_java_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(KafkaConfigurationError, match=r"'fetch.min.byte' is unknown.*'fetch.min.bytes'"):
+        from_java_names({"fetch.min.byte": "5"}, "consumer")
+    with pytest.raises(KafkaConfigurationError, match=r"linger.ms"):
+        from_java_names({"linger.ms": "5"}, "consumer")
+    with pytest.raises(KafkaConfigurationError, match=r"whole number"):
+        from_java_names({"fetch.min.bytes": "five"}, "consumer")
+
+
+def test_every_option_is_documented_once_and_its_default_passes_its_own_check() -> None:
+    for name, row in option_table().items():
+        assert row.clients, name
+        assert row.inert or row.doc.endswith("."), name
+        row.parse(name, row.default)
+
+
+def test_secrets_are_not_in_the_text_form() -> None:
+    config = parse_admin({"sasl_plain_password": "hunter2"})
+    assert "hunter2" not in repr(config)
+
+
+def test_options_are_frozen(tmp_path: pathlib.Path) -> None:
+    config = parse_admin({"ssl_cafile": __file__})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.connection.client_id = "x"  # type: ignore[misc]
