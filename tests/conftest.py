@@ -1,0 +1,122 @@
+"""Fixtures of the whole test suite: the two brokers, and topics on them.
+
+A test that takes `broker` runs twice, on the embedded broker and on Apache Kafka. Without Java or the network the
+second is skipped; where the environment says `CI=true` it fails instead, so that nothing is passed over unseen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.apache import ApacheKafka
+    from kafka.broker import EmbeddedBroker
+
+TESTS = Path(__file__).resolve().parent
+
+
+class Broker(Protocol):
+    """What tests know of a broker."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port`."""
+
+    @property
+    def kind(self) -> str:
+        """`"embedded"` or `"apache"`."""
+
+
+class MakeTopic(Protocol):
+    """The type of the fixture `make_topic`."""
+
+    def __call__(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+        """Create a topic with a new name, wait until it is ready, and return the name."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
+    for item in items:
+        if TESTS / "integration" in item.path.parents:
+            item.add_marker("integration")
+            if item.path.name.startswith("test_spark"):
+                item.add_marker("spark")
+
+
+def missing(what: str) -> None:
+    """Skip a test that lacks something this machine may not have; fail it where everything must be there."""
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(f"CI=true, and {what}", pytrace=False)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    """A running Apache Kafka of one node, shared by the session: a test uses topics and groups of its own."""
+    from harness.apache import ApacheKafka
+    from harness.fetch import FetchError
+    from harness.java import JavaError
+
+    try:
+        kafka = ApacheKafka(tmp_path_factory.mktemp("apache-kafka"))
+    except (FetchError, JavaError) as error:
+        missing(f"Apache Kafka is not to be had: {error}")
+        raise
+    with kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="session")
+def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    """A running embedded broker, shared by the session: a test uses topics and groups of its own."""
+    from kafka.broker import EmbeddedBroker
+
+    with EmbeddedBroker(tmp_path_factory.mktemp("embedded-broker")) as broker:
+        yield broker
+
+
+class _Embedded:
+    """The embedded broker as a `Broker`."""
+
+    kind = "embedded"
+
+    def __init__(self, broker: EmbeddedBroker) -> None:
+        self.bootstrap_servers = broker.bootstrap_servers
+
+
+@pytest.fixture(scope="session", params=["embedded", pytest.param("apache", marks=pytest.mark.apache)])
+def broker(request: pytest.FixtureRequest) -> Broker:
+    """The embedded broker, and then Apache Kafka."""
+    if request.param == "embedded":
+        return _Embedded(request.getfixturevalue("embedded_broker"))
+    kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
+    return kafka
+
+
+@pytest.fixture
+def make_topic(broker: Broker) -> MakeTopic:
+    """Return a function that makes a topic on `broker`."""
+    return topic_maker(broker.bootstrap_servers)
+
+
+@pytest.fixture
+def make_topic_on() -> Callable[[Broker], MakeTopic]:
+    """Return a function that gives a `make_topic` for any broker (one that a test started itself)."""
+    return lambda broker: topic_maker(broker.bootstrap_servers)
+
+
+def topic_maker(bootstrap_servers: str) -> MakeTopic:
+    """Return the function behind `make_topic`."""
+    from harness.topics import create_topic, new_topic_name
+
+    def make(partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+        name = new_topic_name()
+        create_topic(bootstrap_servers, name, partitions, config)
+        return name
+
+    return make

@@ -1,0 +1,139 @@
+"""Fetching Java programs from Maven Central, with Maven where it is installed, else with the Ivy that PySpark ships."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.cache import build_once, cache_folder
+from harness.java import java_command
+
+KAFKA_VERSION = "4.3.1"
+EXCLUDED = tuple(f"connect-{part}" for part in ("api", "json", "runtime", "transforms"))
+"""Parts of Kafka that a broker and its tools do not need, 10 MB of them."""
+PATIENCE_S = 900
+
+
+class Artifact(NamedTuple):
+    """The coordinates of one artifact."""
+
+    group: str
+    name: str
+    version: str
+
+
+class FetchError(RuntimeError):
+    """The artifacts could not be fetched; the message ends with what the tool said."""
+
+
+def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
+    """Return the folder with the jars of an Apache Kafka 4 broker and its Java tools."""
+    kafka = "org.apache.kafka"
+    return fetch_jars(
+        f"kafka-{version}",
+        [
+            Artifact(kafka, "kafka_2.13", version),
+            Artifact(kafka, "kafka-tools", version),
+            # Without a backend for the logging interface the broker logs nothing, and nothing says when it is ready.
+            Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
+        ],
+    )
+
+
+def fetch_jars(name: str, artifacts: Sequence[Artifact], *, transitive: bool = True) -> Path:
+    """Return the folder `name` of the cache with the jars of these artifacts, fetched if they are not there.
+
+    `KAFKA_COLUMNAR_FETCH` set to `mvn` or `ivy` chooses the tool. `transitive=False` leaves out what they depend on.
+
+    Raises:
+        FetchError: the tool failed or gave no jar.
+        JavaError: there is no Java.
+    """
+
+    def make(folder: Path) -> None:
+        tool = os.environ.get("KAFKA_COLUMNAR_FETCH") or ("mvn" if shutil.which("mvn") else "ivy")
+        command = {"mvn": _maven, "ivy": _ivy}[tool](folder, artifacts, transitive)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode or not any((folder / "libs").glob("*.jar")):
+            said = (done.stdout + done.stderr).strip()[-2000:]
+            raise FetchError(f"{tool} could not fetch {name} (exit status {done.returncode}):\n{said}")
+
+    return build_once(cache_folder() / "jars" / name, make) / "libs"
+
+
+def _maven(folder: Path, artifacts: Sequence[Artifact], transitive: bool) -> list[str]:
+    """Write a project that depends on the artifacts; return the command that copies its dependencies to `libs`."""
+
+    def element(artifact: Artifact) -> str:
+        leave_out = EXCLUDED if transitive else ("*",)
+        exclusions = "".join(
+            f"<exclusion><groupId>{artifact.group if transitive else '*'}</groupId>"
+            f"<artifactId>{excluded}</artifactId></exclusion>"
+            for excluded in leave_out
+        )
+        return (
+            f"<dependency><groupId>{artifact.group}</groupId><artifactId>{artifact.name}</artifactId>"
+            f"<version>{artifact.version}</version><exclusions>{exclusions}</exclusions></dependency>"
+        )
+
+    (folder / "pom.xml").write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>harness</groupId><artifactId>harness</artifactId><version>1</version>"
+        f"<dependencies>{''.join(map(element, artifacts))}</dependencies></project>"
+    )
+    command = ["mvn", "-q", "-B", "-Dstyle.color=never"]
+    if not _home_is_writable():
+        command.append(f"-Dmaven.repo.local={cache_folder() / 'm2'}")
+    return [*command, "dependency:copy-dependencies", "-DoutputDirectory=libs"]
+
+
+def _ivy(folder: Path, artifacts: Sequence[Artifact], transitive: bool) -> list[str]:
+    """Write an Ivy module that depends on the artifacts; return the command that retrieves them to `libs`."""
+    dependencies = "".join(
+        f'<dependency org="{a.group}" name="{a.name}" rev="{a.version}" conf="default->default" '
+        f'transitive="{str(transitive).lower()}"/>'
+        for a in artifacts
+    )
+    exclusions = "".join(f'<exclude org="org.apache.kafka" module="{module}"/>' for module in EXCLUDED)
+    (folder / "ivy.xml").write_text(
+        '<ivy-module version="2.0"><info organisation="harness" module="harness"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{dependencies}{exclusions}</dependencies></ivy-module>"
+    )
+    (folder / "ivysettings.xml").write_text(  # the resolver's default root is Maven Central
+        '<ivysettings><settings defaultResolver="central"/>'
+        '<resolvers><ibiblio name="central" m2compatible="true" usepoms="true"/></resolvers></ivysettings>'
+    )
+    command = [java_command(), "-jar", str(_ivy_jar()), "-settings", "ivysettings.xml", "-ivy", "ivy.xml"]
+    target = "libs/[artifact]-[revision](-[classifier]).[ext]"
+    return [*command, "-cache", str(cache_folder() / "ivy"), "-types", "jar", "bundle", "-retrieve", target]
+
+
+def _ivy_jar() -> Path:
+    """Return the Ivy that lies among PySpark's jars, found without importing PySpark."""
+    spec = importlib.util.find_spec("pyspark")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for jar in sorted(Path(place, "jars").glob("ivy-*.jar")):
+            return jar
+    raise FetchError(
+        "neither mvn nor PySpark (which ships Ivy) is installed: apt-get install maven, or pip install pyspark"
+    )
+
+
+def _home_is_writable() -> bool:
+    """Whether Maven can keep its own repository below the home folder."""
+    home = os.path.expanduser("~")
+    return os.access(home, os.W_OK | os.X_OK)

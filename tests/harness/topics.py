@@ -1,0 +1,115 @@
+"""Making topics through `kafka.wire` on a blocking socket, so that no client of ours is needed to test our clients."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import struct
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka.wire import framing, message_class
+
+CREATE_TOPICS_VERSION = 4
+METADATA_VERSION = 8
+TIMEOUT_S = 30.0
+TOPIC_ALREADY_EXISTS = 36
+_numbers = itertools.count(1)
+
+
+class Wire:
+    """A blocking connection to one broker, one request after the other."""
+
+    def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), timeout_s)
+        self._ids = itertools.count(1)
+
+    def ask(self, request: Any, version: int) -> Any:
+        """Send a request and return its response."""
+        number = next(self._ids)
+        self._socket.sendall(b"".join(framing.encode_request(request, version, number, "harness")))
+        (size,) = struct.unpack(">i", self._receive(4))
+        frame = self._receive(size)
+        if framing.correlation_id(frame) != number:
+            raise RuntimeError(f"the answer to request {number} is for request {framing.correlation_id(frame)}")
+        return framing.decode_response(type(request), version, frame)
+
+    def _receive(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            piece = self._socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError(f"the broker closed the connection after {len(data)} of {size} bytes")
+            data += piece
+        return bytes(data)
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._socket.close()
+
+
+def new_topic_name(stem: str = "topic") -> str:
+    """Return a name that no other test of this run, or of another on the same broker, has."""
+    return f"{stem}-{os.getpid()}-{next(_numbers)}"
+
+
+def create_topic(
+    bootstrap_servers: str,
+    name: str,
+    partitions: int = 1,
+    config: Mapping[str, str] | None = None,
+    *,
+    replication_factor: int = -1,
+    timeout_s: float = TIMEOUT_S,
+) -> None:
+    """Create a topic and return when every node of the cluster knows a leader for each of its partitions.
+
+    `replication_factor` -1 is the broker's default.
+
+    Raises:
+        RuntimeError: the broker refused it, or it was not ready in time.
+    """
+    request_class: Any = message_class("CreateTopicsRequest")
+    module = __import__(request_class.__module__, fromlist=["x"])
+    topic = module.CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replication_factor,
+        configs=[module.CreatableTopicConfig(name=k, value=v) for k, v in (config or {}).items()],
+    )
+    deadline = time.monotonic() + timeout_s
+    with Wire(bootstrap_servers.split(",")[0]) as wire:
+        request = request_class(topics=[topic], timeout_ms=int(timeout_s * 1000))
+        (result,) = wire.ask(request, CREATE_TOPICS_VERSION).topics
+    if result.error_code not in (0, TOPIC_ALREADY_EXISTS):
+        raise RuntimeError(f"topic {name} was not created: error {result.error_code}, {result.error_message}")
+    for address in bootstrap_servers.split(","):
+        await_topic(address, name, partitions, deadline)
+
+
+def await_topic(address: str, name: str, partitions: int, deadline: float) -> None:
+    """Wait until one broker tells a leader for each partition; it does within milliseconds of the creation."""
+    request_class: Any = message_class("MetadataRequest")
+    module = __import__(request_class.__module__, fromlist=["x"])
+    topics = [module.MetadataRequestTopic(name=name)]
+    with Wire(address) as wire:
+        while True:
+            (topic,) = wire.ask(request_class(topics=topics, allow_auto_topic_creation=False), METADATA_VERSION).topics
+            ready = [p for p in topic.partitions if p.error_code == 0 and p.leader_id >= 0]
+            if topic.error_code == 0 and len(ready) == partitions:
+                return
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"topic {name} has {len(ready)} of {partitions} leaders, error {topic.error_code}")
+            time.sleep(0.01)
+
+
+def delete_topics(bootstrap_servers: str, names: Iterable[str]) -> None:
+    """Delete topics, and do not wait for it."""
+    request_class: Any = message_class("DeleteTopicsRequest")
+    with Wire(bootstrap_servers.split(",")[0]) as wire:
+        wire.ask(request_class(topic_names=list(names), timeout_ms=1000), 3)
