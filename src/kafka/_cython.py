@@ -1,8 +1,8 @@
 """A stand-in for the `cython` module, for the plain variant where Cython is not installed.
 
 Has the names that the hot modules use, with the meaning they have in uncompiled Python: decorators give back what they
-decorate, types are Python's own, `cast` and `declare` give back the value. Nothing wraps around or is cut to a width, so
-a hot module masks explicitly where C would overflow.
+decorate, types are Python's own, `cast` and `declare` give back the value. Nothing wraps around or is cut to a width,
+so a hot module masks explicitly where C would overflow.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which modules are compiled, and how the plain variant is forced.
 
 The hot modules are ordinary Python files in Cython's pure Python mode. `setup.py` compiles those listed here into
-extension modules that lie beside the `.py` files, and the import system prefers an extension module. With `KAFKA_PURE=1`
-in the environment the `.py` files are loaded instead; the result is the same, slower.
+extension modules that lie beside the `.py` files, and the import system prefers an extension module. With
+`KAFKA_PURE=1` in the environment the `.py` files are loaded instead; the result is the same, slower.
 
 Imports nothing of the package: `setup.py` reads this file before anything is built.
 """
@@ -21,7 +21,7 @@ HOT_MODULES: tuple[str, ...] = ("kafka.partitioner.murmur2",)
 
 
 class PlainFinder:
-    """A meta path finder that loads the `.py` file of each hot module, also where an extension module lies beside it."""
+    """A meta path finder that loads the `.py` of each hot module, also where an extension module lies beside it."""
 
     @staticmethod
     def find_spec(
