@@ -1,0 +1,272 @@
+"""Options of a read or a write, from Spark's text to frozen objects: unknown and contradictory ones end here. Pure."""
+
+import dataclasses
+import functools
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka.config import from_java_names, parse_consumer, parse_producer
+from kafka.config.option import nearest
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.schema import COLUMNS, HEADERS, check_columns, check_user_schema
+from kafka.spark.table import (
+    BY_KEY,
+    KAFKA_PREFIX,
+    REFUSED_READING,
+    REFUSED_WRITING,
+    SPARKS_OWN,
+    USE_NAMES,
+    SparkOption,
+    Use,
+)
+from kafka.spark.values import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    Boundary,
+    Everywhere,
+    Selection,
+)
+
+log = logging.getLogger(__name__)
+
+_READER_FETCH = {
+    "max_partition_fetch_bytes": 8 * 1024 * 1024,
+    "receive_message_max_bytes": 256 * 1024 * 1024,
+}
+"""Defaults of a task's consumer that differ from a consumer's: a task reads few partitions, each as fast as it can."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """A read; times are in milliseconds, None means: no limit.
+
+    Arguments:
+        columns: what the option `columns` or `includeHeaders` asks for, in order.
+        configs: keyword arguments of the consumers, sorted, so that they can name a place in a cache.
+    """
+
+    selection: Selection
+    start: Boundary
+    end: Boundary
+    latest_if_no_match: bool
+    max_offsets: int | None
+    min_offsets: int | None
+    max_delay_ms: int
+    min_partitions: int | None
+    max_records: int | None
+    fail_on_data_loss: bool
+    columns: tuple[str, ...]
+    poll_timeout_ms: int
+    retries: int
+    retry_interval_ms: int
+    configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """A write.
+
+    Arguments:
+        topic: the option of that name; None: the column says it.
+        configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
+    """
+
+    topic: str | None
+    configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+
+
+def check_names(options: Mapping[str, str]) -> None:
+    """Raise `KafkaConfigurationError` for an option that neither source nor sink has; it names the nearest."""
+    for key in options:
+        if key in BY_KEY or key.startswith(KAFKA_PREFIX) or key in SPARKS_OWN:
+            continue
+        if key == "path":
+            raise KafkaConfigurationError(
+                f"kafka_columnar takes no path, and {options[key]!r} was given as one; name topics with the option "
+                "'subscribe' to read and 'topic' to write"
+            )
+        known = {**{each: row.name for each, row in BY_KEY.items()}, **{each: each for each in _kafka_names()}}
+        hint = nearest(key, known)
+        for lowered, name in known.items():
+            hint = hint.replace(f"{lowered!r}", f"{name!r}")
+        raise KafkaConfigurationError(f"option {key!r} is unknown to kafka_columnar{hint}")
+
+
+@functools.cache
+def _kafka_names() -> tuple[str, ...]:
+    from kafka.config import option_table
+
+    return tuple(KAFKA_PREFIX + row.java for row in option_table().values() if row.java)
+
+
+def _parse(options: Mapping[str, str], use: Use) -> dict[str, Any]:
+    """Each of the table's options that is given, by its name in the table, as its value."""
+    check_names(options)
+    parsed = {}
+    for key, row in BY_KEY.items():
+        if key not in options:
+            continue
+        if use in row.uses:
+            parsed[row.name] = row.parse(row.name, options[key])
+        elif use in row.tolerated:
+            log.warning("option %r has no effect on %s: %s", row.name, USE_NAMES[use], row.refusal)
+        else:
+            raise _misplaced(row, use)
+    if "kafka.bootstrap.servers" not in parsed:
+        raise KafkaConfigurationError(
+            "option 'kafka.bootstrap.servers' is missing: it names one or more brokers as host:port"
+        )
+    return parsed
+
+
+def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
+    places = " and ".join(name for each, name in USE_NAMES.items() if each in row.uses)
+    why = row.refusal or f"it is for {places}"
+    return KafkaConfigurationError(f"option {row.name!r} cannot be used for {USE_NAMES[use]}: {why}")
+
+
+def _client_configs(options: Mapping[str, str], client: str, refused: Mapping[str, str]) -> dict[str, Any]:
+    """The options with Kafka's prefix as keyword arguments of our client, checked."""
+    properties = {}
+    for key, value in options.items():
+        if key in refused:
+            raise KafkaConfigurationError(f"option {key!r} is refused: {refused[key]}")
+        if key.startswith(KAFKA_PREFIX):
+            properties[key.removeprefix(KAFKA_PREFIX)] = value
+    try:
+        configs = from_java_names(properties, client)
+        parse_consumer(configs) if client == "consumer" else parse_producer(configs)
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"among the options with the prefix {KAFKA_PREFIX!r}: {error.args[0]}") from None
+    return configs
+
+
+def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    """Check all options of a read.
+
+    Arguments:
+        options: as Spark hands them over, names in lower case.
+        streaming: whether it is a stream, or else a batch.
+
+    Raises `KafkaConfigurationError` that names the option.
+    """
+    use = Use.STREAM if streaming else Use.BATCH
+    parsed = _parse(options, use)
+    configs = _client_configs(options, "consumer", REFUSED_READING)
+    configs.pop("group_id", None)
+    start, end = _boundaries(parsed, streaming)
+    if parsed.get("minOffsetsPerTrigger", 0) > parsed.get("maxOffsetsPerTrigger", 2**63):
+        raise KafkaConfigurationError(
+            f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be larger than "
+            f"'maxOffsetsPerTrigger' ({parsed['maxOffsetsPerTrigger']})"
+        )
+    return ReadOptions(
+        selection=_selection(parsed),
+        start=start,
+        end=end,
+        latest_if_no_match=parsed.get("startingOffsetsByTimestampStrategy") == "latest",
+        max_offsets=parsed.get("maxOffsetsPerTrigger"),
+        min_offsets=parsed.get("minOffsetsPerTrigger"),
+        max_delay_ms=parsed.get("maxTriggerDelay", 15 * 60_000),
+        min_partitions=parsed.get("minPartitions"),
+        max_records=parsed.get("maxRecordsPerPartition"),
+        fail_on_data_loss=parsed.get("failOnDataLoss", True),
+        columns=_columns(parsed),
+        poll_timeout_ms=parsed.get("kafkaConsumer.pollTimeoutMs", 120_000),
+        retries=parsed.get("fetchOffset.numRetries", 3),
+        retry_interval_ms=parsed.get("fetchOffset.retryIntervalMs", 1_000),
+        configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
+    )
+
+
+def parse_write(options: Mapping[str, str]) -> WriteOptions:
+    """Check all options of a write; raises `KafkaConfigurationError` that names the option."""
+    parsed = _parse(options, Use.SINK)
+    configs = _client_configs(options, "producer", REFUSED_WRITING)
+    return WriteOptions(topic=parsed.get("topic"), configs=tuple(sorted(configs.items())))
+
+
+def _selection(parsed: Mapping[str, Any]) -> Selection:
+    given = [name for name in ("subscribe", "subscribePattern", "assign") if name in parsed]
+    if len(given) != 1:
+        raise KafkaConfigurationError(
+            "a read needs exactly one of the options 'subscribe', 'subscribePattern' and 'assign', not "
+            + (" and ".join(repr(name) for name in given) or "none")
+        )
+    selection: Selection = parsed[given[0]]
+    return selection
+
+
+def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int) -> Boundary:
+    given = [name for name in names if name in parsed]
+    for name in given[1:]:
+        log.warning("option %r has no effect, as %r goes before it", name, given[0])
+    return parsed[given[0]] if given else Everywhere(names[-1], default)
+
+
+def _boundaries(parsed: Mapping[str, Any], streaming: bool) -> tuple[Boundary, Boundary]:
+    """Where the read begins and ends, in the order in which the options go before each other."""
+    starts = ("startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets")
+    ends = ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets")
+    start = _first_given(parsed, starts, LATEST if streaming else EARLIEST)
+    end = _first_given(parsed, ends, LATEST)
+    if not streaming and _uses(start, LATEST):
+        raise KafkaConfigurationError(
+            "option 'startingOffsets' cannot be latest (-1) for a batch read: it would be empty"
+        )
+    if _uses(end, EARLIEST):
+        raise KafkaConfigurationError("option 'endingOffsets' cannot be earliest (-2): the read would be empty")
+    if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
+        for partition, offset in start.offsets.items():
+            if 0 <= end.offsets.get(partition, LATEST) < offset:
+                raise KafkaConfigurationError(
+                    f"option 'endingOffsets' ends {partition.topic}-{partition.partition} at "
+                    f"{end.offsets[partition]}, before 'startingOffsets' begins it at {offset}"
+                )
+    return start, end
+
+
+def _uses(boundary: Boundary, where: int) -> bool:
+    if isinstance(boundary, Everywhere):
+        return boundary.where == where
+    return isinstance(boundary, AtOffsets) and where in boundary.offsets.values()
+
+
+def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
+    headers = parsed.get("includeHeaders")
+    if "columns" in parsed:
+        columns: tuple[str, ...] = parsed["columns"]
+        check_columns("option 'columns'", columns)
+        if headers is not None and headers != (HEADERS in columns):
+            verb = "leaves out" if headers else "names"
+            raise KafkaConfigurationError(
+                f"option 'includeHeaders' is {str(headers).lower()}, but 'columns' {verb} {HEADERS!r}; "
+                "'columns' alone is enough"
+            )
+        return columns
+    return tuple(name for name in COLUMNS if name != HEADERS or headers)
+
+
+def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that the options ask for, before it is known whether the read is a stream or a batch."""
+    check_names(options)
+    given = {name: options[name.lower()] for name in ("columns", "includeHeaders") if name.lower() in options}
+    return _columns({name: BY_KEY[name.lower()].parse(name, text) for name, text in given.items()})
+
+
+def requested_columns(options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...]:
+    """The columns of the schema that Spark hands to a reader: the user's own, or what `read_columns` gave.
+
+    Arguments:
+        options: of the read.
+        fields: each a name, a type in Spark's notation and whether it may be null.
+    """
+    names = check_user_schema(fields)
+    if "columns" in options and names != read_columns(options):
+        raise KafkaConfigurationError(
+            f"option 'columns' asks for {', '.join(read_columns(options))}, the schema for {', '.join(names)}; "
+            "give one of them"
+        )
+    return names

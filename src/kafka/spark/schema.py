@@ -1,0 +1,90 @@
+"""The columns of a read, as Spark's own connector names and types them, and the checks of schemas. Pure."""
+
+from collections.abc import Sequence
+
+from kafka.config.option import nearest
+from kafka.errors import KafkaConfigurationError
+
+COLUMNS: dict[str, str] = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+    "headers": "array<struct<key:string,value:binary>>",
+}
+"""Every column and its type, in Spark's notation and order."""
+
+HEADERS = "headers"
+
+
+def ddl(columns: Sequence[str]) -> str:
+    """The schema of these columns in Spark's notation."""
+    return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
+
+
+def check_columns(option: str, columns: Sequence[str]) -> None:
+    """Raise `KafkaConfigurationError` for the first name that is no column of a read."""
+    for name in columns:
+        if name not in COLUMNS:
+            raise KafkaConfigurationError(
+                f"{option} names {name!r}, which a read from Kafka does not have{nearest(name, COLUMNS)}; "
+                f"there are {', '.join(COLUMNS)}"
+            )
+
+
+def check_user_schema(fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...]:
+    """Check the fields of a user's schema, each a name, a type in Spark's notation and whether it may be null.
+
+    Gives the names, or raises `KafkaConfigurationError`: the source reads columns as they are, and casting them is
+    Spark's work.
+    """
+    names = tuple(name for name, _, _ in fields)
+    check_columns("the schema", names)
+    for name, given, nullable in fields:
+        if given != COLUMNS[name]:
+            raise KafkaConfigurationError(
+                f"the schema gives column {name!r} the type {given}, but it is {COLUMNS[name]}; read it as that and "
+                "cast or parse it in Spark"
+            )
+        if not nullable:
+            raise KafkaConfigurationError(f"the schema declares column {name!r} as not null; leave that out")
+    if not names or len(set(names)) != len(names):
+        raise KafkaConfigurationError(f"the schema has to name at least one column, and none twice, not {list(names)}")
+    return names
+
+
+def check_sink_schema(fields: Sequence[tuple[str, str]], topic: str | None) -> tuple[str, ...]:
+    """Check the fields of the rows to write, each a name and a type in Spark's notation; gives those to be written.
+
+    Arguments:
+        fields: of the frame that is written; columns with other names than the sink's are left out.
+        topic: the option of that name.
+
+    Raises `KafkaConfigurationError` where `value` is missing, the topic is nowhere said, or a type is wrong.
+    """
+    types = dict(fields)
+    if "value" not in types:
+        raise KafkaConfigurationError(
+            f"a write to Kafka needs a column 'value' (string or binary), but there are only {', '.join(types)}; "
+            "make one, for example with to_json(struct(*))"
+        )
+    if topic is None and "topic" not in types:
+        raise KafkaConfigurationError("a write to Kafka needs the option 'topic' or a column 'topic'")
+    for name, allowed in _SINK_TYPES.items():
+        if name in types and types[name] not in allowed and not (name == "topic" and topic is not None):
+            raise KafkaConfigurationError(
+                f"column {name!r} has to be {' or '.join(allowed)} to be written to Kafka, not {types[name]}"
+            )
+    return tuple(name for name in types if name in _SINK_TYPES and not (name == "topic" and topic is not None))
+
+
+_SINK_TYPES = {
+    "topic": ("string",),
+    "key": ("string", "binary"),
+    "value": ("string", "binary"),
+    "partition": ("int",),
+    HEADERS: (COLUMNS[HEADERS],),
+}

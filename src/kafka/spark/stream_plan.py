@@ -1,0 +1,146 @@
+"""How far each micro-batch of a stream goes. Pure but for the lookup and the clock it is given."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.spark.limits import share_out, waiting
+from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
+from kafka.spark.loss import report_loss
+from kafka.spark.offsets import (
+    Layout,
+    Offsets,
+    carry_initial,
+    from_layout,
+    is_initial,
+    mark_initial,
+    to_layout,
+    true_start,
+)
+from kafka.spark.options import ReadOptions
+from kafka.spark.ranges import Task, plan_tasks, ranges_between
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+OFFSETS_FRESH_S = 0.1
+"""An idle query asks for its latest offsets more than eighty times a second; the cluster is asked no more than ten."""
+PARTITIONS_FRESH_S = 1.0
+
+
+class StreamPlanner:
+    """The planner of one query, alive as long as the query.
+
+    Arguments:
+        options: of the read.
+        lookup: asks the cluster.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, options: ReadOptions, lookup: OffsetLookup, clock: Callable[[], float]) -> None:
+        self._options = options
+        self._lookup = lookup
+        self._clock = clock
+        self._initial: Layout | None = None
+        self._frozen: Offsets | None = None
+        self._partitions: tuple[float, set[TopicPartition]] | None = None
+        self._latest: tuple[float, Offsets] | None = None
+        self._last_batch: float | None = None
+
+    def initial(self) -> Layout:
+        """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
+        if self._initial is None:
+            partitions = find_partitions(self._options, self._lookup)
+            start = resolve_start(self._options, self._lookup, partitions)
+            if self._frozen is not None:
+                frozen = self._frozen
+                start = {each: min(offset, frozen[each]) for each, offset in start.items() if each in frozen}
+            self._initial = mark_initial(start)
+        return self._initial
+
+    def freeze(self) -> None:
+        """From here on nothing is newer than now: `Trigger.AvailableNow`."""
+        self._frozen = dict(self._find_latest({}))
+
+    def latest(self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool) -> Layout:
+        """Where the batch that begins at ``start`` ends; ``start`` itself if there is none to make.
+
+        Arguments:
+            start: as the checkpoint has it.
+            max_rows: most offsets in the batch; None: no limit.
+            everything: take all there is, whatever limits the options set.
+        """
+        begin = from_layout(start)
+        end = self._find_latest(begin) if self._frozen is None else dict(self._frozen)
+        self._check_loss(begin, end)
+        known = {**self._begin_of_new(begin, end), **begin}
+        if not everything:
+            if self._frozen is None and self._hold_back(known, end):
+                end = begin
+            elif max_rows is not None:
+                end = share_out(max_rows, known, end)
+        if end == begin and not is_initial(start):
+            return dict(start)
+        return carry_initial(start, end)
+
+    def newest(self) -> Layout:
+        """The ends of the logs, for progress reports; an error is logged and gives {}."""
+        try:
+            return to_layout(self._find_latest({}))
+        except Exception:
+            log.warning("the latest offsets could not be looked up for the progress report", exc_info=True)
+            return {}
+
+    def _find_latest(self, at_least: Offsets) -> Offsets:
+        now = self._clock()
+        if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
+            return self._latest[1]
+        if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
+            self._partitions = (now, find_partitions(self._options, self._lookup))
+        offsets = self._lookup.latest(self._partitions[1], at_least)
+        self._latest = (self._clock(), offsets)
+        return offsets
+
+    def _check_loss(self, begin: Offsets, end: Offsets) -> None:
+        fail = self._options.fail_on_data_loss
+        gone = begin.keys() - end.keys()
+        if gone:
+            report_loss(fail, f"{name_partitions(gone)} can no longer be found, and the query has read from there")
+        for each in sorted(begin.keys() & end.keys()):
+            if end[each] < begin[each]:
+                report_loss(
+                    fail,
+                    f"{each.topic}-{each.partition} ends at {end[each]}, but the query has read up to {begin[each]}",
+                )
+
+    def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
+        """The first offsets of partitions that are new to the query: they are read from their beginning."""
+        new = end.keys() - begin.keys()
+        if not new:
+            return {}
+        first = self._lookup.earliest(new)
+        for each in sorted(new):
+            if first[each] > 0:
+                report_loss(
+                    self._options.fail_on_data_loss,
+                    f"{each.topic}-{each.partition} is new to the query, but its log begins at {first[each]}, not at 0",
+                )
+        return first
+
+    def _hold_back(self, begin: Offsets, end: Offsets) -> bool:
+        """Whether too little is waiting for a batch, and not for too long; the first batch is never held back."""
+        least = self._options.min_offsets
+        if least is None:
+            return False
+        rows, now = waiting(begin, end), self._clock()
+        overdue = self._last_batch is None or (now - self._last_batch) * 1_000 >= self._options.max_delay_ms
+        if rows < least and not (rows and overdue):
+            return True
+        self._last_batch = now
+        return False
+
+
+def plan_micro_batch(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
+    """The tasks of the batch between two offsets of a checkpoint. Depends on nothing else, so a replay is the same."""
+    ranges = ranges_between(true_start(start, end), from_layout(end))
+    return plan_tasks(ranges, options.min_partitions, options.max_records)

@@ -1,0 +1,215 @@
+"""The one table of options that the Spark source and sink take. Pure; the README's table is printed from it.
+
+The names, and what they mean, are those of the Kafka connector that comes with Spark, so that a query moves over by
+its format's name alone. Spark hands option names over in lower case.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from kafka.spark import values
+
+
+class Use(enum.Flag):
+    """What an option is for."""
+
+    STREAM = enum.auto()
+    BATCH = enum.auto()
+    SINK = enum.auto()
+    READ = STREAM | BATCH
+    ALL = STREAM | BATCH | SINK
+
+
+NOWHERE = Use(0)
+USE_NAMES = {Use.STREAM: "a streaming read", Use.BATCH: "a batch read", Use.SINK: "a write"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SparkOption:
+    """A row of the table.
+
+    Arguments:
+        name: as it is written in programs; matched without regard to case.
+        default: the default as text, "" where there is none.
+        uses: what it is for; elsewhere it is refused.
+        parse: takes name and text, gives the value or raises `KafkaConfigurationError`.
+        doc: what it does, in a sentence.
+        tolerated: where it is accepted, with a warning, though it has no effect.
+        refusal: why it is refused in places where it is not for.
+    """
+
+    name: str
+    default: str
+    uses: Use
+    parse: Callable[[str, str], Any]
+    doc: str
+    tolerated: Use = NOWHERE
+    refusal: str = ""
+
+
+_NO_END = "a stream has no end"
+_STREAM_ONLY = "it limits the batches of a stream"
+
+OPTIONS: tuple[SparkOption, ...] = (
+    SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Brokers to ask first: host:port,host:port."),
+    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, with commas between."),
+    SparkOption("subscribePattern", "", Use.READ, values.matching, "Regular expression for whole names of topics."),
+    SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.'),
+    SparkOption(
+        "startingOffsets",
+        "latest (stream), earliest (batch)",
+        Use.READ,
+        values.offsets,
+        'Where a new query begins: earliest, latest or {"topic":{"0":42}} with -2 for earliest and -1 for latest.',
+    ),
+    SparkOption(
+        "startingTimestamp",
+        "",
+        Use.READ,
+        values.time_ms,
+        "The same by time, in ms since 1970 UTC; goes before the other two.",
+    ),
+    SparkOption(
+        "startingOffsetsByTimestamp",
+        "",
+        Use.READ,
+        values.times_ms,
+        'The same by time for each partition: {"topic":{"0":1735689600000}}; goes before startingOffsets.',
+    ),
+    SparkOption(
+        "startingOffsetsByTimestampStrategy",
+        "error",
+        Use.READ,
+        values.strategy,
+        "Where no record is that late: error, or latest: begin at the end.",
+    ),
+    SparkOption(
+        "endingOffsets",
+        "latest",
+        Use.BATCH,
+        values.offsets,
+        'Where a batch ends (exclusive): latest or {"topic":{"0":42}} with -1 for latest.',
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "endingTimestamp",
+        "",
+        Use.BATCH,
+        values.time_ms,
+        "The same by time, in ms since 1970 UTC; goes before the other two.",
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "endingOffsetsByTimestamp",
+        "",
+        Use.BATCH,
+        values.times_ms,
+        "The same by time for each partition; goes before endingOffsets.",
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "maxOffsetsPerTrigger",
+        "",
+        Use.STREAM,
+        values.positive,
+        "Most offsets in one micro-batch, shared out over the partitions by what each has waiting.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "minOffsetsPerTrigger",
+        "",
+        Use.STREAM,
+        values.positive,
+        "Fewest offsets for which a micro-batch starts, unless maxTriggerDelay is over.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "maxTriggerDelay",
+        "15m",
+        Use.STREAM,
+        values.delay_ms,
+        "How long minOffsetsPerTrigger may hold a micro-batch back.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "minPartitions",
+        "",
+        Use.READ,
+        values.positive,
+        "Fewest Spark tasks to make of a read, about: large ranges are split, small ones no longer share a task.",
+    ),
+    SparkOption(
+        "maxRecordsPerPartition", "", Use.READ, values.positive, "Most offsets in one Spark task: more are split."
+    ),
+    SparkOption(
+        "failOnDataLoss",
+        "true",
+        Use.READ,
+        values.boolean,
+        "Whether missing topics and offsets that are no longer there are an error, or else a warning.",
+    ),
+    SparkOption("includeHeaders", "false", Use.ALL, values.boolean, "Whether there is a column of headers."),
+    SparkOption(
+        "columns",
+        "all",
+        Use.READ,
+        values.names,
+        "Columns to read, with commas between: the others are not even decoded. A user schema does the same.",
+    ),
+    SparkOption(
+        "kafkaConsumer.pollTimeoutMs",
+        "120000",
+        Use.READ,
+        values.positive,
+        "How long a task waits for data that the plan says is there.",
+    ),
+    SparkOption("fetchOffset.numRetries", "3", Use.READ, values.whole, "How often looking up offsets is tried again."),
+    SparkOption("fetchOffset.retryIntervalMs", "1000", Use.READ, values.whole, "The pause before that."),
+    SparkOption(
+        "groupIdPrefix",
+        "",
+        Use.READ,
+        values.text,
+        "Accepted without effect: reading takes no part in a group, so it needs no group's permissions.",
+    ),
+    SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; goes before a column `topic`."),
+)
+
+BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
+"""The table by lower-case name, which is how Spark hands names over."""
+
+KAFKA_PREFIX = "kafka."
+"""Options with this prefix are the clients' own, in the spelling of Kafka's Java clients."""
+
+_BINARY = "key and value are read as binary: cast or parse them in Spark"
+_STRINGS = "key and value are written as they are, string or binary: serialize them in Spark"
+_CHECKPOINT = "the offsets of a query are kept in its checkpoint"
+_INTERCEPTORS = "interceptors are Java classes"
+
+REFUSED_READING = {
+    "kafka.auto.offset.reset": "say where to begin with startingOffsets",
+    "kafka.key.deserializer": _BINARY,
+    "kafka.value.deserializer": _BINARY,
+    "kafka.enable.auto.commit": _CHECKPOINT,
+    "kafka.auto.commit.interval.ms": _CHECKPOINT,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+    "kafka.partition.assignment.strategy": "reading takes no part in a group",
+}
+"""Client options that a read refuses, and why."""
+
+REFUSED_WRITING = {
+    "kafka.key.serializer": _STRINGS,
+    "kafka.value.serializer": _STRINGS,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+    "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
+    "kafka.transactional.id": "the sink writes at least once, without transactions",
+}
+"""Client options that a write refuses, and why."""
+
+SPARKS_OWN = frozenset({"checkpointlocation", "queryname", "outputmode"})
+"""Options of Spark itself that reach a source or sink beside its own."""

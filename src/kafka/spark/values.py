@@ -1,0 +1,211 @@
+"""Values of the source's and sink's options: text as Spark hands it over, to what the planner works with. Pure.
+
+Every function takes the option's name and its text and raises `KafkaConfigurationError` naming both.
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.config.option import invalid
+from kafka.structs import TopicPartition
+
+LATEST = -1
+"""In place of an offset: the end of the log."""
+EARLIEST = -2
+"""In place of an offset: the beginning of the log."""
+
+OFFSETS_EXAMPLE = 'JSON such as {"topic":{"0":42,"1":-2}}'
+_DELAY_UNITS_MS = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_MAX_LONG = 2**63 - 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Everywhere:
+    """All partitions at `EARLIEST` or `LATEST`."""
+
+    option: str
+    where: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AtOffsets:
+    """Each partition at its own offset; `EARLIEST` and `LATEST` may stand for one."""
+
+    option: str
+    offsets: Mapping[TopicPartition, int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AtTime:
+    """All partitions at the first record of a time (ms since 1970-01-01 UTC) or later."""
+
+    option: str
+    timestamp_ms: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AtTimes:
+    """Each partition at the first record of its own time (ms since 1970-01-01 UTC) or later."""
+
+    option: str
+    timestamps_ms: Mapping[TopicPartition, int]
+
+
+Boundary = Everywhere | AtOffsets | AtTime | AtTimes
+"""Where reading begins or ends."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Topics:
+    """`subscribe`: all partitions of these topics."""
+
+    names: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Matching:
+    """`subscribePattern`: all partitions of the topics whose whole name matches."""
+
+    pattern: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Partitions:
+    """`assign`: just these partitions."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+Selection = Topics | Matching | Partitions
+"""What is read."""
+
+
+def text(name: str, value: str) -> str:
+    """Text that is not empty."""
+    if not value.strip():
+        raise invalid(name, "a value", value)
+    return value.strip()
+
+
+def boolean(name: str, value: str) -> bool:
+    """``true`` or ``false``, in any case."""
+    lowered = value.strip().lower()
+    if lowered not in ("true", "false"):
+        raise invalid(name, "true or false", value)
+    return lowered == "true"
+
+
+def whole(name: str, value: str, low: int = 0) -> int:
+    """A whole number of at least ``low``."""
+    try:
+        number = int(value)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= _MAX_LONG:
+        raise invalid(name, f"a whole number of at least {low}", value)
+    return number
+
+
+def positive(name: str, value: str) -> int:
+    """A whole number of at least 1."""
+    return whole(name, value, 1)
+
+
+def delay_ms(name: str, value: str) -> int:
+    """A time span such as ``15m``, ``90s`` or ``500`` (ms), in milliseconds."""
+    found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
+    if found is None or found[2] not in _DELAY_UNITS_MS:
+        raise invalid(name, "a time span such as 500ms, 30s, 15m or 1h", value)
+    return int(found[1]) * _DELAY_UNITS_MS[found[2]]
+
+
+def topics(name: str, value: str) -> Topics:
+    """Names of topics with commas between."""
+    names = tuple(dict.fromkeys(each.strip() for each in value.split(",") if each.strip()))
+    if not names:
+        raise invalid(name, "the names of one or more topics, with commas between", value)
+    return Topics(names)
+
+
+def matching(name: str, value: str) -> Matching:
+    """A regular expression for whole names of topics."""
+    try:
+        re.compile(text(name, value))
+    except re.error as error:
+        raise invalid(name, f"a regular expression ({error})", value) from None
+    return Matching(value.strip())
+
+
+def _parse_json(name: str, expected: str, value: str) -> dict[str, Any]:
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = None
+    if not isinstance(parsed, dict) or not parsed:
+        raise invalid(name, expected, value)
+    return parsed
+
+
+def _is_whole(value: object, low: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= _MAX_LONG
+
+
+def assigned(name: str, value: str) -> Partitions:
+    """Partitions as JSON: a list of numbers for each topic."""
+    expected = 'JSON such as {"topic":[0,1]}'
+    found: set[TopicPartition] = set()
+    for topic, numbers in _parse_json(name, expected, value).items():
+        if not topic or not isinstance(numbers, list) or not numbers or not all(_is_whole(n, 0) for n in numbers):
+            raise invalid(name, expected, value)
+        found.update(TopicPartition(topic, number) for number in numbers)
+    return Partitions(tuple(sorted(found)))
+
+
+def _by_partition(name: str, expected: str, value: str, low: int) -> dict[TopicPartition, int]:
+    found = {}
+    for topic, entries in _parse_json(name, expected, value).items():
+        if not topic or not isinstance(entries, dict):
+            raise invalid(name, expected, value)
+        for partition, number in entries.items():
+            if not partition.isdecimal() or not _is_whole(number, low):
+                raise invalid(name, expected, value)
+            found[TopicPartition(topic, int(partition))] = number
+    return dict(sorted(found.items()))
+
+
+def offsets(name: str, value: str) -> Boundary:
+    """``earliest``, ``latest`` or offsets as JSON, with -2 for earliest and -1 for latest."""
+    words = {"earliest": EARLIEST, "latest": LATEST}
+    if value.strip().lower() in words:
+        return Everywhere(name, words[value.strip().lower()])
+    expected = f"'earliest', 'latest' or {OFFSETS_EXAMPLE} (-2: earliest, -1: latest)"
+    return AtOffsets(name, _by_partition(name, expected, value, EARLIEST))
+
+
+def time_ms(name: str, value: str) -> AtTime:
+    """Milliseconds since 1970-01-01 UTC, for all partitions."""
+    return AtTime(name, whole(name, value))
+
+
+def times_ms(name: str, value: str) -> AtTimes:
+    """Milliseconds since 1970-01-01 UTC for each partition, as JSON."""
+    expected = 'JSON such as {"topic":{"0":1735689600000}} (milliseconds since 1970-01-01 UTC)'
+    return AtTimes(name, _by_partition(name, expected, value, 0))
+
+
+def strategy(name: str, value: str) -> str:
+    """What to do where no record is as late as the time asked for: ``error`` or ``latest``."""
+    if value.strip().lower() not in ("error", "latest"):
+        raise invalid(name, "'error' or 'latest'", value)
+    return value.strip().lower()
+
+
+def names(name: str, value: str) -> tuple[str, ...]:
+    """Names with commas between, in their order, none twice."""
+    found = tuple(each.strip() for each in value.split(","))
+    if not all(found) or len(set(found)) != len(found):
+        raise invalid(name, "names of columns with commas between, none of them twice", value)
+    return found

@@ -1,0 +1,63 @@
+"""Where Spark finds the format ``kafka_columnar`` by itself.
+
+Spark imports every top-level module named ``pyspark_*`` when it first meets a format that it does not know. One that
+raises takes the others' formats away with it, so nothing is imported here before it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+try:
+    from pyspark.sql.datasource import DataSource
+except ImportError:  # only PySpark has a use for this module
+    pass
+else:
+
+    class DefaultSource(DataSource):  # type: ignore[misc]  # PySpark's classes are untyped here
+        """The Kafka source and sink of `kafka.spark`, batch and streaming, as Spark's Python Data Source API has it."""
+
+        def __init__(self, options: MutableMapping[str, str]) -> None:
+            from kafka.spark.options import check_names
+
+            super().__init__(options)
+            check_names(self.options)
+
+        @classmethod
+        def name(cls) -> str:
+            """The format's name; Spark keeps "kafka" for its own connector."""
+            return "kafka_columnar"
+
+        def schema(self) -> str:
+            """The columns of a read without a user schema."""
+            from kafka.spark.options import read_columns
+            from kafka.spark.schema import ddl
+
+            return ddl(read_columns(self.options))
+
+        def reader(self, schema: Any) -> Any:
+            """The batch source."""
+            from kafka.spark.batch import KafkaBatchReader
+
+            return KafkaBatchReader(self.options, schema)
+
+        def streamReader(self, schema: Any) -> Any:  # noqa: N802  # Spark's name
+            """The streaming source."""
+            from kafka.spark.stream import KafkaStreamReader
+
+            return KafkaStreamReader(self.options, schema)
+
+        def writer(self, schema: Any, overwrite: bool) -> Any:
+            """The batch sink."""
+            from kafka.spark.sink import KafkaBatchWriter
+
+            return KafkaBatchWriter(self.options, schema, overwrite)
+
+        def streamWriter(self, schema: Any, overwrite: bool) -> Any:  # noqa: N802  # Spark's name
+            """The streaming sink. Output mode complete arrives as ``overwrite``: each result is appended."""
+            from kafka.spark.sink import KafkaStreamWriter
+
+            return KafkaStreamWriter(self.options, schema)

@@ -1,0 +1,295 @@
+"""Options: what is understood, and what is refused by its name before anything runs."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.options import check_names, parse_read, parse_write, read_columns, requested_columns
+from kafka.spark.table import OPTIONS, Use
+from kafka.spark.values import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTime,
+    AtTimes,
+    Everywhere,
+    Matching,
+    Partitions,
+    Topics,
+    delay_ms,
+)
+from kafka.structs import TopicPartition
+
+BASE = {"kafka.bootstrap.servers": "localhost:9092", "subscribe": "t"}
+SINK = {"kafka.bootstrap.servers": "localhost:9092"}
+
+
+def lowered(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in options.items()}
+
+
+def read(streaming: bool = True, **options: str):
+    return parse_read(lowered({**BASE, **options}), streaming=streaming)
+
+
+def refusal(streaming: bool = True, **options: str) -> str:
+    with pytest.raises(KafkaConfigurationError) as caught:
+        read(streaming, **options)
+    return str(caught.value)
+
+
+def test_defaults_are_those_of_sparks_connector():
+    stream, batch = read(), read(streaming=False)
+    assert stream.start == Everywhere("startingOffsets", LATEST)
+    assert batch.start == Everywhere("startingOffsets", EARLIEST)
+    assert batch.end == Everywhere("endingOffsets", LATEST)
+    assert stream.fail_on_data_loss
+    assert (stream.poll_timeout_ms, stream.retries, stream.retry_interval_ms) == (120_000, 3, 1_000)
+    assert (stream.max_offsets, stream.min_offsets, stream.max_delay_ms) == (None, None, 900_000)
+    assert stream.columns == ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+
+
+def test_every_option_of_the_table_is_understood_where_it_is_for():
+    samples = {
+        "kafka.bootstrap.servers": "h:1",
+        "assign": '{"t":[0]}',
+        "startingOffsets": "earliest",
+        "endingOffsets": "latest",
+        "startingOffsetsByTimestamp": '{"t":{"0":1}}',
+        "endingOffsetsByTimestamp": '{"t":{"0":1}}',
+        "startingOffsetsByTimestampStrategy": "latest",
+        "failOnDataLoss": "false",
+        "includeHeaders": "true",
+        "columns": "value,headers",
+    }
+    for row in OPTIONS:
+        value = samples.get(row.name, "1")
+        base = SINK if row.name in ("subscribePattern", "assign") else BASE
+        for use, streaming in ((Use.STREAM, True), (Use.BATCH, False)):
+            if use in row.uses:
+                parse_read(lowered({**base, row.name: value}), streaming=streaming)
+        if Use.SINK in row.uses:
+            parse_write(lowered({**SINK, row.name: value}))
+
+
+def test_selections():
+    assert read().selection == Topics(("t",))
+    assert read(subscribe=" b, a ,b,").selection == Topics(("b", "a"))
+    pattern = parse_read({**SINK, "subscribepattern": "flights-.*"}, streaming=True)
+    assert pattern.selection == Matching("flights-.*")
+    assigned = parse_read({**SINK, "assign": '{"b":[1,0],"a":[2]}'}, streaming=True)
+    assert assigned.selection == Partitions((TopicPartition("a", 2), TopicPartition("b", 0), TopicPartition("b", 1)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"subscribe": "a", "assign": '{"a":[0]}'}, {"subscribepattern": "a", "subscribe": "a"}],
+)
+def test_exactly_one_selection_is_needed(options):
+    with pytest.raises(KafkaConfigurationError, match="exactly one of the options 'subscribe'"):
+        parse_read({**SINK, **options}, streaming=True)
+
+
+def test_offsets_and_times():
+    given = read(startingOffsets='{"t":{"0":42,"1":-2,"2":-1}}').start
+    assert isinstance(given, AtOffsets)
+    assert given.offsets == {
+        TopicPartition("t", 0): 42,
+        TopicPartition("t", 1): EARLIEST,
+        TopicPartition("t", 2): LATEST,
+    }
+    assert read(startingTimestamp="17").start == AtTime("startingTimestamp", 17)
+    by_time = read(startingOffsetsByTimestamp='{"t":{"0":5}}').start
+    assert by_time == AtTimes("startingOffsetsByTimestamp", {TopicPartition("t", 0): 5})
+
+
+def test_times_go_before_offsets_with_a_warning(caplog):
+    both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
+    assert both.start == AtTime("startingTimestamp", 17)
+    assert [record.args for record in caplog.records] == [
+        ("startingOffsetsByTimestamp", "startingTimestamp"),
+        ("startingOffsets", "startingTimestamp"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("startingOffsets", "erliest"),
+        ("startingOffsets", '{"t":{"0":-3}}'),
+        ("startingOffsets", '{"t":{"0":1.5}}'),
+        ("startingOffsets", '{"t":{"0":true}}'),
+        ("startingOffsets", '{"t":{"zero":1}}'),
+        ("startingOffsets", '{"t":[0]}'),
+        ("startingOffsets", '{"t":{"0":42}'),
+        ("startingOffsets", "{}"),
+        ("startingOffsetsByTimestamp", '{"t":{"0":-1}}'),
+        ("startingOffsetsByTimestamp", "17"),
+        ("startingTimestamp", "yesterday"),
+        ("startingTimestamp", "-5"),
+        ("startingOffsetsByTimestampStrategy", "earliest"),
+        ("maxOffsetsPerTrigger", "0"),
+        ("maxOffsetsPerTrigger", "many"),
+        ("minPartitions", "-1"),
+        ("maxTriggerDelay", "15 fortnights"),
+        ("failOnDataLoss", "no"),
+        ("includeHeaders", "1"),
+        ("subscribe", " , "),
+        ("kafkaConsumer.pollTimeoutMs", "0"),
+        ("columns", "value,,key"),
+        ("columns", "value,value"),
+        ("kafka.bootstrap.servers", " "),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name, value):
+    message = refusal(**{name: value})
+    assert f"option {name!r}" in message
+    assert repr(value) in message
+
+
+@pytest.mark.parametrize("name", ["subscribePattern", "assign"])
+@pytest.mark.parametrize("value", ["(", '[{"t":[-1]}', " "])
+def test_a_wrong_selection_is_refused_by_name(name, value):
+    with pytest.raises(KafkaConfigurationError, match=name):
+        parse_read({**SINK, name.lower(): value}, streaming=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("startingoffset", "startingOffsets"),
+        ("suscribe", "subscribe"),
+        ("maxoffsetspertriger", "maxOffsetsPerTrigger"),
+        ("bootstrap.servers", "kafka.bootstrap.servers"),
+        ("topics", "topic"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest_name(given, meant):
+    with pytest.raises(KafkaConfigurationError, match=f"option '{given}' is unknown .* did you mean '{meant}'"):
+        check_names({**BASE, given: "x"})
+
+
+def test_a_path_is_refused_with_what_to_do():
+    with pytest.raises(KafkaConfigurationError, match=r"takes no path.*'subscribe' to read and 'topic' to write"):
+        check_names({**BASE, "path": "flights"})
+
+
+def test_options_of_spark_itself_pass():
+    check_names({**BASE, "checkpointlocation": "/somewhere"})
+
+
+def test_missing_brokers_are_named():
+    with pytest.raises(KafkaConfigurationError, match=r"'kafka\.bootstrap\.servers' is missing"):
+        parse_read({"subscribe": "t"}, streaming=True)
+
+
+@pytest.mark.parametrize("name", ["endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp"])
+def test_a_stream_refuses_an_end(name):
+    assert f"option {name!r} cannot be used for a streaming read: a stream has no end" in refusal(**{name: "1"})
+
+
+def test_a_batch_warns_of_limits_that_are_for_streams(caplog):
+    assert read(streaming=False, maxOffsetsPerTrigger="5").max_offsets is None
+    assert "'maxOffsetsPerTrigger' has no effect on a batch read" in caplog.text
+
+
+def test_a_batch_refuses_to_begin_at_the_end_and_to_end_at_the_beginning():
+    assert "'startingOffsets' cannot be latest" in refusal(streaming=False, startingOffsets="latest")
+    assert "'startingOffsets' cannot be latest" in refusal(streaming=False, startingOffsets='{"t":{"0":-1}}')
+    assert "'endingOffsets' cannot be earliest" in refusal(streaming=False, endingOffsets="earliest")
+    assert "'endingOffsets' cannot be earliest" in refusal(streaming=False, endingOffsets='{"t":{"0":-2}}')
+
+
+def test_contradictions_are_refused():
+    message = refusal(streaming=False, startingOffsets='{"t":{"0":9}}', endingOffsets='{"t":{"0":5}}')
+    assert "ends t-0 at 5, before 'startingOffsets' begins it at 9" in message
+    message = refusal(minOffsetsPerTrigger="10", maxOffsetsPerTrigger="5")
+    assert "'minOffsetsPerTrigger' (10) must not be larger than 'maxOffsetsPerTrigger' (5)" in message
+    assert "'includeHeaders' is false, but 'columns' names" in refusal(columns="headers", includeHeaders="false")
+    assert "'includeHeaders' is true, but 'columns' leaves out" in refusal(columns="value", includeHeaders="true")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka.auto.offset.reset",
+        "kafka.key.deserializer",
+        "kafka.value.deserializer",
+        "kafka.enable.auto.commit",
+        "kafka.interceptor.classes",
+    ],
+)
+def test_a_read_refuses_what_it_decides_itself(name):
+    assert f"option {name!r} is refused: " in refusal(**{name: "x"})
+
+
+@pytest.mark.parametrize(
+    "name", ["kafka.key.serializer", "kafka.value.serializer", "kafka.partitioner.class", "kafka.transactional.id"]
+)
+def test_a_write_refuses_what_it_decides_itself(name):
+    with pytest.raises(KafkaConfigurationError, match=f"option '{name}' is refused: "):
+        parse_write({**SINK, name: "x"})
+
+
+def test_options_of_reads_are_refused_for_writes_and_the_other_way_round():
+    with pytest.raises(KafkaConfigurationError, match="'subscribe' cannot be used for a write: it is for"):
+        parse_write({**SINK, "subscribe": "t"})
+    assert "'topic' cannot be used for a streaming read: it is for a write" in refusal(topic="t")
+
+
+def test_client_options_reach_the_clients_under_their_names():
+    configs = dict(read(**{"kafka.isolation.level": "read_committed", "kafka.fetch.min.bytes": "7"}).configs)
+    assert configs["isolation_level"] == "read_committed"
+    assert configs["fetch_min_bytes"] == 7
+    assert configs["bootstrap_servers"] == "localhost:9092"
+    assert dict(parse_write({**SINK, "kafka.linger.ms": "3"}).configs)["linger_ms"] == 3
+
+
+def test_no_group_is_joined():
+    options = read(**{"kafka.group.id": "g", "groupIdPrefix": "p"})
+    assert "group_id" not in dict(options.configs)
+
+
+def test_a_wrong_client_option_is_refused_before_anything_runs():
+    message = refusal(**{"kafka.fetch.min.byte": "7"})
+    assert "fetch.min.byte" in message
+    assert "did you mean 'fetch.min.bytes'" in message
+    assert "isolation.level" in refusal(**{"kafka.isolation.level": "serializable"}).replace("_", ".")
+
+
+def test_secrets_do_not_show():
+    options = {"kafka.sasl.password": "hush", "kafka.sasl.mechanism": "PLAIN", "kafka.sasl.username": "u"}
+    assert "hush" not in repr(read(**options))
+
+
+def test_columns_are_pruned_by_option_or_schema():
+    assert read_columns({"columns": "value, offset"}) == ("value", "offset")
+    assert read_columns({"includeheaders": "TRUE"})[-1] == "headers"
+    assert requested_columns({}, [("offset", "bigint", True), ("value", "binary", True)]) == ("offset", "value")
+    headers = [("headers", "array<struct<key:string,value:binary>>", True)]
+    assert requested_columns({}, headers) == ("headers",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ([("valeu", "binary", True)], "'valeu', which a read from Kafka does not have; did you mean 'value'"),
+        ([("value", "string", True)], "column 'value' the type string, but it is binary"),
+        ([("value", "binary", False)], "column 'value' as not null"),
+        ([], "at least one column"),
+    ],
+)
+def test_a_wrong_schema_is_refused(fields, said):
+    with pytest.raises(KafkaConfigurationError, match=said):
+        requested_columns({}, fields)
+
+
+def test_columns_and_schema_must_agree():
+    with pytest.raises(KafkaConfigurationError, match="'columns' asks for key, the schema for value"):
+        requested_columns({"columns": "key"}, [("value", "binary", True)])
+
+
+@pytest.mark.parametrize(("text", "ms"), [("15m", 900_000), ("500", 500), ("2 h", 7_200_000), ("30S", 30_000)])
+def test_time_spans(text, ms):
+    assert delay_ms("maxTriggerDelay", text) == ms

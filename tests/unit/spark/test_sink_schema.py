@@ -1,0 +1,43 @@
+"""The columns of a write."""
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.schema import check_sink_schema
+
+HEADERS = "array<struct<key:string,value:binary>>"
+
+
+def test_columns_of_the_sink_are_taken_and_others_left_out():
+    fields = [
+        ("offset", "bigint"),
+        ("value", "string"),
+        ("key", "binary"),
+        ("partition", "int"),
+        ("headers", HEADERS),
+        ("timestamp", "timestamp"),
+        ("topic", "string"),
+    ]
+    assert check_sink_schema(fields, None) == ("value", "key", "partition", "headers", "topic")
+    assert check_sink_schema(fields, "t") == ("value", "key", "partition", "headers")
+
+
+def test_a_topic_option_goes_before_any_column_of_that_name():
+    assert check_sink_schema([("value", "string"), ("topic", "int")], "t") == ("value",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "topic", "said"),
+    [
+        ([("valu", "string")], "t", "needs a column 'value' .* only valu; make one"),
+        ([("value", "string")], None, "needs the option 'topic' or a column 'topic'"),
+        ([("value", "int")], "t", "column 'value' has to be string or binary .* not int"),
+        ([("value", "string"), ("key", "struct<a:int>")], "t", "column 'key' has to be string or binary"),
+        ([("value", "string"), ("partition", "bigint")], "t", "column 'partition' has to be int"),
+        ([("value", "string"), ("headers", "map<string,string>")], "t", "column 'headers' has to be array"),
+        ([("value", "string"), ("topic", "binary")], None, "column 'topic' has to be string"),
+    ],
+)
+def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
+    with pytest.raises(KafkaConfigurationError, match=said):
+        check_sink_schema(fields, topic)

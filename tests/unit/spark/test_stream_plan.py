@@ -1,0 +1,261 @@
+"""How far each micro-batch goes, and that it survives restarts."""
+
+import json
+
+import pytest
+
+from kafka.spark.loss import DataLossError
+from kafka.spark.offsets import Layout, from_layout
+from kafka.spark.options import ReadOptions, parse_read
+from kafka.spark.ranges import OffsetRange
+from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
+
+from .fake_cluster import FakeCluster
+
+
+class Query:
+    """A streaming query as Spark runs it: every offset passes through JSON, as in its checkpoint."""
+
+    def __init__(self, logs, **options: str) -> None:
+        given = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
+        given |= {name.lower(): value for name, value in options.items()}
+        self.options: ReadOptions = parse_read(given, streaming=True)
+        self.cluster = FakeCluster(logs)
+        self.now = 1_000.0
+        self.restart()
+
+    def restart(self) -> None:
+        """A new process, which remembers nothing."""
+        self.planner = StreamPlanner(self.options, self.cluster, lambda: self.now)
+
+    def produce(self, partition: int, count: int) -> None:
+        first, end = self.cluster.logs.get(("t", partition), (0, 0))  # type: ignore[call-overload]
+        self.cluster.logs.update(FakeCluster({("t", partition): (first, end + count)}).logs)
+
+    def initial(self) -> Layout:
+        return json.loads(json.dumps(self.planner.initial()))
+
+    def latest(self, start: Layout, max_rows: int | None = None, everything: bool | None = None) -> Layout:
+        self.now += 2.0
+        limited = max_rows is not None or self.options.min_offsets is not None
+        everything = not limited if everything is None else everything
+        return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything)))
+
+    def ranges(self, start: Layout, end: Layout) -> list[OffsetRange]:
+        return [piece for task in plan_micro_batch(self.options, start, end) for piece in task]
+
+
+def test_a_new_stream_begins_at_the_end():
+    query = Query({("t", 0): (0, 100)})
+    start = query.initial()
+    assert query.ranges(start, query.latest(start)) == []
+    query.produce(0, 5)
+    assert query.ranges(start, query.latest(start)) == [OffsetRange("t", 0, 100, 105)]
+
+
+def test_batches_follow_each_other_without_gap():
+    query = Query({("t", 0): (0, 3), ("t", 1): (0, 2)}, startingOffsets="earliest")
+    start = query.initial()
+    first = query.latest(start)
+    assert query.ranges(start, first) == [OffsetRange("t", 0, 0, 3), OffsetRange("t", 1, 0, 2)]
+    query.produce(1, 4)
+    second = query.latest(first)
+    assert query.ranges(first, second) == [OffsetRange("t", 1, 2, 6)]
+    assert second == {"t": {"0": 3, "1": 6}}
+
+
+def test_without_new_records_the_answer_is_the_very_start():
+    query = Query({("t", 0): (0, 3)}, startingOffsets="earliest")
+    first = query.latest(query.initial())
+    assert query.latest(first) == first
+    second = {"t": {"0": 3}}
+    assert query.latest(second) == second
+
+
+def test_the_first_offsets_do_not_drift_when_they_are_asked_for_again():
+    query = Query({("t", 0): (0, 100)})
+    start = query.initial()
+    query.produce(0, 3)
+    end = query.latest(start)
+    query.produce(0, 3)
+    assert query.initial() == start
+    assert query.ranges(query.initial(), end) == [OffsetRange("t", 0, 100, 103)]
+
+
+def test_a_crash_in_the_first_batch_loses_nothing():
+    query = Query({("t", 0): (0, 100)})
+    end = query.latest(query.initial())
+    query.produce(0, 6)
+    end = query.latest(query.initial())
+    query.restart()
+    drifted = query.initial()
+    assert from_layout(drifted) == {("t", 0): 106}
+    assert query.ranges(drifted, end) == [OffsetRange("t", 0, 100, 106)]
+    assert query.latest(end) == end
+
+
+def test_only_the_first_end_carries_more_than_sparks_layout():
+    query = Query({("t", 0): (0, 10)}, startingOffsets="earliest")
+    first = query.latest(query.initial())
+    assert set(first) > {"t"}
+    query.produce(0, 1)
+    assert query.latest(first) == {"t": {"0": 11}}
+
+
+def test_a_checkpoint_of_sparks_connector_goes_on():
+    query = Query({("t", 0): (0, 50), ("t", 1): (0, 9)})
+    logged = json.loads('{"t":{"0":42,"1":9}}')
+    end = query.latest(logged)
+    assert query.ranges(logged, end) == [OffsetRange("t", 0, 42, 50)]
+    assert end == {"t": {"0": 50, "1": 9}}
+
+
+def test_a_limit_holds_and_all_is_read_in_the_end():
+    query = Query({("t", 0): (0, 900), ("t", 1): (0, 100)}, startingOffsets="earliest", maxOffsetsPerTrigger="100")
+    start, seen, batches = query.initial(), 0, 0
+    while True:
+        end = query.latest(start, max_rows=100)
+        rows = sum(map(len, query.ranges(start, end)))
+        assert rows <= 102
+        if not rows:
+            break
+        seen, batches, start = seen + rows, batches + 1, end
+    assert (seen, batches) == (1_000, 10)
+
+
+def test_everything_overrides_limits():
+    query = Query({("t", 0): (0, 900)}, startingOffsets="earliest", minOffsetsPerTrigger="1000")
+    assert query.latest({"t": {"0": 0}}, everything=True) == {"t": {"0": 900}}
+
+
+def test_too_little_is_held_back_until_the_delay_is_over():
+    query = Query({("t", 0): (0, 0)}, minOffsetsPerTrigger="10", maxTriggerDelay="1m")
+    start = query.initial()
+    query.produce(0, 1)
+    start = query.latest(start)
+    assert from_layout(start) == {("t", 0): 1}, "the first batch is not held back"
+    query.produce(0, 9)
+    assert query.latest(start) == start
+    query.produce(0, 1)
+    start = query.latest(start)
+    assert start == {"t": {"0": 11}}
+    query.produce(0, 1)
+    assert query.latest(start) == start
+    query.now += 60
+    assert query.latest(start) == {"t": {"0": 12}}
+
+
+def test_an_empty_wait_does_not_use_up_the_delay():
+    query = Query({("t", 0): (0, 1)}, startingOffsets="earliest", minOffsetsPerTrigger="10", maxTriggerDelay="1m")
+    start = query.latest(query.initial())
+    query.now += 120
+    assert query.latest(start) == start
+    query.produce(0, 1)
+    assert query.latest(start) == {"t": {"0": 2}}
+
+
+def test_new_partitions_are_read_from_their_beginning():
+    query = Query({("t", 0): (0, 5)})
+    start = query.latest(query.initial())
+    query.produce(1, 7)
+    end = query.latest(start)
+    assert query.ranges(start, end) == [OffsetRange("t", 1, 0, 7)]
+
+
+def test_a_new_topic_of_a_pattern_is_read():
+    options = parse_read({"kafka.bootstrap.servers": "h:1", "subscribepattern": "t.*"}, streaming=True)
+    cluster, now = FakeCluster({}), [0.0]
+    planner = StreamPlanner(options, cluster, lambda: now[0])
+    start = planner.latest(planner.initial(), None, everything=True)
+    assert plan_micro_batch(options, planner.initial(), start) == []
+    cluster.logs.update(FakeCluster({("t2", 0): (0, 4)}).logs)
+    now[0] += 5
+    end = planner.latest(start, None, everything=True)
+    assert plan_micro_batch(options, start, end) == [(OffsetRange("t2", 0, 0, 4),)]
+
+
+def test_new_partitions_that_have_lost_records_are_loss():
+    query = Query({("t", 0): (0, 5)})
+    start = query.latest(query.initial())
+    query.cluster.logs.update(FakeCluster({("t", 1): (3, 7)}).logs)
+    with pytest.raises(DataLossError, match="t-1 is new to the query, but its log begins at 3"):
+        query.latest(start)
+
+
+def test_a_limit_counts_what_new_partitions_still_have():
+    query = Query({("t", 0): (0, 5)}, failOnDataLoss="false", maxOffsetsPerTrigger="10")
+    start = query.latest(query.initial())
+    query.cluster.logs.update(FakeCluster({("t", 1): (10_000, 10_100)}).logs)
+    assert query.latest(start, max_rows=10) == {"t": {"0": 5, "1": 10_010}}
+
+
+def test_a_partition_that_is_gone_is_loss():
+    query = Query({("t", 0): (0, 5), ("t", 1): (0, 5)}, startingOffsets="earliest")
+    start = query.latest(query.initial())
+    del query.cluster.logs["t", 1]  # type: ignore[arg-type]
+    with pytest.raises(DataLossError, match="t-1 can no longer be found"):
+        query.latest(start)
+
+
+def test_a_topic_made_again_is_loss_or_goes_on():
+    logs = {("t", 0): (0, 50)}
+    query = Query(logs, startingOffsets="earliest")
+    start = query.latest(query.initial())
+    query.cluster = FakeCluster({("t", 0): (0, 3)})
+    query.restart()
+    with pytest.raises(DataLossError, match="t-0 ends at 3, but the query has read up to 50"):
+        query.latest(start)
+    lenient = Query({("t", 0): (0, 3)}, failOnDataLoss="false")
+    end = lenient.latest(start)
+    assert lenient.ranges({"t": {"0": 50}}, end) == []
+    lenient.produce(0, 2)
+    assert lenient.ranges(end, lenient.latest(end)) == [OffsetRange("t", 0, 3, 5)]
+
+
+def test_available_now_ends_at_what_was_there():
+    query = Query({("t", 0): (0, 95)}, startingOffsets="earliest", maxOffsetsPerTrigger="50")
+    query.planner.freeze()
+    start, ends = query.initial(), []
+    while True:
+        query.produce(0, 1_000)
+        query.produce(1, 1_000)
+        end = query.latest(start, max_rows=50)
+        if end == start:
+            break
+        ends.append(from_layout(end))
+        start = end
+    assert ends == [{("t", 0): 50}, {("t", 0): 95}]
+
+
+def test_available_now_from_latest_reads_nothing_that_came_after():
+    query = Query({("t", 0): (0, 10)})
+    query.planner.freeze()
+    query.produce(0, 5)
+    query.produce(1, 5)
+    start = query.initial()
+    end = query.latest(start)
+    assert query.ranges(start, end) == []
+    assert query.latest(end) == end
+
+
+def test_available_now_does_not_wait_for_enough_records():
+    query = Query({("t", 0): (0, 10)}, startingOffsets="earliest", minOffsetsPerTrigger="100")
+    query.planner.freeze()
+    start = query.latest({"t": {"0": 4}})
+    assert start == {"t": {"0": 10}}
+
+
+def test_an_idle_query_asks_the_cluster_ten_times_a_second_at_most():
+    query = Query({("t", 0): (0, 10)})
+    asked = query.cluster.asked
+    for _ in range(100):
+        query.now += 0.01
+        query.planner.latest({"t": {"0": 10}}, None, everything=True)
+        query.planner.newest()
+    assert 5 <= query.cluster.asked - asked <= 11
+
+
+def test_an_error_of_the_progress_report_is_logged_only(caplog):
+    query = Query({})
+    assert query.planner.newest() == {}
+    assert "could not be looked up" in caplog.text
