@@ -1,0 +1,113 @@
+# make demo      the flights through a broker and Spark
+# make test      everything that must hold: make check, and the integration tests on both brokers
+# make check     lint, types and unit tests, in under two minutes
+# make bench     the benchmarks (make bench-quick: a subset in a minute or so)
+# make setup     what all of these do first: .venv, pinned packages, the compiled build
+# make clean     remove what was built (make distclean: the environment too)
+#
+# PYTHON=... chooses the interpreter, PYTEST_ARGS=... goes to pytest, KAFKA_COLUMNAR_CACHE=... is where Apache Kafka is kept.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup check lint types unit unit-plain test integration demo bench bench-quick java clean distclean
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PYTHON ?=
+PYTEST_ARGS ?=
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+SOURCES := $(shell find src -name '*.py' 2>/dev/null)
+
+# The environment of whoever calls may not leak into what is tested.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PYTHONDONTWRITEBYTECODE =
+
+help:
+	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
+
+# -- set-up; each step has a stamp, so that it is done again only when what it stands on changed -----------------------
+
+setup: $(STAMPS)/build
+
+$(STAMPS)/venv:
+	@python="$(PYTHON)"; \
+	for each in $${python:-python3.11 python3.12 python3.13 python3.14 python3 python}; do \
+	    if "$$each" -c '$(NEW_ENOUGH)' 2>/dev/null; then found="$$each"; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "Python 3.11 or later was not found (tried $${python:-python3.11 to python3.14, python3, python}):" \
+	         "install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; \
+	fi; \
+	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
+	    echo "$$found cannot make environments: it lacks venv or ensurepip." \
+	         "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$found"; \
+	"$$found" -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/packages: requirements/dev.txt $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --no-deps -r requirements/dev.txt
+	@touch $@
+
+$(STAMPS)/install: pyproject.toml setup.py src/kafka/_variant.py $(STAMPS)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STAMPS)/build: $(SOURCES) $(STAMPS)/install
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+java:
+	@found="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	version=$$("$$found" -version 2>&1 | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' | head -n 1); \
+	if [ "$${version:-0}" -lt 17 ]; then \
+	    echo "Java 17 or later is needed for Spark and Apache Kafka; $$found is $${version:-missing}." \
+	         "On Debian and Ubuntu: apt-get install openjdk-17-jre-headless" >&2; exit 1; \
+	fi
+
+# -- what must hold ----------------------------------------------------------------------------------------------------
+
+check: setup
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types unit unit-plain
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+unit: setup
+	$(BIN)/python -m pytest tests/unit $(PYTEST_ARGS)
+
+unit-plain: setup
+	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
+
+test: java check integration
+
+integration: setup java
+	$(BIN)/python -m pytest tests/integration $(PYTEST_ARGS)
+
+# -- what shows --------------------------------------------------------------------------------------------------------
+
+demo: setup java
+	$(BIN)/python -m kafka demo $(DEMO_ARGS)
+
+bench: setup java
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+bench-quick: setup java
+	$(BIN)/python -m bench --quick $(BENCH_ARGS)
+
+# -- leaving no trace --------------------------------------------------------------------------------------------------
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info $(STAMPS)/build
+	find src tests bench -name '__pycache__' -prune -exec rm -rf {} +
+	find src \( -name '*.so' -o -name '*.pyd' -o -name '*.c' \) -delete
+
+distclean: clean
+	rm -rf $(VENV) .cache

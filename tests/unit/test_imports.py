@@ -1,0 +1,119 @@
+"""Importing: each module alone, the package quickly, and nothing heavy or optional before it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kafka._variant import HOT_MODULES
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich")
+IMPORT_LIMIT_MS = 150
+
+# Forks for each module, so that each is imported into a process that knows none of ours, while the libraries, whose
+# imports take seconds, are loaded once.
+ALONE = """
+import importlib, json, os, sys, traceback, warnings
+names, preload, blocked = json.loads(sys.argv[1])
+for name in preload:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        pass
+for name in blocked:
+    sys.modules[name] = None
+failed = []
+for name in names:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        warnings.simplefilter("error")
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            sys.stderr.write(f"--- {name}\\n{traceback.format_exc(limit=-3)}")
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(name)
+print(json.dumps(failed))
+"""
+LIBRARIES = ("asyncio", "ssl", "cramjam", "crc32c", "pyarrow", "pyspark.sql.datasource", "pyspark.sql", "click", "rich")
+
+
+def all_modules() -> list[str]:
+    """Every module of the distribution, but those that run something when they are imported."""
+    names = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return [name for name in names if not name.endswith("__main__")]
+
+
+def import_alone(names: Sequence[str], preload: Sequence[str] = (), blocked: Sequence[str] = (), **env: str) -> None:
+    """Import each module in a process of its own; the test fails with the end of each traceback."""
+    arguments = json.dumps([list(names), list(preload), list(blocked)])
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, arguments], capture_output=True, text=True, env={**os.environ, **env}, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [], done.stderr
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after a statement, beyond those it starts with."""
+    report = "print(json.dumps(sorted(set(sys.modules) - before)))"
+    code = f"import sys, json\nbefore = set(sys.modules)\n{statement}\n{report}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_each_module_imports_alone() -> None:
+    import_alone(all_modules(), preload=LIBRARIES)
+
+
+def test_hot_modules_work_plain_where_cython_is_not_installed() -> None:
+    import_alone(HOT_MODULES, preload=("asyncio", "cramjam"), blocked=("cython", "Cython"), KAFKA_PURE="1")
+
+
+def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
+    faces = ["kafka", "kafka.consumer", "kafka.producer", "kafka.admin", "kafka.broker", "kafka.record", "kafka.cli"]
+    import_alone([*faces, "pyspark_kafka_columnar"], preload=("asyncio",), blocked=HEAVY)
+
+
+def test_importing_kafka_is_quick() -> None:
+    code = "import time\nstart = time.perf_counter()\nimport kafka\nprint((time.perf_counter() - start) * 1000)"
+    command = [sys.executable, "-c", code]
+    times = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+    assert min(times) < IMPORT_LIMIT_MS
+
+
+def test_importing_kafka_loads_only_what_it_needs() -> None:
+    loaded = {name.partition(".")[0] for name in loaded_after("import kafka")}
+    assert not loaded & {*HEAVY, "asyncio", "ssl", "cramjam", "crc32c", "concurrent"}
+
+
+@pytest.mark.parametrize("name", ["KafkaConsumer", "KafkaProducer", "KafkaAdminClient", "TopicPartition"])
+def test_a_public_name_needs_no_optional_library(name: str) -> None:
+    loaded = {module.partition(".")[0] for module in loaded_after(f"from kafka import {name}")}
+    assert not loaded & set(HEAVY)
+
+
+def test_every_public_name_is_there() -> None:
+    assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    import kafka
+
+    with pytest.raises(AttributeError, match="no attribute 'KafkaConsumr'"):
+        _ = kafka.KafkaConsumr

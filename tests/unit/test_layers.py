@@ -1,0 +1,132 @@
+"""The layers of docs/DESIGN.md hold: an import points down the table there, or sideways inside its own package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+BASE = ("_variant", "_cython", "version")
+"""Below all layers."""
+FACES = ("__main__", "pytest_plugin")
+"""Above all layers."""
+BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "broker"}
+
+
+def layer_table() -> list[list[str]]:
+    """Read the table: one list of packages a layer, from the bottom."""
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", (ROOT / "docs" / "DESIGN.md").read_text(), re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(8)), "docs/DESIGN.md has lost its table of layers"
+    return [[name.removesuffix("/").removesuffix(".py") for name in re.findall(r"`(.+?)`", cell)] for _, cell in rows]
+
+
+def lazy_homes() -> dict[str, str]:
+    """Read where `kafka.NAME` lives for the names that `kafka/__init__.py` loads when they are used."""
+    for node in ast.walk(ast.parse((SOURCE / "kafka" / "__init__.py").read_text())):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_HOMES":
+            homes: dict[str, str] = ast.literal_eval(node.value)
+            return homes
+    raise AssertionError("kafka/__init__.py has no _HOMES")
+
+
+LAYERS = layer_table()
+ORDER = {name: position for position, name in enumerate(name for layer in LAYERS for name in layer)}
+HOMES = lazy_homes()
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file below src."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
+    """Every dotted name of the package that a file imports, wherever in the file it does so."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            home = node.module or ""
+            if node.level:
+                parent = module.split(".")[: len(module.split(".")) - node.level + is_package]
+                home = ".".join([*parent, home]).rstrip(".")
+            if home == "kafka":
+                yield from (HOMES.get(alias.name, f"kafka.{alias.name}") for alias in node.names)
+            else:
+                yield home
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str))
+
+
+def problem(module: str, target: str) -> str | None:
+    """Say what is wrong with an import; None if nothing is."""
+    if target != "kafka" and not target.startswith("kafka."):
+        return None
+    user, used = (name.split(".")[1] if "." in name else "" for name in (module, target))
+    if user in ("", used) or user in FACES or used in ("", *BASE):
+        return None
+    if user in BASE:
+        return f"{module} stands below all layers and imports {target}"
+    if user == "broker":
+        return None if used in BROKER_MAY_USE else f"the embedded broker imports {target} (in {module})"
+    if used == "broker":
+        return None if user == "cli" else f"{module} imports the embedded broker"
+    if user not in ORDER or used not in ORDER:
+        return f"{user if user not in ORDER else used} is not in the table of layers (seen in {module})"
+    return None if ORDER[used] < ORDER[user] else f"{module} imports upwards: {target}"
+
+
+SOURCES = sorted((SOURCE / "kafka").rglob("*.py"))
+
+
+def test_every_import_points_down_the_table() -> None:
+    problems = []
+    for path in SOURCES:
+        module = module_name(path)
+        names = imported(ast.parse(path.read_text()), module, path.name == "__init__.py")
+        problems += sorted({found for name in names if (found := problem(module, name))})
+    assert not problems, "\n".join(problems)
+
+
+def test_every_package_stands_in_the_table() -> None:
+    found = {path.relative_to(SOURCE / "kafka").parts[0].removesuffix(".py") for path in SOURCES}
+    assert found - {*ORDER, *BASE, *FACES, "__init__", "broker"} == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("kafka.wire.codec", "from kafka.record import Columns"),
+        ("kafka.wire.codec", "def f():\n    import kafka.net.loop"),
+        ("kafka.errors", "from kafka import structs"),
+        ("kafka.record.reader", "from ..cluster import client"),
+        ("kafka.consumer.core", "from kafka import KafkaAdminClient"),
+        ("kafka.broker.server", "from kafka.net import Connection"),
+        ("kafka.net.loop", "import kafka.broker"),
+        ("kafka._variant", "from kafka import errors"),
+        ("kafka.net.loop", "importlib.import_module('kafka.spark')"),
+        ("kafka.wire.codec", "from kafka.invented import thing"),
+    ],
+)
+def test_an_import_upwards_is_seen(module: str, code: str) -> None:
+    assert [name for name in imported(ast.parse(code), module, False) if problem(module, name)]
+
+
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("kafka.record.reader", "from kafka.wire.api import fetch"),
+        ("kafka.record.reader", "from . import columns"),
+        ("kafka.config.table", "from kafka.errors import KafkaConfigurationError"),
+        ("kafka.cli.demo", "from kafka.broker import EmbeddedBroker"),
+        ("kafka.broker.server", "from kafka.wire import framing"),
+        ("kafka.consumer.core", "import asyncio, kafka._variant"),
+    ],
+)
+def test_an_import_downwards_is_allowed(module: str, code: str) -> None:
+    assert [name for name in imported(ast.parse(code), module, False) if problem(module, name)] == []

@@ -1,0 +1,49 @@
+"""The variant that runs is the one that was asked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kafka import _variant
+
+COMPILED_IS_DEMANDED = any(os.environ.get(name, "") not in ("", "0") for name in ("CI", "KAFKA_REQUIRE_COMPILED"))
+
+
+def variant_of_a_new_process(**env: str) -> str:
+    """What a fresh interpreter says that it runs, judged by what it really loads."""
+    code = (
+        "import importlib, json; from kafka import _variant\n"
+        "for name in _variant.HOT_MODULES: importlib.import_module(name)\n"
+        "print(_variant.variant())"
+    )
+    clean = {key: value for key, value in os.environ.items() if key != "KAFKA_PURE"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, env={**clean, **env}, check=True).stdout.strip()
+
+
+def test_the_environment_forces_the_plain_variant() -> None:
+    assert variant_of_a_new_process(KAFKA_PURE="1") == "plain"
+
+
+@pytest.mark.skipif(not COMPILED_IS_DEMANDED, reason="nothing demands a compiler here")
+def test_every_hot_module_is_compiled() -> None:
+    assert variant_of_a_new_process() == "compiled"
+
+
+def test_a_zero_does_not_force_anything() -> None:
+    assert variant_of_a_new_process(KAFKA_PURE="0") == variant_of_a_new_process()
+
+
+def test_each_hot_module_exists() -> None:
+    assert set(_variant.compiled_modules()) == set(_variant.HOT_MODULES)
+
+
+def test_this_process_runs_what_its_environment_asks_for() -> None:
+    if _variant.plain_is_forced():
+        assert set(_variant.compiled_modules().values()) == {False}
+    else:
+        assert _variant.variant() == variant_of_a_new_process()
