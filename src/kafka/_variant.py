@@ -16,7 +16,12 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-HOT_MODULES: tuple[str, ...] = ("kafka.partitioner.murmur2",)
+HOT_MODULES: tuple[str, ...] = (
+    "kafka.partitioner.murmur2",
+    "kafka.record.materialize",
+    "kafka.record.memory",
+    "kafka.record.reader",
+)
 """Dotted names of the modules that are compiled, one a line, sorted."""
 
 

@@ -1,0 +1,259 @@
+"""The headers of batches, for logs: what a broker reads, checks and fills in without looking at the records.
+
+In magic 0 and 1 every message outside a compressed one counts as a batch of one record; a compressed message is a batch
+of those inside. Format: https://kafka.apache.org/documentation/#recordbatch.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crc32c import crc32c
+
+from kafka.errors import CorruptRecordException, UnsupportedForMessageFormatError
+from kafka.record.codecs import CodecError, decompress
+from kafka.record.types import Buffer, Compression, TimestampType
+
+LOG_OVERHEAD = 12
+HEADER_SIZE = 61
+_MIN_BATCH_SIZE = {0: 26, 1: 34, 2: HEADER_SIZE}
+_V2 = struct.Struct(">qiibIhiqqqhii")
+_V2_CHECKED_FROM = 21
+_LEGACY = struct.Struct(">qiIbbq")
+_CODEC_MASK, _LOG_APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+
+
+class CorruptMessageSet(CorruptRecordException):
+    """A compressed message of magic 0 or 1 whose inside does not fit together."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchHeader:
+    """What a batch says about itself; -1 where its magic has no such field."""
+
+    position: int
+    """Of its first byte, in bytes from the start of the data."""
+    size: int
+    """In bytes, all included."""
+    base_offset: int
+    last_offset: int
+    magic: int
+    codec: Compression
+    timestamp_type: TimestampType
+    max_timestamp: int
+    """Milliseconds since the epoch; -1 if there is none."""
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+    """How many records the batch says it has; compaction leaves fewer than its offsets span."""
+    leader_epoch: int
+    is_transactional: bool
+    is_control: bool
+
+
+def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
+    """Go through the whole batches of `data`; a batch cut off at the end is left out.
+
+    Raises:
+        CorruptRecordException: a size, a magic or a count that cannot be, or a damaged compressed message of magic 1.
+    """
+    view = memoryview(data).cast("B")
+    position = 0
+    while len(view) - position >= 17:
+        size = LOG_OVERHEAD + int.from_bytes(view[position + 8 : position + 12], "big", signed=True)
+        magic = view[position + 16]
+        if size < _MIN_BATCH_SIZE.get(magic, size + 1):
+            raise CorruptRecordException(
+                f"Expected a batch of magic 0, 1 or 2 with its whole header at byte {position}, "
+                f"got magic {magic} and {size} bytes"
+            )
+        if size > len(view) - position:
+            return
+        yield _v2_header(view, position, size) if magic == 2 else _legacy_header(view, position, size, magic)
+        position += size
+
+
+def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
+    """Read the header of a batch of magic 2."""
+    (base_offset, _, leader_epoch, magic, _, attributes, last_delta, _, max_timestamp, producer_id, epoch, sequence, count) = (
+        _V2.unpack_from(view, position)
+    )
+    if base_offset < 0 or last_delta < 0 or count < 0:
+        raise CorruptRecordException(
+            f"Expected a base offset, an offset span and a count of at least 0 at byte {position}, "
+            f"got {base_offset}, {last_delta} and {count}"
+        )
+    return BatchHeader(
+        position,
+        size,
+        base_offset,
+        base_offset + last_delta,
+        magic,
+        _codec(attributes, position),
+        TimestampType.LOG_APPEND_TIME if attributes & _LOG_APPEND_TIME else TimestampType.CREATE_TIME,
+        max_timestamp,
+        producer_id,
+        epoch,
+        sequence,
+        count,
+        leader_epoch,
+        bool(attributes & _TRANSACTIONAL),
+        bool(attributes & _CONTROL),
+    )
+
+
+def _codec(attributes: int, position: int) -> Compression:
+    """The codec that attributes name."""
+    codec = attributes & _CODEC_MASK
+    if codec > Compression.ZSTD:
+        raise CorruptRecordException(f"Expected compression 0 to 4 in the batch at byte {position}, got {codec}")
+    return Compression(codec)
+
+
+def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> BatchHeader:
+    """Read the header of a message of magic 0 or 1; of a compressed one also the offsets of those inside."""
+    last_offset, _, _, _, attributes, timestamp = _LEGACY.unpack_from(view, position)
+    codec = _codec(attributes, position)
+    first_offset, count = last_offset, 1
+    if codec:
+        offsets = inner_offsets(view, position, size, magic, codec)
+        count = len(offsets)
+        first_offset = last_offset - offsets[-1] + offsets[0]
+    if magic == 0:
+        kind, timestamp = TimestampType.NO_TIMESTAMP, -1
+    else:
+        kind = TimestampType.LOG_APPEND_TIME if attributes & _LOG_APPEND_TIME else TimestampType.CREATE_TIME
+    return BatchHeader(
+        position, size, first_offset, last_offset, magic, codec, kind, timestamp, -1, -1, -1, count, -1, False, False
+    )
+
+
+def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> memoryview:
+    """The value of a message of magic 0 or 1, which a compressed one has its messages in.
+
+    Raises:
+        CorruptMessageSet: the lengths don't fit, or the value is null.
+    """
+    end = position + size
+    at = position + (18 if magic == 0 else 26)
+    key_size = int.from_bytes(view[at : at + 4], "big", signed=True)
+    value_at = at + 8 + max(key_size, 0)
+    if key_size < -1 or value_at > end or int.from_bytes(view[value_at - 4 : value_at], "big", signed=True) != end - value_at:
+        raise CorruptMessageSet(
+            f"Expected the key and the value of the compressed message at byte {position} to fill its {size} bytes"
+        )
+    return view[value_at:end]
+
+
+def inner_offsets(view: memoryview, position: int, size: int, magic: int, codec: int) -> list[int]:
+    """The offsets, as they stand there, of the messages inside a compressed message; at least one.
+
+    Raises:
+        CorruptMessageSet: the message is damaged or empty.
+    """
+    try:
+        inner = memoryview(decompress(codec, wrapper_value(view, position, size, magic)))
+    except CodecError as error:
+        raise CorruptMessageSet(f"Cannot decompress the message at byte {position}: {error}") from error
+    return offsets_of_messages(inner)
+
+
+def offsets_of_messages(inner: memoryview) -> list[int]:
+    """The offset of each message of a set that has been decompressed.
+
+    Raises:
+        CorruptMessageSet: a size does not fit, or there is no message.
+    """
+    offsets = []
+    at = 0
+    while at < len(inner):
+        size = int.from_bytes(inner[at + 8 : at + 12], "big", signed=True)
+        if size < 14 or size > len(inner) - at - LOG_OVERHEAD:
+            raise CorruptMessageSet(f"Expected a message of at least 14 bytes at byte {at} of a set, got {size}")
+        offsets.append(int.from_bytes(inner[at : at + 8], "big", signed=True))
+        at += LOG_OVERHEAD + size
+    if not offsets:
+        raise CorruptMessageSet("Expected at least one message in a compressed message, got none")
+    return offsets
+
+
+def check_batch(data: Buffer, header: BatchHeader) -> None:
+    """Compare a batch with its checksum.
+
+    Args:
+        data: the buffer the header was read from.
+        header: of the batch to be checked.
+
+    Raises:
+        CorruptRecordException: they differ.
+    """
+    view = memoryview(data).cast("B")[header.position : header.position + header.size]
+    if header.magic == 2:
+        stored, computed = int.from_bytes(view[17:21], "big"), crc32c(view[_V2_CHECKED_FROM:])
+    else:
+        stored, computed = int.from_bytes(view[12:16], "big"), zlib.crc32(view[16:])
+    if stored != computed:
+        raise CorruptRecordException(
+            f"Expected the checksum {stored:#010x} for the batch of offsets {header.base_offset} to {header.last_offset}, "
+            f"computed {computed:#010x}: the bytes were damaged on the way or on disk"
+        )
+
+
+def set_offsets(
+    buffer: bytearray | memoryview,
+    header: BatchHeader,
+    base_offset: int,
+    leader_epoch: int,
+    log_append_time_ms: int | None = None,
+) -> None:
+    """Give a batch its place in the log, in place: what a leader does with a batch that was produced to it.
+
+    Args:
+        buffer: the writable buffer the header was read from.
+        header: of the batch, as read before this call.
+        base_offset: the offset of its first record.
+        leader_epoch: of the partition (magic 2 only).
+        log_append_time_ms: where the topic's timestamps are the broker's; the checksum is made anew then.
+
+    Raises:
+        UnsupportedForMessageFormatError: a compressed message of magic 0, which has absolute offsets inside.
+    """
+    view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
+    if header.magic == 2:
+        struct.pack_into(">q4xi", view, 0, base_offset, leader_epoch)
+        if log_append_time_ms is not None:
+            struct.pack_into(">H", view, 21, int.from_bytes(view[21:23], "big") | _LOG_APPEND_TIME)
+            struct.pack_into(">q", view, 35, log_append_time_ms)
+            struct.pack_into(">I", view, 17, crc32c(view[_V2_CHECKED_FROM:]))
+        return
+    if header.magic == 0 and header.codec:
+        raise UnsupportedForMessageFormatError(
+            "A compressed message of magic 0 holds the offsets of its records: decompress it and build it anew"
+        )
+    struct.pack_into(">q", view, 0, base_offset + header.count - 1)
+    if log_append_time_ms is not None and header.magic == 1:
+        view[17] |= _LOG_APPEND_TIME
+        struct.pack_into(">q", view, 18, log_append_time_ms)
+        struct.pack_into(">I", view, 12, zlib.crc32(view[16:]))
+
+
+def set_producer_state(batch: Buffer, producer_id: int, producer_epoch: int, base_sequence: int) -> bytes:
+    """Return a copy of one batch of magic 2 with another producer and sequence, and its checksum made anew.
+
+    A producer needs it when its id or epoch changes while batches wait to be sent again (KIP-360).
+
+    Raises:
+        UnsupportedForMessageFormatError: the batch is older than magic 2.
+    """
+    copy = bytearray(batch)
+    if len(copy) < HEADER_SIZE or copy[16] != 2:
+        raise UnsupportedForMessageFormatError(
+            f"Expected one batch of magic 2, got {len(copy)} bytes: older batches know no producer"
+        )
+    struct.pack_into(">qhi", copy, 43, producer_id, producer_epoch, base_sequence)
+    struct.pack_into(">I", copy, 17, crc32c(memoryview(copy)[_V2_CHECKED_FROM:]))
+    return bytes(copy)

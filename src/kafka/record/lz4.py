@@ -1,0 +1,124 @@
+"""LZ4 frames as Kafka writes them: independent blocks of 64 KiB, no checksums but the header's.
+
+Kafka's magic 0 has a header checksum taken over the wrong bytes, which other readers refuse; it is not looked at here.
+Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Frame Format 1.6.
+"""
+
+from __future__ import annotations
+
+import cramjam
+
+from kafka.record.memory import allocate
+from kafka.record.types import Buffer
+
+_MAGIC = b"\x04\x22\x4d\x18"
+_DESCRIPTOR = b"\x60\x40"  # version 1, independent blocks; blocks of 64 KiB
+_CHECKSUM = b"\x82"
+_CHECKSUM_OF_MAGIC_0 = b"\x1a"
+_END_MARK = b"\x00\x00\x00\x00"
+_BLOCK_SIZE = 64 * 1024
+_BLOCK_SIZES = {4: 64 << 10, 5: 256 << 10, 6: 1 << 20, 7: 4 << 20}
+_STORED = 0x80000000
+_MAX_RATIO = 255
+
+_LINKED, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 0x10, 0x08, 0x04, 0x01
+
+
+def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -> bytes:
+    """Compress into one frame; `level` above 1 asks for the slower, denser matching."""
+    view = memoryview(data)
+    parts = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
+    options = {} if level is None or level <= 1 else {"mode": "high_compression", "compression": level}
+    for start in range(0, len(view), _BLOCK_SIZE):
+        plain = view[start : start + _BLOCK_SIZE]
+        block: Buffer = cramjam.lz4.compress_block(plain, store_size=False, **options)
+        size = len(block)  # type: ignore[arg-type]
+        if size >= len(plain):
+            parts += ((len(plain) | _STORED).to_bytes(4, "little"), bytes(plain))
+        else:
+            parts += (size.to_bytes(4, "little"), bytes(block))
+    parts.append(_END_MARK)
+    return b"".join(parts)
+
+
+def decompress(data: memoryview, max_size: int) -> bytearray:
+    """Decompress one frame.
+
+    Raises:
+        ValueError: damaged, or more than `max_size` bytes would come out.
+        cramjam.DecompressionError: a block is damaged.
+    """
+    if len(data) < 7 or data[:4] != _MAGIC:
+        raise ValueError(f"Expected an lz4 frame, got {bytes(data[:7])!r}")
+    flags, block_size = data[4], _BLOCK_SIZES.get(data[5] >> 4 & 7)
+    if flags >> 6 != 1 or block_size is None or flags & _DICTIONARY:
+        raise ValueError(f"Expected an lz4 frame of version 1 without a dictionary, got the descriptor {bytes(data[4:6])!r}")
+    blocks = _blocks(data, 15 if flags & _CONTENT_SIZE else 7, bool(flags & _BLOCK_CHECKSUM))
+    bound = min(block_size * len(blocks), _MAX_RATIO * len(data))
+    result = allocate(min(bound, max_size))
+    try:
+        if flags & _LINKED and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM):
+            size = _independent(blocks, result, block_size)
+        else:
+            size = cramjam.lz4.decompress_into(_with_right_checksum(data), result)
+    except (cramjam.DecompressionError, ValueError) as error:
+        if bound > max_size:
+            raise ValueError(f"{error}, with {max_size} bytes allowed to come out of {len(data)}") from error
+        raise
+    del result[size:]
+    return result
+
+
+def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memoryview, bool]]:
+    """Split what follows the frame's header into blocks; the flag tells which are stored without compression."""
+    blocks = []
+    while True:
+        if len(data) - at < 4:
+            raise ValueError(f"an lz4 frame of {len(data)} bytes ends before its end mark")
+        header = int.from_bytes(data[at : at + 4], "little")
+        size = header & ~_STORED
+        at += 4
+        if header == 0:
+            return blocks
+        if size > len(data) - at:
+            raise ValueError(f"an lz4 block of {size} bytes begins {len(data) - at} bytes before the end")
+        blocks.append((data[at : at + size], bool(header & _STORED)))
+        at += size + (4 if with_checksums else 0)
+
+
+def _independent(blocks: list[tuple[memoryview, bool]], result: bytearray, block_size: int) -> int:
+    """Decompress blocks that don't refer to each other; returns how many bytes came out."""
+    at = 0
+    with memoryview(result) as view:
+        for block, stored in blocks:
+            room = view[at : at + block_size]
+            if not stored:
+                at += cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
+            elif len(block) <= len(room):
+                room[: len(block)] = block
+                at += len(block)
+            else:
+                raise ValueError(f"an lz4 block stores {len(block)} bytes where {len(room)} are possible")
+    return at
+
+
+def _with_right_checksum(data: memoryview) -> bytes:
+    """The frame with the header checksum that the format asks for, whatever it had."""
+    end = 14 if data[4] & _CONTENT_SIZE else 6
+    return b"".join((data[:end], bytes(((_xxh32_of_few(bytes(data[4:end])) >> 8) & 0xFF,)), data[end + 1 :]))
+
+
+def _xxh32_of_few(data: bytes) -> int:
+    """XXH32 with seed 0 of fewer than 16 bytes."""
+    mask = 0xFFFFFFFF
+    total = (0x165667B1 + len(data)) & mask
+    whole = len(data) // 4 * 4
+    for at in range(0, whole, 4):
+        total = (total + int.from_bytes(data[at : at + 4], "little") * 0xC2B2AE3D) & mask
+        total = (((total << 17 | total >> 15) & mask) * 0x27D4EB2F) & mask
+    for byte in data[whole:]:
+        total = (total + byte * 0x165667B1) & mask
+        total = (((total << 11 | total >> 21) & mask) * 0x9E3779B1) & mask
+    total = ((total ^ total >> 15) * 0x85EBCA77) & mask
+    total = ((total ^ total >> 13) * 0xC2B2AE3D) & mask
+    return total ^ total >> 16

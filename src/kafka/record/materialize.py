@@ -1,0 +1,183 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Columns to Python objects: the loop behind `poll()`. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.record.records import ConsumerRecord
+from kafka.record.storage import ColumnBuffers
+
+if cython.compiled:
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+
+
+@cython.cclass
+class _Bytes:
+    """A column of byte strings, for reading single rows."""
+
+    has_nulls: cython.bint
+    ends: cython.const[cython.int][::1]  # type: ignore[valid-type]
+    data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    valid: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+
+    def __init__(self, ends: object, data: object, valid: object) -> None:
+        self.ends = ends
+        self.data = data
+        self.has_nulls = valid is not None
+        if valid is not None:
+            self.valid = valid
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many bytes a row has, -1 for null. The row is known to exist."""
+        if self.has_nulls and not (self.valid[row >> 3] >> (row & 7)) & 1:
+            return -1
+        return self.ends[row + 1] - self.ends[row]
+
+    @cython.cfunc
+    @cython.inline
+    def get(self, row: cython.Py_ssize_t) -> object:
+        """A row as bytes, None for null. The row is known to exist."""
+        start: cython.Py_ssize_t = self.ends[row]
+        size: cython.Py_ssize_t = self.size(row)
+        if size < 0:
+            return None
+        if cython.compiled:
+            return PyBytes_FromStringAndSize(
+                cython.cast(cython.p_char, cython.address(self.data[0])) + start, size
+            )
+        return bytes(self.data[start : start + size])
+
+
+@cython.cclass
+class RecordMaker:
+    """Makes objects of the rows of one set of columns. Rows are checked against the columns' own number."""
+
+    _rows: cython.Py_ssize_t
+    _offsets: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _timestamps: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _has_checksums: cython.bint
+    _checksums: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _keys: _Bytes
+    _values: _Bytes
+    _has_headers: cython.bint
+    _header_ends: cython.const[cython.int][::1]  # type: ignore[valid-type]
+    _header_keys: _Bytes
+    _header_values: _Bytes
+
+    def __init__(self, buffers: ColumnBuffers) -> None:
+        self._rows = buffers.rows
+        self._offsets = buffers.offsets
+        self._timestamps = buffers.timestamps
+        self._has_checksums = buffers.checksums is not None
+        if self._has_checksums:
+            self._checksums = buffers.checksums
+        self._keys = _Bytes(buffers.keys.ends, buffers.keys.data, buffers.keys.valid)
+        self._values = _Bytes(buffers.values.ends, buffers.values.data, buffers.values.valid)
+        self._has_headers = buffers.header_ends is not None
+        if buffers.header_ends is not None and buffers.header_keys is not None and buffers.header_values is not None:
+            self._header_ends = buffers.header_ends
+            self._header_keys = _Bytes(buffers.header_keys.ends, buffers.header_keys.data, None)
+            self._header_values = _Bytes(
+                buffers.header_values.ends, buffers.header_values.data, buffers.header_values.valid
+            )
+
+    @cython.cfunc
+    def _check(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Raise IndexError unless there is such a row."""
+        if row < 0 or row >= self._rows:
+            raise IndexError(f"Expected a row from 0 to {self._rows - 1}, got {row}")
+        return True
+
+    def key(self, row: cython.Py_ssize_t) -> bytes | None:
+        """The key of a row, None for null."""
+        self._check(row)
+        return self._keys.get(row)  # type: ignore[return-value]
+
+    def value(self, row: cython.Py_ssize_t) -> bytes | None:
+        """The value of a row, None for null."""
+        self._check(row)
+        return self._values.get(row)  # type: ignore[return-value]
+
+    def headers(self, row: cython.Py_ssize_t) -> list[tuple[str, bytes | None]]:
+        """The headers of a row. Bytes of a key that are not UTF-8 become replacement characters, as in Java."""
+        at: cython.Py_ssize_t
+        self._check(row)
+        result: list = []  # type: ignore[type-arg]
+        if self._has_headers:
+            for at in range(self._header_ends[row], self._header_ends[row + 1]):
+                key = self._header_keys.get(at)
+                result.append((key.decode("utf-8", "replace"), self._header_values.get(at)))  # type: ignore[attr-defined]
+        return result
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _headers_size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many bytes the keys and values of a row's headers have together, -1 if there is no header."""
+        first: cython.Py_ssize_t = self._header_ends[row]
+        last: cython.Py_ssize_t = self._header_ends[row + 1]
+        keys: cython.Py_ssize_t = self._header_keys.ends[last] - self._header_keys.ends[first]
+        values: cython.Py_ssize_t = self._header_values.ends[last] - self._header_values.ends[first]
+        return keys + values if last > first else -1
+
+    def records(
+        self,
+        start: cython.Py_ssize_t,
+        stop: cython.Py_ssize_t,
+        topic: object,
+        partition: object,
+        leader_epoch: object,
+        timestamp_type: object,
+        key_deserializer: Callable[[str, bytes | None], Any] | None,
+        value_deserializer: Callable[[str, bytes | None], Any] | None,
+    ) -> list[ConsumerRecord]:
+        """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type."""
+        cls: type = ConsumerRecord
+        result: list = []  # type: ignore[type-arg]
+        row: cython.Py_ssize_t
+        last_timestamp: cython.longlong = -1
+        timestamp: object = -1
+        checksum: object = None
+        header_size: object = -1
+        if stop > start:
+            self._check(start)
+            self._check(stop - 1)
+        for row in range(start, stop):
+            key = self._keys.get(row)
+            value = self._values.get(row)
+            if self._timestamps[row] != last_timestamp:
+                last_timestamp = self._timestamps[row]
+                timestamp = last_timestamp
+            if self._has_checksums:
+                checksum = self._checksums[row] if self._checksums[row] >= 0 else None
+            if self._has_headers:
+                headers = self.headers(row)
+                header_size = self._headers_size(row)
+            else:
+                headers = []
+            fields = (
+                topic,
+                partition,
+                leader_epoch,
+                self._offsets[row],
+                timestamp,
+                timestamp_type,
+                key if key_deserializer is None else key_deserializer(topic, key),  # type: ignore[arg-type]
+                value if value_deserializer is None else value_deserializer(topic, value),  # type: ignore[arg-type]
+                headers,
+                checksum,
+                self._keys.size(row),
+                self._values.size(row),
+                header_size,
+            )
+            result.append(tuple.__new__(cls, fields))
+        return result

@@ -1,0 +1,100 @@
+"""Memory for columns in Arrow's layout: taken before decoding, grown for headers, cut to size afterwards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kafka.record.memory import allocate
+
+
+class BinaryColumn(NamedTuple):
+    """A column of byte strings: int32 end positions (one more than rows, the first is 0), bytes, which are not null."""
+
+    ends: memoryview
+    data: bytearray
+    valid: bytearray | None
+    """One bit a row, least significant first; None if no row is null."""
+
+
+class ColumnBuffers(NamedTuple):
+    """All columns of `rows` records; the integers are native."""
+
+    rows: int
+    offsets: memoryview
+    timestamps: memoryview
+    checksums: memoryview | None
+    """int64 CRCs of the messages of magic 0 and 1, -1 for records of magic 2; None if all are of magic 2."""
+    keys: BinaryColumn
+    values: BinaryColumn
+    header_ends: memoryview | None
+    """int32 positions in the two columns below, one more than rows; None if no record has a header."""
+    header_keys: BinaryColumn | None
+    header_values: BinaryColumn | None
+
+
+def int64_column(rows: int) -> memoryview:
+    """Return room for int64 values."""
+    return memoryview(allocate(rows * 8 or 8)).cast("q")
+
+
+def int32_column(rows: int) -> memoryview:
+    """Return room for int32 values."""
+    return memoryview(allocate(rows * 4 or 4)).cast("i")
+
+
+class BinaryStorage:
+    """A column of byte strings that is being filled."""
+
+    __slots__ = ("data", "ends", "valid")
+
+    def __init__(self, rows: int, size: int) -> None:
+        self.ends = int32_column(rows + 1)
+        self.ends[0] = 0
+        self.valid = bytearray(rows // 8 + 1)
+        self.data = allocate(size)
+
+    def grow(self, rows: int, size: int, used_rows: int, used_size: int) -> None:
+        """Make room for `rows` rows of `size` bytes together, and keep what is there."""
+        old_ends, old_valid, old_data = self.ends, self.valid, self.data
+        self.__init__(rows, size)  # type: ignore[misc]
+        self.ends[: used_rows + 1] = old_ends[: used_rows + 1]
+        self.valid[: used_rows // 8 + 1] = old_valid[: used_rows // 8 + 1]
+        self.data[:used_size] = memoryview(old_data)[:used_size]
+
+    def finish(self, rows: int, size: int, nulls: int) -> BinaryColumn:
+        """Give away the column, without the memory it did not need. Nothing else may hold the buffers now."""
+        del self.data[size:]
+        return BinaryColumn(self.ends[: rows + 1], self.data, self.valid if nulls else None)
+
+
+class ColumnStorage:
+    """The columns that one decoding fills.
+
+    Made for `capacity` records with at most `data_capacity` bytes of keys and as much of values; both follow from the
+    sizes of the batches, so no record needs a check of room. Headers, which most topics lack, get their room on demand.
+    """
+
+    def __init__(self, capacity: int, data_capacity: int, with_checksums: bool) -> None:
+        self.capacity = capacity
+        self.offsets = int64_column(capacity)
+        self.timestamps = int64_column(capacity)
+        self.checksums = int64_column(capacity) if with_checksums else None
+        self.keys = BinaryStorage(capacity, data_capacity)
+        self.values = BinaryStorage(capacity, data_capacity)
+        self.header_ends: memoryview | None = None
+        self.header_capacity = 0
+        self.header_data_capacity = 0
+        self.header_keys = BinaryStorage(0, 0)
+        self.header_values = BinaryStorage(0, 0)
+
+    def grow_headers(self, rows: int, keys_size: int, values_size: int, needed_size: int) -> None:
+        """Make room for headers of `needed_size` encoded bytes beside those that are there, and at least double it.
+
+        A header takes two bytes at the least, which bounds their number.
+        """
+        if self.header_ends is None:
+            self.header_ends = memoryview(bytearray((self.capacity + 1) * 4)).cast("i")
+        self.header_capacity = max(2 * self.header_capacity, rows + needed_size // 2 + 1)
+        self.header_data_capacity = max(2 * self.header_data_capacity, max(keys_size, values_size) + needed_size)
+        self.header_keys.grow(self.header_capacity, self.header_data_capacity, rows, keys_size)
+        self.header_values.grow(self.header_capacity, self.header_data_capacity, rows, values_size)

@@ -1,0 +1,78 @@
+"""Snappy in the framing of xerial's Java library, which Kafka uses: a header, then blocks with their size before them.
+
+Raw snappy, which some old producers wrote, is read as well. Format: SnappyOutputStream of snappy-java.
+"""
+
+from __future__ import annotations
+
+import cramjam
+
+from kafka.record.memory import allocate
+from kafka.record.types import Buffer
+
+_MAGIC = b"\x82SNAPPY\x00"
+_HEADER = _MAGIC + (1).to_bytes(4, "big") + (1).to_bytes(4, "big")
+_BLOCK_SIZE = 32 * 1024
+_MAX_RATIO = 22  # the longest copy makes 64 bytes out of 3
+
+
+def compress(data: Buffer) -> bytes:
+    """Compress into blocks of at most 32 KiB, as Java does."""
+    view = memoryview(data)
+    parts = [_HEADER]
+    for start in range(0, len(view), _BLOCK_SIZE):
+        block = bytes(cramjam.snappy.compress_raw(view[start : start + _BLOCK_SIZE]))
+        parts += (len(block).to_bytes(4, "big"), block)
+    return b"".join(parts)
+
+
+def decompress(data: memoryview, max_size: int) -> bytearray:
+    """Decompress either framing.
+
+    Raises:
+        ValueError: damaged, or more than `max_size` bytes would come out.
+        cramjam.DecompressionError: a block is damaged.
+    """
+    blocks = _blocks(data) if data[: len(_MAGIC)] == _MAGIC else [data]
+    sizes = [_raw_size(block) for block in blocks]
+    total = sum(sizes)
+    if total > max_size:
+        raise ValueError(f"snappy data of {len(data)} bytes claim to hold {total} bytes, {max_size} are allowed")
+    result = allocate(total)
+    view = memoryview(result)
+    at = 0
+    for block, size in zip(blocks, sizes, strict=True):
+        if size:
+            written = cramjam.snappy.decompress_raw_into(block, view[at : at + size])
+            if written != size:
+                raise ValueError(f"a snappy block claims {size} bytes and has {written}")
+        at += size
+    view.release()
+    del result[total:]
+    return result
+
+
+def _blocks(data: memoryview) -> list[memoryview]:
+    """Split what follows the header into its blocks."""
+    blocks = []
+    at = len(_HEADER)
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        at += 4
+        if size > len(data) - at:
+            raise ValueError(f"a snappy block of {size} bytes begins {len(data) - at} bytes before the end")
+        blocks.append(data[at : at + size])
+        at += size
+    return blocks
+
+
+def _raw_size(block: memoryview) -> int:
+    """The size that a raw block says it decompresses to, if it can."""
+    size = 0
+    for index, byte in enumerate(block[:5]):
+        size |= (byte & 127) << 7 * index
+        if byte < 128:
+            if size > _MAX_RATIO * len(block) + 64:
+                break
+            return size
+    raise ValueError(f"a snappy block of {len(block)} bytes begins with a size that it cannot have")
