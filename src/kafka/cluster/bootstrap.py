@@ -1,0 +1,132 @@
+"""Finding the cluster from the addresses that the user gave."""
+
+import asyncio
+
+from kafka.cluster.backoff import Backoff
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import (
+    BrokerResponseError,
+    KafkaConfigurationError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaProtocolError,
+    MetadataEmptyBrokerList,
+    NoBrokersAvailable,
+)
+from kafka.net import Connection
+from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+_STAGGER_S = 0.5
+"""Head start of an address before the next one is tried beside it."""
+
+Found = tuple[Connection, MetadataResponse]
+
+
+def metadata_request(topics: set[str] | None, version: int, allow_auto_creation: bool) -> MetadataRequest:
+    """Ask about some topics; None: about all."""
+    named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
+    if version < 4:  # brokers before 0.11 create missing topics as they please
+        return MetadataRequest(topics=None if topics is None and version > 0 else named)
+    return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=allow_auto_creation)
+
+
+async def ask_metadata(connection: Connection, topics: set[str] | None, options: ConnectionOptions) -> MetadataResponse:
+    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises."""
+    version = connection.api_versions.version_for(MetadataRequest)
+    request = metadata_request(topics, version, options.allow_auto_create_topics)
+    response: MetadataResponse = await connection.send(request, version)
+    if not response.brokers:
+        raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")
+    return response
+
+
+class Bootstrap:
+    """Asks the bootstrap servers, each one a little after the one before, until one of them answers."""
+
+    def __init__(self, options: ConnectionOptions, security: SecurityOptions) -> None:
+        self._options = options
+        self._security = security
+        self._backoff = Backoff(options.reconnect_backoff_ms, min(options.reconnect_backoff_max_ms, 1_000))
+        self._failures: dict[tuple[str, int], KafkaError] = {}
+
+    async def until_found(self, topics: set[str] | None) -> Found:
+        """Go round for ``bootstrap_timeout_ms``.
+
+        Raises `NoBrokersAvailable`, which names each server and what it answered last; an error that no repetition
+        will mend (credentials, versions, options) is raised as it is, and at once.
+        """
+        timeout_s = self._options.bootstrap_timeout_ms / 1000
+        self._failures.clear()
+        rounds = 0
+        try:
+            async with asyncio.timeout(timeout_s):
+                while True:
+                    rounds += 1
+                    try:
+                        return await self.once(topics)
+                    except NoBrokersAvailable:
+                        if self._hopeless():
+                            raise
+                        await asyncio.sleep(self._backoff.seconds(rounds))
+        except TimeoutError:
+            raise NoBrokersAvailable(self._report(f"in {timeout_s:g} s")) from self._cause()
+
+    async def once(self, topics: set[str] | None) -> Found:
+        """Try each server once. Raises as `until_found` does."""
+        servers = list(dict.fromkeys(self._options.bootstrap_servers))
+        waiting = {
+            asyncio.create_task(self._ask(server, index * _STAGGER_S, topics)): server
+            for index, server in enumerate(servers)
+        }
+        try:
+            while waiting:
+                done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    server = waiting.pop(task)
+                    error = task.exception()
+                    if error is None:
+                        return task.result()
+                    if not isinstance(error, KafkaError) or isinstance(error, KafkaConfigurationError):
+                        raise error
+                    self._failures[server] = error
+        finally:
+            for task in waiting:
+                task.cancel()
+            for outcome in await asyncio.gather(*waiting, return_exceptions=True):
+                if isinstance(outcome, tuple):
+                    outcome[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+        for error in self._failures.values():
+            if isinstance(error, BrokerResponseError) and not error.retriable:
+                raise error
+        raise NoBrokersAvailable(self._report("")) from self._cause()
+
+    async def _ask(self, server: tuple[str, int], delay_s: float, topics: set[str] | None) -> Found:
+        if delay_s:
+            await asyncio.sleep(delay_s)
+        connection = await Connection.open(*server, self._options, self._security)
+        try:
+            return connection, await ask_metadata(connection, topics, self._options)
+        except BaseException as error:
+            connection.abort(KafkaConnectionError(f"asking for metadata failed: {error!r}"))
+            if isinstance(error, KafkaConnectionError) and not self._security.security_protocol.startswith("SASL"):
+                text = error.args[0] if error.args else error
+                raise KafkaConnectionError(
+                    f"{text} on the first request; a listener that asks for SASL does so (security_protocol is "
+                    f"{self._security.security_protocol!r})"
+                ) from error
+            raise
+
+    def _hopeless(self) -> bool:
+        """Whether nothing that answers at these addresses is a Kafka broker."""
+        return all(isinstance(error, KafkaProtocolError) for error in self._failures.values())
+
+    def _cause(self) -> KafkaError | None:
+        return next(iter(self._failures.values()), None)
+
+    def _report(self, when: str) -> str:
+        named = ", ".join(f"{host}:{port}" for host, port in dict.fromkeys(self._options.bootstrap_servers))
+        text = f"none of the bootstrap servers ({named}) could be used{' ' + when if when else ''}"
+        answers = [str(error.args[0] if error.args else error) for error in self._failures.values()]
+        silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
+        answers += [f"{host}:{port}: no answer yet" for host, port in silent]
+        return f"{text}: {'; '.join(answers)}"

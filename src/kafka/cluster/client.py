@@ -1,0 +1,357 @@
+"""The cluster client: every request of the three clients goes out here."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafka.cluster.backoff import Backoff, retry
+from kafka.cluster.bootstrap import Bootstrap, ask_metadata
+from kafka.cluster.coordinators import Coordinators, Kind
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
+from kafka.cluster.refresh import MetadataRefresher
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import (
+    IllegalStateError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    LeaderNotAvailableError,
+    NotControllerError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
+from kafka.net import Connection
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.wire import Message
+    from kafka.wire.api.metadata import MetadataResponse
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_REBOOTSTRAP_REQUIRED = 129
+
+
+class ClusterClient:
+    """Connections, metadata and routing for one client, on the event loop that `start` runs on.
+
+    `send` and its kin try once; `retry` repeats. What is slow here is bounded: connecting by
+    ``socket_connection_setup_timeout_ms``, an answer by ``request_timeout_ms``, `start` by ``bootstrap_timeout_ms``.
+
+    Attributes:
+        metadata: the newest picture of the cluster; immutable, so any thread may read it.
+    """
+
+    def __init__(self, connection: ConnectionOptions, security: SecurityOptions) -> None:
+        self._options = connection
+        self._bootstrap = Bootstrap(connection, security)
+        self._pool = ConnectionPool(connection, security, self._address_of)
+        self._coordinators = Coordinators(self.any_connection)
+        self._watched: set[str] | None = set()
+        self._listeners: list[Callable[[ClusterMetadata], object]] = []
+        self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
+        self._rng = random.Random()
+        self._refresher: MetadataRefresher | None = None
+        self._closed = False
+        self.metadata = ClusterMetadata()
+
+    async def start(self) -> None:
+        """Find the cluster and read its metadata.
+
+        Raises `NoBrokersAvailable`, which names each bootstrap server and what it answered;
+        `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`.
+        """
+        self._refresher = MetadataRefresher(
+            self._fetch_metadata,
+            self._options.retry_backoff_ms,
+            self._options.retry_backoff_max_ms,
+            self._options.metadata_max_age_ms,
+        )
+        connection, response = await self._bootstrap.until_found(self._watched)
+        self._found(connection, response)
+        self._refresher.fetched()
+
+    async def close(self) -> None:
+        """Close all connections; what is under way fails. Does not raise."""
+        self._closed = True
+        if self._refresher is not None:
+            await self._refresher.close()
+        await self._pool.close()
+
+    # Metadata
+
+    def watch_topics(self, topics: set[str] | None) -> None:
+        """From the next refresh on keep the metadata of these topics; None: of all."""
+        self._watched = None if topics is None else set(topics)
+
+    def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
+        """Call ``callback(metadata)`` on the loop after each change; calling what this returns ends that."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
+
+    async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
+        """Ask for metadata newer than what was there, and give them.
+
+        Calls at the same time share one request, and two requests are ``retry_backoff_ms`` apart.
+
+        Arguments:
+            topics: only these, beside what is known of others; None: all that is watched, forgetting others.
+
+        Raises `KafkaConnectionError` or `NoBrokersAvailable` when no broker answers.
+        """
+        await self._refreshing().refresh(topics)
+        return self.metadata
+
+    def request_refresh(self, topics: Iterable[str] | None = None) -> None:
+        """As `refresh_metadata`, without waiting: the present picture has proved wrong."""
+        self._refreshing().request(topics)
+
+    def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
+        """A response named a newer leader of a partition than the metadata do (KIP-951)."""
+        if self.metadata.broker_metadata(leader) is not None:
+            self._set_metadata(self.metadata.with_leader(tp, leader, leader_epoch))
+
+    async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
+        """The id of the broker that leads a partition, refreshing the metadata until there is one.
+
+        Raises `KafkaTimeoutError` if there is none in time, `TopicAuthorizationFailedError` and `InvalidTopicError`.
+        """
+        leader = self.metadata.leader_for_partition(tp)
+        if leader is not None:
+            return leader
+
+        async def look() -> int:
+            await self.refresh_metadata([tp.topic])
+            found = self.metadata.leader_for_partition(tp)
+            if found is not None:
+                return found
+            error = self.metadata.topic_errors.get(tp.topic)
+            if error is not None:
+                raise error(f"topic {tp.topic!r}: {error.description}")
+            if self.metadata.partition_metadata(tp) is None:
+                raise UnknownTopicOrPartitionError(f"topic {tp.topic!r} has no partition {tp.partition}")
+            raise LeaderNotAvailableError(f"partition {tp.partition} of topic {tp.topic!r} has no leader at the moment")
+
+        return await retry(look, asyncio.get_running_loop().time() + timeout_ms / 1000, backoff=self._backoff)
+
+    # Sending
+
+    async def connection(self, node_id: int, channel: str = "") -> Connection:
+        """The open connection to a broker, for callers that send many requests or need its versions beforehand."""
+        return await self._pool.get(node_id, channel)
+
+    def ready_connection(self, node_id: int, channel: str = "") -> Connection | None:
+        """As `connection`, but None instead of opening one."""
+        return self._pool.ready(node_id, channel)
+
+    async def send(
+        self,
+        node_id: int,
+        request: "Message",
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+        channel: str = "",
+    ) -> Any:
+        """Send a request to one broker and await the response; one try.
+
+        Arguments:
+            timeout_ms: how long the answer may take; None: ``request_timeout_ms``.
+            min_version, max_version: versions that the request, as it is filled in, can be sent in.
+            channel: a connection of its own, so that a long poll does not hold up what comes after it.
+
+        Raises `KafkaConnectionError`, `KafkaTimeoutError`, `StaleMetadata` for an id that the cluster does not have,
+        `UnsupportedVersionError`. Error codes inside the response are the caller's to look at.
+        """
+        connection = self._pool.ready(node_id, channel) or await self._pool.get(node_id, channel)
+        return await self._send_on(connection, request, timeout_ms, min_version, max_version)
+
+    async def send_any(
+        self,
+        request: "Message",
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+    ) -> Any:
+        """As `send`, to the broker that has the least to do."""
+        connection = await self.any_connection()
+        return await self._send_on(connection, request, timeout_ms, min_version, max_version)
+
+    async def send_controller(
+        self,
+        request: "Message",
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+    ) -> Any:
+        """As `send`, to the controller; with KRaft that is any broker, which passes the request on (KIP-590).
+
+        After `NotControllerError` in a response, refresh the metadata and send again.
+        """
+        if self.metadata.broker_metadata(self.metadata.controller_id) is None:
+            await self.refresh_metadata(())
+        controller = self.metadata.controller_id
+        if self.metadata.broker_metadata(controller) is None:
+            raise NotControllerError("the cluster has no controller at the moment")
+        return await self.send(
+            controller, request, timeout_ms=timeout_ms, min_version=min_version, max_version=max_version
+        )
+
+    async def coordinator(self, kind: Kind, key: str, timeout_ms: float | None = None) -> int:
+        """The id of the broker that coordinates a group or a transactional id, remembered until it is forgotten.
+
+        Raises `KafkaTimeoutError` if there is none in time (None: ``request_timeout_ms``), and at once what is not
+        retriable, such as `GroupAuthorizationFailedError`.
+        """
+        known = self._coordinators.known(kind, key)
+        if known is not None:
+            return known
+        limit_ms = self._options.request_timeout_ms if timeout_ms is None else timeout_ms
+        deadline = asyncio.get_running_loop().time() + limit_ms / 1000
+        return await retry(lambda: self._coordinators.find(kind, key), deadline, backoff=self._backoff)
+
+    def forget_coordinator(self, kind: Kind, key: str) -> None:
+        """Look the coordinator up again next time, after `NotCoordinatorError` and the like."""
+        self._coordinators.forget(kind, key)
+
+    async def send_coordinator(
+        self,
+        kind: Kind,
+        key: str,
+        request: "Message",
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+        channel: str = "coordinator",
+    ) -> Any:
+        """As `send`, to the coordinator of a group or transactional id; a broker that fails is looked up anew."""
+        node_id = await self.coordinator(kind, key)
+        try:
+            return await self.send(
+                node_id,
+                request,
+                timeout_ms=timeout_ms,
+                min_version=min_version,
+                max_version=max_version,
+                channel=channel,
+            )
+        except (KafkaConnectionError, KafkaTimeoutError):
+            self._coordinators.forget_node(node_id)
+            raise
+
+    def api_version(self, node_id: int, request: "type[Message]", max_version: int | None = None) -> int | None:
+        """The version that `send` would use; None: the broker was not connected yet, or has no fitting version."""
+        versions = self._pool.api_versions(node_id)
+        return None if versions is None else versions.pick(request, 0, max_version)
+
+    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
+        """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it.
+
+        Raises as `kafka.cluster.retry` does.
+        """
+        deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
+        return await retry(operation, deadline, backoff=self._backoff, on_error=self._renew_after)
+
+    async def any_connection(self) -> Connection:
+        """A connection to the broker that has the least to do, or to the first that can be reached.
+
+        When none can be reached, the bootstrap servers are asked again (KIP-899): all brokers may have moved.
+        Raises `KafkaConnectionError` or `NoBrokersAvailable`.
+        """
+        self._check_open()
+        nodes = [node.nodeId for node in self.metadata.brokers()]
+        self._rng.shuffle(nodes)
+        loads = [(load, node) for node in nodes if (load := self._pool.load(node)) is not None]
+        if loads:
+            return await self._pool.get(min(loads)[1])
+        for node in sorted(nodes, key=lambda node: self._pool.blocked_for(node) > 0):
+            try:
+                return await self._pool.get(node)
+            except KafkaConnectionError as error:
+                log.debug("%s", error)
+        return self._pool.ready(BOOTSTRAP_NODE) or await self._bootstrap_again()
+
+    # Inside
+
+    def _address_of(self, node_id: int) -> Address | None:
+        node = self.metadata.broker_metadata(node_id) or self._coordinators.nodes.get(node_id)
+        return (node.host, node.port) if node is not None else None
+
+    def _refreshing(self) -> MetadataRefresher:
+        self._check_open()
+        if self._refresher is None:
+            raise IllegalStateError("the client was not started: await start() first")
+        return self._refresher
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise IllegalStateError("the client is closed")
+
+    @staticmethod
+    async def _send_on(
+        connection: Connection, request: "Message", timeout_ms: float | None, min_version: int, max_version: int | None
+    ) -> Any:
+        version = connection.api_versions.version_for(type(request), min_version, max_version)
+        return await connection.send(request, version, timeout_ms)
+
+    async def _renew_after(self, error: KafkaError) -> None:
+        if not error.invalid_metadata and not isinstance(error, NotControllerError):
+            return
+        try:
+            await self.refresh_metadata()
+        except KafkaError as failure:  # the operation itself will fail of the same, and is what the caller waits for
+            log.debug("refreshing metadata after %s: %s", error, failure)
+
+    async def _bootstrap_again(self) -> Connection:
+        connection, response = await self._bootstrap.once(self._watched)
+        log.info("found the cluster again through %s", connection.described_as)
+        self._coordinators.clear()
+        self._pool.forget_history()
+        return self._found(connection, response)
+
+    def _found(self, connection: Connection, response: "MetadataResponse") -> Connection:
+        """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
+        self._take_in(response, keep_others=False)
+        address = (connection.host, connection.port)
+        same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
+        self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)
+        return connection
+
+    async def _fetch_metadata(self, topics: set[str], everything: bool) -> None:
+        wanted: set[str] | None = set(topics)
+        if everything:
+            wanted = None if self._watched is None else topics | self._watched
+        last: KafkaError | None = None
+        for _ in range(1 + len(self.metadata.brokers())):
+            connection = await self.any_connection()
+            try:
+                response = await ask_metadata(connection, wanted, self._options)
+            except (KafkaConnectionError, KafkaTimeoutError) as error:
+                last = error
+                continue
+            if response.error_code == _REBOOTSTRAP_REQUIRED:  # KIP-1102
+                await self._bootstrap_again()
+            elif response.error_code:
+                raise for_code(response.error_code)(f"metadata from {connection.described_as}")
+            else:
+                self._take_in(response, keep_others=not everything)
+            return
+        raise last if last is not None else KafkaConnectionError("no broker answered")
+
+    def _take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
+        self._set_metadata(self.metadata.updated(response, keep_others=keep_others))
+
+    def _set_metadata(self, metadata: ClusterMetadata) -> None:
+        if metadata is self.metadata:
+            return
+        self.metadata = metadata
+        for listener in list(self._listeners):
+            listener(metadata)

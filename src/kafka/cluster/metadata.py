@@ -1,0 +1,193 @@
+"""An immutable picture of the cluster: brokers, topics, partitions and their leaders."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from kafka.errors import (
+    BrokerResponseError,
+    InvalidTopicError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
+from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.wire.api.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
+
+_NO_ID = UUID(int=0)
+_FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
+"""Errors after which what was known of a topic is wrong; after others it is still the best guess."""
+
+
+class TopicMetadata(NamedTuple):
+    """A topic; ``topic_id`` is None on brokers before 2.8, which have none."""
+
+    name: str
+    topic_id: UUID | None
+    is_internal: bool
+    partitions: Mapping[int, PartitionMetadata]
+
+
+class ClusterMetadata:
+    """What was known of the cluster at one moment; each refresh makes a new object (`ClusterClient.metadata`).
+
+    Attributes:
+        cluster_id: None on brokers before 0.10.1, which have none.
+        controller_id: the controller, or with KRaft any live broker; -1: not known.
+        topic_errors: topic to the class of the error that the cluster answered for it.
+        version: counts the refreshes; a greater one is newer.
+    """
+
+    __slots__ = ("_by_id", "_nodes", "_topics", "cluster_id", "controller_id", "topic_errors", "version")
+
+    def __init__(
+        self,
+        nodes: Iterable[BrokerMetadata] = (),
+        topics: Iterable[TopicMetadata] = (),
+        *,
+        cluster_id: str | None = None,
+        controller_id: int = -1,
+        topic_errors: Mapping[str, type[BrokerResponseError]] | None = None,
+        version: int = 0,
+    ) -> None:
+        self._nodes = {node.nodeId: node for node in nodes}
+        self._topics = {topic.name: topic for topic in topics}
+        self._by_id = {topic.topic_id: topic.name for topic in self._topics.values() if topic.topic_id is not None}
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.topic_errors: Mapping[str, type[BrokerResponseError]] = MappingProxyType(dict(topic_errors or {}))
+        self.version = version
+
+    def brokers(self) -> set[BrokerMetadata]:
+        """All brokers."""
+        return set(self._nodes.values())
+
+    def broker_metadata(self, node_id: int) -> BrokerMetadata | None:
+        """A broker by its id; None: there is none."""
+        return self._nodes.get(node_id)
+
+    def topics(self, exclude_internal_topics: bool = True) -> set[str]:
+        """The topics known, without internal ones such as ``__consumer_offsets`` unless asked for."""
+        return {name for name, topic in self._topics.items() if not (exclude_internal_topics and topic.is_internal)}
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The numbers of a topic's partitions; None: the topic is not known."""
+        found = self._topics.get(topic)
+        return set(found.partitions) if found is not None else None
+
+    def available_partitions_for_topic(self, topic: str) -> set[int]:
+        """The numbers of the partitions that have a leader."""
+        found = self._topics.get(topic)
+        return {n for n, each in found.partitions.items() if each.leader >= 0} if found is not None else set()
+
+    def partition_metadata(self, tp: TopicPartition) -> PartitionMetadata | None:
+        """All that is known of a partition; None: it is not known."""
+        found = self._topics.get(tp.topic)
+        return found.partitions.get(tp.partition) if found is not None else None
+
+    def leader_for_partition(self, tp: TopicPartition) -> int | None:
+        """The id of the leader; None: the partition is not known or has no leader."""
+        found = self.partition_metadata(tp)
+        return found.leader if found is not None and found.leader >= 0 else None
+
+    def leader_epoch(self, tp: TopicPartition) -> int:
+        """The epoch of the leader (KIP-320), -1: not known."""
+        found = self.partition_metadata(tp)
+        return found.leader_epoch if found is not None else -1
+
+    def topic_id(self, topic: str) -> UUID | None:
+        """The id of a topic (KIP-516); None: not known, or the brokers have no ids."""
+        found = self._topics.get(topic)
+        return found.topic_id if found is not None else None
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        """The topic of an id; None: not known."""
+        return self._by_id.get(topic_id)
+
+    def is_internal(self, topic: str) -> bool:
+        """Whether the brokers use the topic themselves."""
+        found = self._topics.get(topic)
+        return found is not None and found.is_internal
+
+    def updated(self, response: "MetadataResponse", *, keep_others: bool) -> "ClusterMetadata":
+        """A new picture with what a broker answered.
+
+        A partition keeps its leader where the answer has an older leader epoch: brokers learn of elections one after
+        the other, and going back would send requests to a leader that has been replaced (KIP-320).
+
+        Arguments:
+            keep_others: whether topics that the answer does not name are still there.
+        """
+        topics = dict(self._topics) if keep_others else {}
+        errors = dict(self.topic_errors) if keep_others else {}
+        for answered in response.topics:
+            name = answered.name if answered.name is not None else self.topic_name(answered.topic_id)
+            if name is None:
+                continue
+            known = self._topics.get(name)
+            error = for_code(answered.error_code) if answered.error_code else None
+            if error is None:
+                errors.pop(name, None)
+                topics[name] = _topic(name, answered, known)
+                continue
+            errors[name] = error
+            topics.pop(name, None)
+            if known is not None and not issubclass(error, _FORGET_ON):
+                topics[name] = known
+        return ClusterMetadata(
+            [BrokerMetadata(each.node_id, each.host, each.port, each.rack) for each in response.brokers],
+            topics.values(),
+            cluster_id=response.cluster_id if response.cluster_id is not None else self.cluster_id,
+            controller_id=response.controller_id,
+            topic_errors=errors,
+            version=self.version + 1,
+        )
+
+    def with_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> "ClusterMetadata":
+        """A new picture in which a partition has moved, as newer responses to Fetch and Produce tell (KIP-951)."""
+        topic = self._topics.get(tp.topic)
+        known = self.partition_metadata(tp)
+        if topic is None or known is None or leader_epoch <= known.leader_epoch:
+            return self
+        moved = known._replace(leader=leader, leader_epoch=leader_epoch, error=None)
+        partitions = MappingProxyType({**topic.partitions, tp.partition: moved})
+        copy = object.__new__(ClusterMetadata)
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy._topics = {**self._topics, tp.topic: topic._replace(partitions=partitions)}
+        copy.version = self.version + 1
+        return copy
+
+    def __repr__(self) -> str:
+        return (
+            f"ClusterMetadata(cluster_id={self.cluster_id!r}, brokers={sorted(self._nodes)}, "
+            f"topics={len(self._topics)}, version={self.version})"
+        )
+
+
+def _topic(name: str, answered: "MetadataResponseTopic", known: TopicMetadata | None) -> TopicMetadata:
+    topic_id = answered.topic_id if answered.topic_id != _NO_ID else None
+    same = known is not None and (topic_id is None or known.topic_id is None or known.topic_id == topic_id)
+    before = known.partitions if known is not None and same else {}
+    partitions = {
+        each.partition_index: _partition(name, each, before.get(each.partition_index)) for each in answered.partitions
+    }
+    return TopicMetadata(name, topic_id, answered.is_internal, MappingProxyType(partitions))
+
+
+def _partition(topic: str, answered: "MetadataResponsePartition", known: PartitionMetadata | None) -> PartitionMetadata:
+    if known is not None and 0 <= answered.leader_epoch < known.leader_epoch:
+        return known
+    return PartitionMetadata(
+        topic,
+        answered.partition_index,
+        answered.leader_id,
+        answered.leader_epoch,
+        answered.replica_nodes,
+        answered.isr_nodes,
+        answered.offline_replicas,
+        for_code(answered.error_code) if answered.error_code else None,
+    )

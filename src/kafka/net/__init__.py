@@ -1,0 +1,12 @@
+"""One connection to one broker, and the thread whose event loop the synchronous clients share.
+
+Layer 3. Imports `kafka.wire` and layer 0 only. Sockets are opened, threads are started and the time is read nowhere
+above this package.
+"""
+
+from kafka.net.buffers import BufferPool, FrameBuffer
+from kafka.net.connection import Connection
+from kafka.net.loop import LoopThread
+from kafka.net.versions import ApiVersions
+
+__all__ = ["ApiVersions", "BufferPool", "Connection", "FrameBuffer", "LoopThread"]

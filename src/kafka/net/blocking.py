@@ -1,0 +1,44 @@
+"""Calls that block (name look-ups, token providers, key derivation), kept off the event loop.
+
+A daemon thread for each call, instead of the loop's executor: the interpreter waits at its exit for the threads of an
+executor, so a name server that does not answer would hold up every program.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Await ``function(*args, **kwargs)``, which runs in a thread of its own; cancelling abandons the thread."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # None only where T allows it
+
+    def work() -> None:
+        result: T | None = None
+        error: BaseException | None = None
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as raised:  # handed over to the awaiting side, whatever it is
+            error = raised
+        if isinstance(error, StopIteration):  # a future cannot carry it
+            error = RuntimeError(f"{function!r} raised StopIteration")
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:  # the loop was closed meanwhile: nobody waits any more
+            return
+
+    threading.Thread(target=work, name="kafka-blocking", daemon=True).start()
+    return await future

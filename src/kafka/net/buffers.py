@@ -1,0 +1,77 @@
+"""Receive buffers that are used again.
+
+A fresh ``bytearray`` for each fetch response is zeroed by the allocator and faulted in page by page, which costs more
+than receiving it; so large frames are received into buffers that come back here once their records are decoded.
+"""
+
+import threading
+
+_ROUND_UP = 64 * 1024
+_MAX_BUFFERS = 32
+
+
+class FrameBuffer:
+    """A frame that was received straight into a pooled buffer.
+
+    ``view`` is the frame without its size prefix. After `release` the memory belongs to another frame: nothing that
+    was decoded out of it without a copy may be read any more. Dropping the object without `release` is safe; the
+    memory is then freed with the last view of it, and is missing in the pool.
+    """
+
+    __slots__ = ("_buffer", "_pool", "view")
+
+    def __init__(self, pool: "BufferPool", buffer: bytearray, size: int) -> None:
+        self._pool = pool
+        self._buffer: bytearray | None = buffer
+        self.view = memoryview(buffer)[:size]
+
+    def release(self) -> None:
+        """Give the memory back; any thread may do so, and a second call does nothing."""
+        buffer, self._buffer = self._buffer, None
+        if buffer is not None:
+            self.view = memoryview(b"")
+            self._pool._give(buffer)
+
+
+class BufferPool:
+    """Buffers that are free at the moment, the longest unused first; safe to use from several threads.
+
+    Arguments:
+        max_bytes: how much free memory is kept, in bytes.
+    """
+
+    def __init__(self, max_bytes: int = 128 * 1024 * 1024) -> None:
+        self._max_bytes = max_bytes
+        self._free: list[bytearray] = []
+        self._held = 0
+        self._lock = threading.Lock()
+
+    @property
+    def held_bytes(self) -> int:
+        """How much free memory the pool holds at the moment."""
+        return self._held
+
+    def take(self, size: int) -> FrameBuffer:
+        """A buffer for a frame of ``size`` bytes, preferably one that is used again."""
+        with self._lock:
+            best = -1
+            for index, buffer in enumerate(self._free):
+                # A buffer twice as large as needed is better kept for a frame that needs it.
+                fits = size <= len(buffer) <= 2 * size + _ROUND_UP
+                if fits and (best < 0 or len(buffer) <= len(self._free[best])):
+                    best = index
+            if best >= 0:
+                found = self._free.pop(best)
+                self._held -= len(found)
+                return FrameBuffer(self, found, size)
+        return FrameBuffer(self, bytearray(-(-size // _ROUND_UP) * _ROUND_UP), size)
+
+    def _give(self, buffer: bytearray) -> None:
+        with self._lock:
+            self._free.append(buffer)
+            self._held += len(buffer)
+            while self._held > self._max_bytes or len(self._free) > _MAX_BUFFERS:
+                self._held -= len(self._free.pop(0))
+
+
+shared_pool = BufferPool()

@@ -1,0 +1,332 @@
+"""A connection to one broker: requests out, answers in, matched by correlation id."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import (
+    Cancelled,
+    CorrelationIdError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    WireFormatError,
+)
+from kafka.net.buffers import FrameBuffer
+from kafka.net.dial import describe_failure, dial
+from kafka.net.fork import close_in_children
+from kafka.net.inflight import InFlight, InFlightTable
+from kafka.net.stream import Stream
+from kafka.net.tls import tls_context
+from kafka.net.versions import ApiVersions
+from kafka.version import __version__
+from kafka.wire.framing import correlation_id, decode_response, encode_request
+
+if TYPE_CHECKING:
+    from kafka.wire import Message
+
+
+DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
+_PRODUCE = 0
+_API_VERSIONS = 18
+_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+_APIS_WITH_RECORDS = frozenset({1, 59, 78})
+"""Fetch, FetchSnapshot, ShareFetch: their decoded records are views of the received frame."""
+_CLOSE_TIMEOUT_S = 2.0
+
+
+class Connection:
+    """A connection that is open, negotiated and authenticated; made by `Connection.open`, used on its loop only.
+
+    Attributes:
+        host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
+        api_versions: what the broker serves.
+        described_as: how messages name it.
+        answered: how many requests the broker has answered so far.
+        ended_here: whether the connection was closed because this side needs it no more.
+    """
+
+    def __init__(self, host: str, port: int, options: ConnectionOptions, node_id: int = -1) -> None:
+        self.host, self.port, self.node_id = host, port, node_id
+        self.api_versions = ApiVersions({}, self.described_as)
+        self._options = options
+        self._client_id = options.client_id if options.client_id is not None else DEFAULT_CLIENT_ID
+        self.loop = asyncio.get_running_loop()
+        self._table = InFlightTable()
+        self._stream: Stream | None = None
+        self._raw: asyncio.Future[bytes] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        self._last_used = self.loop.time()
+        self._why_closed: KafkaError | None = None
+        self._on_close: list[Any] = []
+        self.answered = 0
+        self.ended_here = False
+
+    @classmethod
+    async def open(
+        cls,
+        host: str,
+        port: int,
+        options: ConnectionOptions,
+        security: SecurityOptions,
+        node_id: int = -1,
+    ) -> "Connection":
+        """Connect, agree on API versions (KIP-35, KIP-511) and authenticate.
+
+        Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
+        `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
+        """
+        from kafka.net.establish import open_connection  # it makes connections, so it imports this module
+
+        return await open_connection(host, port, options, security, node_id)
+
+    async def connect(self, security: SecurityOptions) -> None:
+        """Open the stream only: the first step of `open`."""
+        limit = self._options.receive_message_max_bytes
+        self._stream = await dial(
+            self.host,
+            self.port,
+            self._options,
+            tls_context(security),
+            lambda: Stream(self._frame_received, self._lost, limit),
+        )
+        close_in_children(self, self._stream.extra("socket"))
+        if self._stream.ended:  # before it was ours
+            self._lost(self._stream, None)
+
+    @property
+    def described_as(self) -> str:
+        """How messages name the broker: by its id, if that is known, and by its address."""
+        return f"broker {self.node_id} at {self.host}:{self.port}" if self.node_id >= 0 else f"{self.host}:{self.port}"
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is closed, by whichever side."""
+        return self._why_closed is not None
+
+    @property
+    def received_anything(self) -> bool:
+        """Whether the broker has sent a byte so far."""
+        return self._stream is not None and self._stream.received_anything
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests wait for their answer."""
+        return len(self._table)
+
+    def on_close(self, callback: Any) -> None:
+        """Call ``callback(connection, error)`` on the loop once the connection is closed."""
+        self._on_close.append(callback)
+
+    async def send(self, request: "Message", version: int | None = None, timeout_ms: float | None = None) -> Any:
+        """Send a request and await its response, an instance of ``type(request).RESPONSE``.
+
+        Requests go out in the order of the calls. A produce request with acks=0 has no answer: it gives an empty
+        response as soon as it is sent. A response with records keeps its receive buffer in ``response.frame``.
+
+        Arguments:
+            version: None for the highest that both sides have.
+            timeout_ms: how long to wait, None for ``request_timeout_ms``. When the time is up, the connection is
+                closed, because later answers can only come after this one. To give up without that, cancel.
+
+        Raises `KafkaTimeoutError`, `KafkaConnectionError`, `UnsupportedVersionError`, `WireFormatError`.
+        """
+        return await self.post(request, version, timeout_ms)
+
+    def post(
+        self, request: "Message", version: int | None = None, timeout_ms: float | None = None
+    ) -> "asyncio.Future[Any]":
+        """As `send`, but the request is on its way when this returns; the future has the response."""
+        return self._post(request, version, timeout_ms, through_hold=False)
+
+    def _post(
+        self, request: "Message", version: int | None, timeout_ms: float | None, *, through_hold: bool
+    ) -> "asyncio.Future[Any]":
+        stream = self._open_stream()
+        cls = type(request)
+        if version is None:
+            version = self.api_versions.version_for(cls)
+        timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
+        number = self._table.next_id()
+        parts = encode_request(request, version, number, self._client_id)
+        future: asyncio.Future[Any] = self.loop.create_future()
+        now = self._last_used = self.loop.time()
+        answered = cls.API_KEY != _PRODUCE or request.acks != 0  # type: ignore[attr-defined]  # ProduceRequest has it
+        if answered:
+            self._table.add(number, InFlight(cls, version, future, now + timeout_s, timeout_s))
+            self._check_at(now + timeout_s)
+        stream.write(parts, through_hold=through_hold)
+        if not answered:
+            stream.when_drained(lambda: self._sent_unanswered(cls, future))
+        return future
+
+    def _sent_unanswered(self, request: "type[Message]", future: "asyncio.Future[Any]") -> None:
+        if future.done():
+            return
+        if self._why_closed is not None:
+            future.set_exception(self._closed_error())
+        else:
+            future.set_result(request.RESPONSE())  # type: ignore[misc]  # a request class has a response class
+
+    async def send_now(self, request: "Message", version: int, timeout_ms: float | None = None) -> Any:
+        """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
+        return await self._post(request, version, timeout_ms, through_hold=True)
+
+    async def exchange_raw(self, data: bytes) -> bytes:
+        """Send bytes as a frame without any header and give the next frame: SASL before Kafka 1.0 (KIP-43)."""
+        stream = self._open_stream()
+        self._raw = self.loop.create_future()
+        stream.write([len(data).to_bytes(4, "big"), data], through_hold=True)
+        try:
+            return await self._raw
+        finally:
+            self._raw = None
+
+    def hold(self) -> None:
+        """Keep back requests until `unhold`, while the connection authenticates again."""
+        self._open_stream().hold()
+
+    def unhold(self) -> None:
+        """Send what was kept back."""
+        self._open_stream().unhold()
+
+    def watch_idle(self) -> None:
+        """Begin to close the connection once it is unused for ``connections_max_idle_ms``."""
+        if self._options.connections_max_idle_ms >= 0:
+            self._check_at(self._last_used + self._options.connections_max_idle_ms / 1000)
+
+    async def close(self) -> None:
+        """Close the connection; requests without an answer fail with `Cancelled`. Does not raise."""
+        self.ended_here = True
+        self._end(Cancelled(f"the connection to {self.described_as} was closed by this client"))
+        if self._stream is not None:
+            await self._stream.close(_CLOSE_TIMEOUT_S)
+
+    def abort(self, error: KafkaError) -> None:
+        """Close the connection at once because of ``error``, which requests without an answer get."""
+        self._end(error)
+        if self._stream is not None:
+            self._stream.abort()
+
+    # Receiving
+
+    def _frame_received(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
+        if self._raw is not None:
+            if not self._raw.done():
+                self._raw.set_result(bytes(view))
+            return True
+        try:
+            entry = self._table.pop(correlation_id(view))
+        except WireFormatError as error:
+            self.abort(error)
+            return False
+        if entry is None:
+            self.abort(
+                CorrelationIdError(
+                    f"{self.described_as} answered a request that was not sent (correlation id {correlation_id(view)})"
+                )
+            )
+            return False
+        self.answered += 1
+        if entry.future.done():  # the caller gave up
+            if buffer is not None:
+                buffer.release()
+            return True
+        return self._decode(entry, view, buffer)
+
+    def _decode(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
+        has_records = entry.request.API_KEY in _APIS_WITH_RECORDS
+        frame = bytes(view) if has_records and buffer is None else view
+        version = entry.version
+        if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
+            version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
+        try:
+            response = decode_response(entry.request, version, frame)
+        except WireFormatError as error:
+            where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
+            broken = WireFormatError(f"{error.args[0] if error.args else error} ({where})")
+            entry.future.set_exception(broken)
+            self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
+            return False
+        if buffer is not None:
+            if has_records:
+                response.frame = buffer
+            else:
+                buffer.release()
+        entry.future.set_result(response)
+        return not self.closed
+
+    # Ending
+
+    def _lost(self, stream: Stream, why: Exception | None) -> None:
+        if stream is not self._stream or self._why_closed is not None:
+            return
+        if isinstance(why, KafkaError):
+            text = f"{self.described_as}: {why.args[0] if why.args else why}"
+            self._end(type(why)(text))
+        elif why is not None:
+            self._end(KafkaConnectionError(f"the connection to {self.described_as} failed: {describe_failure(why)}"))
+        else:
+            self._end(KafkaConnectionError(f"{self.described_as} closed the connection"))
+
+    def _open_stream(self) -> Stream:
+        if self._stream is None or self._why_closed is not None:
+            raise self._closed_error()
+        return self._stream
+
+    def _closed_error(self) -> KafkaError:
+        why = self._why_closed
+        text = why.args[0] if why is not None and why.args else why
+        return KafkaConnectionError(f"the connection to {self.described_as} is closed: {text}")
+
+    def _end(self, error: KafkaError) -> None:
+        if self._why_closed is not None:
+            return
+        self._why_closed = error
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting = [entry.future for entry in self._table.drain()]
+        if self._raw is not None:
+            waiting.append(self._raw)
+        for future in waiting:
+            if not future.done():
+                future.set_exception(type(error)(*error.args))  # one each: a traceback grows where it is raised
+        for callback in self._on_close:
+            callback(self, error)
+
+    # One timer for the deadlines of all requests and for the idle limit: none is made for a single request.
+
+    def _check_at(self, when: float) -> None:
+        if self._timer is not None:
+            if self._timer_at <= when:
+                return
+            self._timer.cancel()
+        self._timer_at = when
+        self._timer = self.loop.call_at(when, self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        now = self.loop.time()
+        late = self._table.expired(now)
+        if late is not None:
+            self._time_out(late)
+            return
+        due = self._table.earliest_deadline()
+        if due is None and self._options.connections_max_idle_ms >= 0:
+            due = self._last_used + self._options.connections_max_idle_ms / 1000
+            if due <= now:
+                self.ended_here = True
+                self.abort(KafkaConnectionError(f"closed the unused connection to {self.described_as}"))
+                return
+        if due is not None:
+            self._check_at(due)
+
+    def _time_out(self, late: InFlight) -> None:
+        what = (
+            f"{late.request.NAME} version {late.version} got no answer from {self.described_as} in {late.timeout_s:g} s"
+        )
+        if not late.future.done():
+            late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))
+        self.abort(KafkaConnectionError(f"the connection was closed, because {what}"))

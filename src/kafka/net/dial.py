@@ -1,0 +1,171 @@
+"""Opens the stream to one broker: every address of its name, each failure remembered."""
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+from collections.abc import Callable
+
+from kafka.config import ConnectionOptions
+from kafka.errors import KafkaConnectionError
+from kafka.net.stream import Stream
+
+_STAGGER_S = 0.25
+"""Head start of an address before the next one is tried beside it (RFC 8305)."""
+
+
+def describe_failure(error: BaseException) -> str:
+    """Why an address did not answer, in words."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST"):
+            return f"it does not speak TLS on this port ({error.reason}); is security_protocol right?"
+        return f"the TLS handshake failed: {error.reason or error}"
+    if isinstance(error, TimeoutError) and not error.errno:
+        return "no answer in time"
+    if isinstance(error, ConnectionResetError | BrokenPipeError | ConnectionAbortedError):
+        return "it closed the connection while it was being set up"
+    if isinstance(error, OSError) and error.errno in errno.errorcode:
+        return f"{os.strerror(error.errno).lower()} ({errno.errorcode[error.errno]})"
+    return str(error) or type(error).__name__
+
+
+class DialError(KafkaConnectionError):
+    """No address of a broker's name could be connected.
+
+    Attributes:
+        host, port: what was asked for.
+        attempts: pairs of an address and why it failed; empty when the name could not be resolved.
+    """
+
+    host: str = ""
+    port: int = 0
+    attempts: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
+        """The error of these attempts; ``reason`` says what went wrong before there was any."""
+        listed = "; ".join(f"{address}: {why}" for address, why in attempts)
+        error = cls(f"cannot connect to {host}:{port}: {reason or listed}")
+        error.host, error.port, error.attempts = host, port, tuple(attempts)
+        return error
+
+
+def _shown(address: tuple[str, int] | tuple[str, int, int, int]) -> str:
+    return f"[{address[0]}]:{address[1]}" if ":" in address[0] else f"{address[0]}:{address[1]}"
+
+
+async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, socket.gaierror) else str(error)
+        raise DialError.of(host, port, [], f"the name {host!r} cannot be resolved: {why}") from error
+    unique: dict[tuple[int, tuple[str, int]], None] = {}
+    for family, _, _, _, address in found:
+        if family in (socket.AF_INET, socket.AF_INET6):
+            unique[int(family), (str(address[0]), int(address[1]))] = None
+    return list(unique)
+
+
+class _Race:
+    """Connects to several addresses, each a little after the one before, and keeps the first that answers."""
+
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, factory: Callable[[], Stream]) -> None:
+        self._host, self._port, self._tls, self._factory = host, port, tls, factory
+        self._loop = asyncio.get_running_loop()
+        self._running: dict[asyncio.Task[Stream], str] = {}
+        self.failures: list[tuple[str, str]] = []
+        self._cause: BaseException | None = None
+
+    async def _connect(self, family: int, address: tuple[str, int], timeout_s: float) -> Stream:
+        tls_arguments = {}
+        if self._tls is not None:
+            tls_arguments = {
+                "server_hostname": self._host.rstrip("."),  # also without a check of the name: SNI needs it
+                "ssl_handshake_timeout": timeout_s,
+                "ssl_shutdown_timeout": 1.0,
+            }
+        _, stream = await self._loop.create_connection(
+            self._factory, address[0], address[1], family=family, ssl=self._tls, **tls_arguments
+        )
+        return stream
+
+    async def run(self, addresses: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream:
+        deadline = self._loop.time() + timeout_s
+        waiting = list(addresses)
+        try:
+            while waiting or self._running:
+                left = deadline - self._loop.time()
+                if left <= 0:
+                    self.failures += [(each, f"no answer in {timeout_s:g} s") for each in self._running.values()]
+                    break
+                if waiting:
+                    family, address = waiting.pop(0)
+                    task = self._loop.create_task(self._connect(family, address, left))
+                    self._running[task] = _shown(address)
+                winner = await self._wait(min(left, _STAGGER_S) if waiting else left)
+                if winner is not None:
+                    return winner
+        finally:
+            await self._stop_others()
+        raise DialError.of(self._host, self._port, self.failures) from self._cause
+
+    async def _wait(self, timeout_s: float) -> Stream | None:
+        done, _ = await asyncio.wait(self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        winner: Stream | None = None
+        for task in done:
+            address = self._running.pop(task)
+            error = task.exception()
+            if error is not None:
+                self.failures.append((address, describe_failure(error)))
+                self._cause = error
+            elif winner is None:
+                winner = task.result()
+            else:
+                task.result().abort()
+        return winner
+
+    async def _stop_others(self) -> None:
+        tasks = list(self._running)
+        for task in tasks:
+            task.cancel()
+        for task, outcome in zip(tasks, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
+            if isinstance(outcome, Stream) and not task.cancelled():
+                outcome.abort()
+
+
+async def dial(
+    host: str, port: int, options: ConnectionOptions, tls: ssl.SSLContext | None, factory: Callable[[], Stream]
+) -> Stream:
+    """Connect to the first address of ``host`` that answers, TLS handshake included.
+
+    Raises `DialError`, which names each address tried and why it failed.
+    """
+    timeout_s = options.socket_connection_setup_timeout_ms / 1000
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    try:
+        async with asyncio.timeout(timeout_s):
+            addresses = await _resolve(host, port)
+    except TimeoutError:
+        raise DialError.of(host, port, [], f"looking up the name {host!r} took longer than {timeout_s:g} s") from None
+    stream = await _Race(host, port, tls, factory).run(addresses, timeout_s - (loop.time() - started))
+    _set_socket_options(stream, options)
+    return stream
+
+
+def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
+    sock = stream.extra("socket")
+    if sock is None:  # an in-memory network
+        return
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if options.receive_buffer_bytes is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, options.receive_buffer_bytes)
+    if options.send_buffer_bytes is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, options.send_buffer_bytes)
+    for level, name, value in options.socket_options:
+        sock.setsockopt(level, name, value)

@@ -1,0 +1,111 @@
+"""From a host name to a connection that is ready: connect, ask for the API versions, authenticate.
+
+ApiVersions (KIP-35, KIP-511) is asked in version 3 first, which every broker since 2.4 serves and which carries the
+name of the client software; version 4 adds nothing to it but a hang-up of some brokers that are not Apache Kafka. Older
+brokers answer with error 35, others hang up: both are asked again in version 0, and that is remembered for the address.
+"""
+
+import logging
+
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
+from kafka.net.connection import Connection
+from kafka.net.sasl import SaslSession, check_mechanism
+from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
+from kafka.version import __version__
+from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+log = logging.getLogger(__name__)
+
+_GREETING = 3
+_MODERN_SINCE = (2, 4)
+_UNSUPPORTED_VERSION = UnsupportedVersionError.errno
+_greetings: dict[tuple[str, int], int] = {}
+
+
+class _HungUp(KafkaConnectionError):
+    """The broker closed the connection instead of answering ApiVersions."""
+
+
+async def open_connection(
+    host: str, port: int, options: ConnectionOptions, security: SecurityOptions, node_id: int
+) -> Connection:
+    """See `Connection.open`."""
+    if security.socks5_proxy is not None:
+        raise KafkaConfigurationError("'socks5_proxy' is not supported yet: connections are made directly")
+    check_mechanism(security)
+    greeting = _first_greeting(host, port, options)
+    try:
+        return await _open(host, port, options, security, node_id, greeting)
+    except _HungUp:
+        if not greeting:
+            raise
+    connection = await _open(host, port, options, security, node_id, 0)
+    log.info("%s hangs up on ApiVersions version %d; it is asked in version 0", connection.described_as, greeting)
+    _greetings[host, port] = 0
+    return connection
+
+
+def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | None:
+    """Version of the first ApiVersions request; None: the broker is too old to be asked."""
+    if options.api_version is not None and options.api_version < CAN_BE_ASKED_SINCE:
+        return None
+    if options.api_version is not None and options.api_version < _MODERN_SINCE:
+        return 0
+    return _greetings.get((host, port), _GREETING)
+
+
+async def _open(
+    host: str,
+    port: int,
+    options: ConnectionOptions,
+    security: SecurityOptions,
+    node_id: int,
+    greeting: int | None,
+) -> Connection:
+    connection = Connection(host, port, options, node_id)
+    await connection.connect(security)
+    try:
+        if greeting is None:
+            release = options.api_version or ()
+            connection.api_versions = ApiVersions.of_release(release, connection.described_as)
+        else:
+            connection.api_versions = await _negotiate(connection, options, security, greeting)
+        if security.security_protocol.startswith("SASL_"):
+            await SaslSession(connection, security, options.socket_connection_setup_timeout_ms).begin()
+    except BaseException as error:
+        why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"setting up was given up: {error!r}")
+        connection.abort(why)
+        raise
+    connection.watch_idle()
+    return connection
+
+
+async def _negotiate(
+    connection: Connection, options: ConnectionOptions, security: SecurityOptions, greeting: int
+) -> ApiVersions:
+    try:
+        response = await _ask(connection, options, greeting)
+        if response.error_code == _UNSUPPORTED_VERSION and greeting > 0:
+            # KIP-511: the refusal says which versions the broker does have.
+            offered = [key.max_version for key in response.api_keys if key.api_key == ApiVersionsRequest.API_KEY]
+            response = await _ask(connection, options, min(greeting, *offered) if offered else 0)
+    except KafkaConnectionError as error:
+        if connection.received_anything:
+            raise
+        raise _HungUp(
+            f"{connection.described_as} closed the connection on the first request, as a listener for TLS does to "
+            f"plain text (security_protocol is {security.security_protocol!r}), and a broker before 0.10 (give its "
+            "version as 'api_version')"
+        ) from error
+    check_error(response.error_code, f"ApiVersions at {connection.described_as}")
+    ranges = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
+    return ApiVersions(ranges, connection.described_as)
+
+
+async def _ask(connection: Connection, options: ConnectionOptions, version: int) -> ApiVersionsResponse:
+    request = ApiVersionsRequest()
+    if version >= _GREETING:
+        request = ApiVersionsRequest(client_software_name="kafka-columnar", client_software_version=__version__)
+    response: ApiVersionsResponse = await connection.send(request, version, options.socket_connection_setup_timeout_ms)
+    return response

@@ -1,0 +1,68 @@
+"""What a forked child must not share with its parent: sockets and the selector of the loop.
+
+In the child every inherited socket is replaced by /dev/null: a byte written to, or a shutdown of, the real one would
+garble the parent's stream, and the broker would not see the parent close it while the child lives.
+"""
+
+import asyncio
+import os
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from kafka.errors import KafkaError
+
+
+class SocketOwner(Protocol):
+    """A connection, as far as it matters here."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def abort(self, error: KafkaError) -> None:
+        """End it at once."""
+
+
+_sockets: "weakref.WeakKeyDictionary[SocketOwner, Any]" = weakref.WeakKeyDictionary()
+_after_fork: list[Callable[[], None]] = []
+_kept_alive: list[object] = []
+
+
+def close_in_children(owner: SocketOwner, sock: Any) -> None:
+    """Cut off ``sock`` in forked children, for as long as ``owner`` lives."""
+    if sock is not None:
+        _sockets[owner] = sock
+
+
+def owners_on(loop: asyncio.AbstractEventLoop) -> list[SocketOwner]:
+    """The owners whose sockets ``loop`` watches."""
+    return [owner for owner in list(_sockets) if owner.loop is loop]
+
+
+def after_fork(callback: Callable[[], None]) -> None:
+    """Call ``callback`` in each forked child, in its only thread, before anything else runs there."""
+    _after_fork.append(callback)
+
+
+def keep_alive(thing: object) -> None:
+    """Never collect ``thing`` in this process: its finaliser would touch what the parent still uses."""
+    _kept_alive.append(thing)
+
+
+def _in_child() -> None:
+    inherited = list(_sockets.items())
+    _sockets.clear()
+    null = os.open(os.devnull, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    try:
+        for owner, sock in inherited:
+            keep_alive(owner)
+            descriptor = sock.fileno()
+            if descriptor >= 0:
+                os.dup2(null, descriptor, inheritable=False)
+    finally:
+        os.close(null)
+    for callback in _after_fork:
+        callback()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

@@ -1,0 +1,6 @@
+"""SASL authentication of a connection (KIP-43, KIP-152, KIP-368): one module a mechanism, the exchange in `session`."""
+
+from kafka.net.sasl.mechanism import Mechanism, check_mechanism, make_mechanism
+from kafka.net.sasl.session import SaslSession
+
+__all__ = ["Mechanism", "SaslSession", "check_mechanism", "make_mechanism"]

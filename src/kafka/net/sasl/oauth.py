@@ -1,0 +1,47 @@
+"""OAUTHBEARER (RFC 7628; KIP-255, KIP-342): a bearer token that the application provides."""
+
+import re
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError, SaslAuthenticationFailedError
+
+_SEPARATOR = "\x01"
+_NAME = re.compile(r"[A-Za-z]+\Z")
+_TOKEN = re.compile(r"[!-~]+\Z")
+_VALUE = re.compile(r"[\x21-\x7e \t\r\n]*\Z")
+
+
+class OAuthBearer:
+    """One exchange.
+
+    Arguments:
+        provider: an object whose ``token()`` gives the token as a string and whose ``extensions()``, if it has that,
+            gives a dict of SASL extensions. Both are called for each authentication, in a thread of their own.
+    """
+
+    def __init__(self, provider: Any) -> None:
+        self._provider = provider
+        self._refusal: bytes | None = None
+
+    def first(self) -> bytes:
+        """The token and the extensions."""
+        token = self._provider.token()
+        if not isinstance(token, str) or not _TOKEN.match(token):
+            raise KafkaConfigurationError(
+                f"token() of sasl_oauth_token_provider has to give a string without spaces, not {type(token).__name__}"
+            )
+        extensions = self._provider.extensions() if callable(getattr(self._provider, "extensions", None)) else {}
+        for name, value in extensions.items():
+            if not _NAME.match(name) or name == "auth" or not _VALUE.match(value):
+                raise KafkaConfigurationError(f"the SASL extension {name!r} has a name or value that is not allowed")
+        pairs = "".join(f"{name}={value}{_SEPARATOR}" for name, value in extensions.items())
+        return f"n,,{_SEPARATOR}auth=Bearer {token}{_SEPARATOR}{pairs}{_SEPARATOR}".encode()
+
+    def answer(self, challenge: bytes) -> bytes | None:
+        """Nothing on success; a broker that refuses says why, and waits for an empty message before it fails."""
+        if self._refusal is not None:
+            raise SaslAuthenticationFailedError(f"the broker refused the token: {self._refusal[:500]!r}")
+        if not challenge:
+            return None
+        self._refusal = challenge
+        return _SEPARATOR.encode()

@@ -1,0 +1,125 @@
+"""The exchange over a connection, and its repetition before the broker's session ends (KIP-368)."""
+
+import asyncio
+import logging
+
+from kafka.config import SecurityOptions
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+    check_error,
+)
+from kafka.net.blocking import run_blocking
+from kafka.net.connection import Connection
+from kafka.net.sasl.mechanism import Mechanism, make_mechanism
+from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
+
+log = logging.getLogger(__name__)
+
+_RENEW_AT = 0.85
+"""Part of the session's life after which the client authenticates again."""
+
+
+class SaslSession:
+    """Authenticates one connection, and again whenever the broker limits how long that lasts.
+
+    Arguments:
+        timeout_ms: how long each answer of the broker may take.
+    """
+
+    def __init__(self, connection: Connection, security: SecurityOptions, timeout_ms: int) -> None:
+        self._connection = connection
+        self._security = security
+        self._timeout_ms = timeout_ms
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Authenticate.
+
+        Raises `SaslAuthenticationFailedError`, `UnsupportedSaslMechanismError`, `KafkaConnectionError`.
+        """
+        lifetime_ms = await self._authenticate()
+        if lifetime_ms > 0:
+            self._renew_in(lifetime_ms)
+
+    def _renew_in(self, lifetime_ms: int) -> None:
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(lifetime_ms / 1000 * _RENEW_AT, self._start_renewal)
+        self._connection.on_close(lambda *_: timer.cancel())
+
+    def _start_renewal(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._renew())
+
+    async def _renew(self) -> None:
+        if self._connection.closed:
+            return
+        # The broker takes nothing but the exchange until it is over; it answers what is in flight before.
+        self._connection.hold()
+        try:
+            await self.begin()
+        except KafkaError as error:
+            log.warning("%s: authenticating again failed: %s", self._connection.described_as, error)
+            self._connection.abort(error)
+        except BaseException as error:
+            self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
+            raise
+        else:
+            self._connection.unhold()
+
+    async def _authenticate(self) -> int:
+        """Gives the life of the session in milliseconds, 0 for no limit."""
+        framed = SaslAuthenticateRequest.API_KEY in self._connection.api_versions
+        await self._handshake(1 if framed else 0)
+        mechanism = make_mechanism(self._security)
+        if framed:
+            return await self._exchange(mechanism)
+        await self._exchange_raw(mechanism)
+        return 0
+
+    async def _handshake(self, version: int) -> None:
+        name = self._security.sasl_mechanism or ""
+        response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
+        if response.error_code == UnsupportedSaslMechanismError.errno:
+            raise UnsupportedSaslMechanismError(
+                f"{self._connection.described_as} offers {', '.join(response.mechanisms) or 'no mechanism'}; "
+                f"sasl_mechanism is {name!r}"
+            )
+        check_error(response.error_code, f"SASL handshake with {self._connection.described_as}")
+
+    async def _exchange(self, mechanism: Mechanism) -> int:
+        version = self._connection.api_versions.version_for(SaslAuthenticateRequest)
+        token: bytes | None = await run_blocking(mechanism.first)
+        lifetime_ms = 0
+        while token is not None:
+            request = SaslAuthenticateRequest(auth_bytes=token)
+            response = await self._connection.send_now(request, version, self._timeout_ms)
+            if response.error_code == SaslAuthenticationFailedError.errno:
+                raise SaslAuthenticationFailedError(
+                    f"{self._connection.described_as} refused the {self._security.sasl_mechanism} credentials: "
+                    f"{response.error_message or 'it does not say why'}"
+                )
+            check_error(response.error_code, response.error_message or "")
+            lifetime_ms = response.session_lifetime_ms
+            token = await run_blocking(mechanism.answer, response.auth_bytes)
+        return lifetime_ms
+
+    async def _exchange_raw(self, mechanism: Mechanism) -> None:
+        """Kafka before 1.0: bare tokens, and a broker that refuses just closes the connection."""
+        token: bytes | None = await run_blocking(mechanism.first)
+        try:
+            async with asyncio.timeout(self._timeout_ms / 1000):
+                while token is not None:
+                    token = await run_blocking(mechanism.answer, await self._connection.exchange_raw(token))
+        except KafkaConnectionError as error:
+            raise SaslAuthenticationFailedError(
+                f"{self._connection.described_as} closed the connection during the {self._security.sasl_mechanism} "
+                "exchange: it refuses the credentials"
+            ) from error
+        except TimeoutError:
+            raise KafkaTimeoutError(
+                f"{self._connection.described_as} did not finish the SASL exchange in {self._timeout_ms} ms"
+            ) from None

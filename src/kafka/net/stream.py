@@ -1,0 +1,176 @@
+"""The asyncio protocol below a connection: bytes in through pooled buffers, parts of requests out in order."""
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from kafka.errors import InvalidReceiveError
+from kafka.net.buffers import BufferPool, shared_pool
+from kafka.net.framing import FrameCutter, FrameSink
+
+Part: TypeAlias = bytes | bytearray | memoryview
+_JOIN_BELOW = 16 * 1024
+_WRITE_HIGH_WATER = 512 * 1024
+# Since 3.12 a transport sends several parts in one system call; before, it joins them, which copies the records.
+_GATHERS = sys.version_info >= (3, 12)
+
+
+class Stream(asyncio.BufferedProtocol):
+    """One TCP or TLS stream that carries frames.
+
+    Arguments:
+        on_frame: takes each received frame, see `kafka.net.framing.FrameSink`.
+        on_lost: called once with this stream and why it ended; None: the peer closed it.
+        max_frame_bytes: the largest frame accepted.
+    """
+
+    def __init__(
+        self,
+        on_frame: FrameSink,
+        on_lost: "Callable[[Stream, Exception | None], None]",
+        max_frame_bytes: int,
+        pool: BufferPool = shared_pool,
+    ) -> None:
+        self._cutter = FrameCutter(on_frame, max_frame_bytes, pool)
+        self._on_lost = on_lost
+        self._transport: Any = None
+        self._backlog: deque[Sequence[Part]] = deque()
+        self._full = False
+        self._held = False
+        self._why: Exception | None = None
+        self._ended = asyncio.get_running_loop().create_future()
+        self._on_drained: list[Callable[[], object]] = []
+        self.received_anything = False
+
+    # What asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The stream is open."""
+        self._transport = transport
+        self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER)
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # type: ignore[override]  # any writable buffer will do
+        """Where the next bytes go: straight into a large frame's own buffer."""
+        return self._cutter.writable()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """``nbytes`` bytes have come in."""
+        self.received_anything = True
+        try:
+            self._cutter.received(nbytes)
+        except InvalidReceiveError as error:
+            self.abort(error)
+
+    def eof_received(self) -> bool:
+        """The peer closed the stream: close our half too."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The stream is closed, by whichever side."""
+        self._backlog.clear()
+        if not self._ended.done():
+            self._ended.set_result(None)
+        drained, self._on_drained = self._on_drained, []
+        self._on_lost(self, self._why or exc)
+        for callback in drained:
+            callback()
+
+    def pause_writing(self) -> None:
+        """The transport's buffer is full: what follows is kept by reference, without a copy."""
+        self._full = True
+
+    def resume_writing(self) -> None:
+        """The transport's buffer has drained."""
+        self._full = False
+        self._flush()
+
+    # What the connection calls
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream is closed."""
+        return self._ended.done()
+
+    def extra(self, name: str) -> Any:
+        """See `asyncio.BaseTransport.get_extra_info`."""
+        return self._transport.get_extra_info(name) if self._transport is not None else None
+
+    def write(self, parts: Sequence[Part], *, through_hold: bool = False) -> None:
+        """Send the parts of one request after those written before; the parts may not change afterwards."""
+        if through_hold or not (self._full or self._held or self._backlog):
+            self._transmit(parts)
+        else:
+            self._backlog.append(parts)
+
+    def when_drained(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` once the peer has room for more, at once if it has; also when the stream ends."""
+        if self._full or self._backlog:
+            self._on_drained.append(callback)
+        else:
+            callback()
+
+    def hold(self) -> None:
+        """Keep back what is written from now on, until `unhold`."""
+        self._held = True
+
+    def unhold(self) -> None:
+        """Send what was kept back."""
+        self._held = False
+        self._flush()
+
+    def abort(self, why: Exception | None = None) -> None:
+        """End the stream at once; what is not sent yet is lost."""
+        self._why = self._why or why
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def close(self, timeout_s: float) -> None:
+        """End the stream once everything is sent, at the latest after ``timeout_s`` seconds."""
+        if self._transport is None:
+            return
+        self._transport.close()
+        await asyncio.wait((self._ended,), timeout=timeout_s)
+        if not self._ended.done():
+            self._transport.abort()
+            await asyncio.wait((self._ended,), timeout=timeout_s)
+
+    def _flush(self) -> None:
+        while self._backlog and not self._full and not self._held:
+            self._transmit(self._backlog.popleft())
+        if not self._full and not self._backlog:
+            drained, self._on_drained = self._on_drained, []
+            for callback in drained:
+                callback()
+
+    def _transmit(self, parts: Sequence[Part]) -> None:
+        transport = self._transport
+        if transport.is_closing():
+            return
+        if len(parts) == 1:
+            transport.write(parts[0])
+            return
+        chunks = _join_small(parts)
+        if _GATHERS:
+            transport.writelines(chunks)
+            return
+        for chunk in chunks:
+            transport.write(chunk)
+
+
+def _join_small(parts: Sequence[Part]) -> list[Part]:
+    """Join runs of small parts, and leave large ones (records) where they are."""
+    chunks: list[Part] = []
+    run: list[Part] = []
+    for part in parts:
+        if len(part) < _JOIN_BELOW:
+            run.append(part)
+            continue
+        if run:
+            chunks.append(b"".join(run))
+            run = []
+        chunks.append(memoryview(part))
+    if run:
+        chunks.append(b"".join(run))
+    return chunks

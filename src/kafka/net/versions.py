@@ -1,0 +1,95 @@
+"""Which versions of which APIs a broker serves, and which one to use for a request."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import UnsupportedVersionError
+
+_RELEASES: dict[tuple[int, ...], dict[int, tuple[int, int]]] = {
+    # Brokers before 0.10 cannot be asked (there is no ApiVersions): API key to lowest and highest version.
+    (0, 8, 0): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0)},
+    (0, 8, 1): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 0), 9: (0, 0)},
+    (0, 8, 2): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 1), 9: (0, 1), 10: (0, 0)},
+    (0, 9): {
+        0: (0, 1),
+        1: (0, 1),
+        2: (0, 0),
+        3: (0, 0),
+        8: (0, 2),
+        9: (0, 1),
+        **dict.fromkeys(range(10, 17), (0, 0)),
+    },
+}
+CAN_BE_ASKED_SINCE = (0, 10)
+
+
+class ApiVersions:
+    """The version ranges of one broker.
+
+    Arguments:
+        ranges: API key to lowest and highest version served.
+        described_as: how errors name the broker.
+    """
+
+    __slots__ = ("_chosen", "_described_as", "_ranges")
+
+    def __init__(self, ranges: Mapping[int, tuple[int, int]], described_as: str = "the broker") -> None:
+        self._ranges = dict(ranges)
+        self._described_as = described_as
+        self._chosen: dict[Any, int] = {}
+
+    @classmethod
+    def of_release(cls, api_version: tuple[int, ...], described_as: str = "the broker") -> "ApiVersions":
+        """What a broker before 0.10 serves; raises `UnsupportedVersionError` for one before 0.8."""
+        known = [release for release in _RELEASES if release <= api_version]
+        if not known:
+            raise UnsupportedVersionError(f"api_version={api_version} is older than the oldest broker known, 0.8")
+        return cls(_RELEASES[max(known)], described_as)
+
+    def range(self, api_key: int) -> tuple[int, int] | None:
+        """Lowest and highest version that the broker serves; None: it does not know the API."""
+        return self._ranges.get(api_key)
+
+    def __contains__(self, api_key: int) -> bool:
+        return api_key in self._ranges
+
+    def items(self) -> list[tuple[int, tuple[int, int]]]:
+        """All API keys with their lowest and highest version."""
+        return sorted(self._ranges.items())
+
+    def pick(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int | None:
+        """The highest version of a request class that both sides have within the bounds; None: there is none."""
+        offered = self._ranges.get(request.API_KEY)
+        if offered is None:
+            return None
+        low = max(offered[0], request.MIN_VERSION, min_version)
+        high = min(offered[1], request.MAX_VERSION)
+        if max_version is not None:
+            high = min(high, max_version)
+        return high if low <= high else None
+
+    def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
+        """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
+        if min_version == 0 and max_version is None:
+            version = self._chosen.get(request)
+            if version is None:
+                version = self._chosen[request] = self._version_for(request, 0, None)
+            return version
+        return self._version_for(request, min_version, max_version)
+
+    def _version_for(self, request: Any, min_version: int, max_version: int | None) -> int:
+        version = self.pick(request, min_version, max_version)
+        if version is not None:
+            return version
+        offered = self._ranges.get(request.API_KEY)
+        if offered is None:
+            raise UnsupportedVersionError(
+                f"{self._described_as} does not know {request.NAME} (API key {request.API_KEY}): it is too old for "
+                "this, or the API is switched off there"
+            )
+        low = max(request.MIN_VERSION, min_version)
+        high = request.MAX_VERSION if max_version is None else min(request.MAX_VERSION, max_version)
+        raise UnsupportedVersionError(
+            f"{self._described_as} serves {request.NAME} in versions {offered[0]} to {offered[1]}, this operation "
+            f"needs one from {low} to {high}"
+        )

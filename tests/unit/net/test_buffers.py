@@ -1,0 +1,77 @@
+import threading
+
+from kafka.net.buffers import BufferPool
+
+
+def test_a_released_buffer_is_used_again():
+    pool = BufferPool()
+    first = pool.take(100_000)
+    memory = first._buffer
+    first.release()
+    assert pool.take(99_000)._buffer is memory
+    assert pool.held_bytes == 0
+
+
+def test_the_view_has_exactly_the_size_asked_for():
+    assert len(BufferPool().take(70_001).view) == 70_001
+
+
+def test_a_second_release_does_nothing():
+    pool = BufferPool()
+    buffer = pool.take(100)
+    buffer.release()
+    held = pool.held_bytes
+    buffer.release()
+    assert pool.held_bytes == held
+
+
+def test_a_small_frame_does_not_take_a_large_buffer_away():
+    pool = BufferPool()
+    large = pool.take(10_000_000)
+    memory = large._buffer
+    large.release()
+    assert pool.take(100_000)._buffer is not memory
+
+
+def test_the_smallest_buffer_that_fits_is_taken():
+    pool = BufferPool()
+    one, other = pool.take(1_000_000), pool.take(1_200_000)
+    best = one._buffer
+    other.release()
+    one.release()
+    assert pool.take(900_000)._buffer is best
+
+
+def test_no_more_than_the_limit_is_kept():
+    pool = BufferPool(max_bytes=1_000_000)
+    buffers = [pool.take(400_000) for _ in range(5)]
+    for buffer in buffers:
+        buffer.release()
+    assert pool.held_bytes <= 1_000_000
+
+
+def test_a_dropped_buffer_costs_only_a_new_one():
+    pool = BufferPool()
+    pool.take(100_000)
+    assert pool.held_bytes == 0
+    assert len(pool.take(100_000).view) == 100_000
+
+
+def test_threads_may_release_while_the_loop_takes():
+    pool = BufferPool()
+    errors = []
+
+    def churn():
+        try:
+            for size in range(1, 2_000):
+                pool.take(size * 50).release()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=churn) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert pool.held_bytes == sum(len(buffer) for buffer in pool._free)
