@@ -8,10 +8,12 @@ from __future__ import annotations
 from kafka.record.batch import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
 from kafka.record.columns import Columns
 from kafka.record.decode import decode_batches
+from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
 from kafka.record.types import Compression, TimestampType
 
 __all__ = [
+    "BatchBuilder",
     "BatchHeader",
     "Columns",
     "Compression",
