@@ -33,9 +33,10 @@ else:
 
         def schema(self) -> str:
             """The columns of a read without a user schema."""
-            from kafka.spark.options import read_columns
+            from kafka.spark.options import check_read, read_columns
             from kafka.spark.schema import ddl
 
+            check_read(self.options)
             return ddl(read_columns(self.options))
 
         def reader(self, schema: Any) -> Any:

@@ -249,9 +249,20 @@ def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS if name != HEADERS or headers)
 
 
+def check_read(options: Mapping[str, str]) -> None:
+    """Raise `KafkaConfigurationError` if no read can have these options, before it is known whether it is a stream."""
+    streaming = not any(name.startswith("ending") for name in options)
+    try:
+        parse_read(options, streaming=streaming)
+    except KafkaConfigurationError as error:
+        try:
+            parse_read(options, streaming=not streaming)
+        except KafkaConfigurationError:
+            raise error from None
+
+
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns that the options ask for, before it is known whether the read is a stream or a batch."""
-    check_names(options)
+    """The columns that the options ask for."""
     given = {name: options[name.lower()] for name in ("columns", "includeHeaders") if name.lower() in options}
     return _columns({name: BY_KEY[name.lower()].parse(name, text) for name, text in given.items()})
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options import check_names, parse_read, parse_write, read_columns, requested_columns
+from kafka.spark.options import check_names, check_read, parse_read, parse_write, read_columns, requested_columns
 from kafka.spark.table import OPTIONS, Use
 from kafka.spark.values import (
     EARLIEST,
@@ -177,6 +177,15 @@ def test_a_path_is_refused_with_what_to_do():
 
 def test_options_of_spark_itself_pass():
     check_names({**BASE, "checkpointlocation": "/somewhere"})
+
+
+def test_a_read_is_checked_before_it_is_known_whether_it_is_a_stream():
+    check_read({**BASE, "endingoffsets": "latest"})
+    check_read({**BASE, "startingoffsets": "latest"})
+    with pytest.raises(KafkaConfigurationError, match="option 'endingOffsets' expects"):
+        check_read({**BASE, "endingoffsets": "now"})
+    with pytest.raises(KafkaConfigurationError, match="option 'minPartitions' expects"):
+        check_read({**BASE, "minpartitions": "few"})
 
 
 def test_missing_brokers_are_named():

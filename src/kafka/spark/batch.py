@@ -1,0 +1,43 @@
+"""The batch source: a thin face of `batch_plan` and `fetch`. Lives in Spark's planner and worker processes."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kafka.spark.batch_plan import plan_batch
+from kafka.spark.cluster import ClusterLookup
+from kafka.spark.fetch import read_task
+from kafka.spark.options import parse_read, requested_columns
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def schema_fields(schema: Any) -> list[tuple[str, str, bool]]:
+    """The fields of a Spark schema: name, type in Spark's notation, whether it may be null."""
+    return [(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields]
+
+
+class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's classes are untyped here
+    """Reads ranges of offsets that are planned once for each `load()`: a frame is a snapshot.
+
+    Arguments:
+        options: as Spark hands them over.
+        schema: the columns to read, a `StructType`.
+
+    Raises `KafkaConfigurationError` that names the option.
+    """
+
+    def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+        self._options = parse_read(options, streaming=False)
+        self._columns = requested_columns(options, schema_fields(schema))
+
+    def partitions(self) -> list[InputPartition]:
+        """The tasks of the read."""
+        with ClusterLookup(self._options) as lookup:
+            return [InputPartition(task) for task in plan_batch(self._options, lookup)]
+
+    def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
+        """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
+        return read_task(self._options, self._columns, partition.value or ())

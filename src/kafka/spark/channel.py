@@ -1,0 +1,93 @@
+"""A bounded hand-over from one thread to another, which lets fetching, producing and Spark's pipe run side by side."""
+
+import collections
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Channel(Generic[Item]):
+    """Hands items over in order; whoever puts waits while ``depth`` of them are not yet taken.
+
+    Arguments:
+        depth: how many items may wait.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._items: collections.deque[Item] = collections.deque()
+        self._changed = threading.Condition()
+        self._ended = False
+        self._abandoned = False
+        self._error: BaseException | None = None
+
+    def put(self, item: Item) -> bool:
+        """Hand over an item; False if nobody takes items any more."""
+        with self._changed:
+            while len(self._items) >= self._depth and not self._abandoned:
+                self._changed.wait()
+            if self._abandoned:
+                return False
+            self._items.append(item)
+            self._changed.notify_all()
+            return True
+
+    def end(self, error: BaseException | None = None) -> None:
+        """No more items come; ``error`` is raised in the taker once it has taken what there is."""
+        with self._changed:
+            self._ended = True
+            self._error = error
+            self._changed.notify_all()
+
+    def abandon(self) -> None:
+        """No more items are taken."""
+        with self._changed:
+            self._abandoned = True
+            self._items.clear()
+            self._changed.notify_all()
+
+    def __iter__(self) -> Iterator[Item]:
+        while True:
+            with self._changed:
+                while not self._items and not self._ended:
+                    self._changed.wait()
+                if not self._items:
+                    break
+                item = self._items.popleft()
+                self._changed.notify_all()
+            yield item
+        if self._error is not None:
+            raise self._error
+
+
+def ahead(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]:
+    """The items of ``make()``, made in a thread of their own up to ``depth`` items ahead of whoever takes them.
+
+    The thread has ended, and the iterator of ``make`` is closed, when this one is exhausted or closed.
+    """
+    channel: Channel[Item] = Channel(depth)
+
+    def work() -> None:
+        error: BaseException | None = None
+        items = make()
+        try:
+            for item in items:
+                if not channel.put(item):
+                    break
+        except BaseException as raised:
+            error = raised
+        finally:
+            close = getattr(items, "close", None)
+            if close is not None:
+                close()
+            channel.end(error)
+
+    worker = threading.Thread(target=work, name="kafka-spark-fetch", daemon=True)
+    worker.start()
+    try:
+        yield from channel
+    finally:
+        channel.abandon()
+        worker.join()

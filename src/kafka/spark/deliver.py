@@ -1,0 +1,149 @@
+"""Writing a task's rows: from Spark's pipe to a producer of this process, encoded and sent beside the pipe."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kafka.errors import KafkaError
+from kafka.spark.cache import PRODUCERS
+from kafka.spark.channel import Channel
+from kafka.spark.options import WriteOptions
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka import KafkaProducer
+    from kafka.producer.future import FutureRecordMetadata
+
+BATCHES_WAITING = 4
+"""Spark hands over 10,000 rows at a time; what the producer itself holds back is bounded by its buffer_memory."""
+
+
+class DeliveryError(KafkaError):
+    """Rows that Kafka has not taken. Spark runs the task again, and rows that were taken are then there twice."""
+
+
+def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator["pyarrow.RecordBatch"]) -> int:
+    """Write all rows and wait until Kafka has them; gives their number.
+
+    Arguments:
+        options: of the write.
+        columns: those of the batches that are written, a selection of key, value, headers, partition and topic.
+        batches: as Spark hands them over.
+
+    Raises `DeliveryError` that names the topic and says why. A task without rows does not connect.
+    """
+    first = next((batch for batch in batches if batch.num_rows), None)
+    if first is None:
+        return 0
+    with PRODUCERS.borrow(options.configs) as producer:
+        delivery = Delivery(producer, options.topic)
+        delivery.start()
+        try:
+            delivery.take(first.select(columns))
+            for batch in batches:
+                if batch.num_rows:
+                    delivery.take(batch.select(columns))
+        except BaseException:
+            delivery.give_up()
+            raise
+        return delivery.finish()
+
+
+class Delivery:
+    """Sends batches in a thread of its own, so that Spark's pipe keeps flowing while rows are encoded.
+
+    Arguments:
+        producer: of this process.
+        topic: where to; None: each row's column `topic` says it.
+    """
+
+    def __init__(self, producer: "KafkaProducer", topic: str | None) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._waiting: Channel[pyarrow.RecordBatch] = Channel(BATCHES_WAITING)
+        self._sent: list[tuple[str, FutureRecordMetadata]] = []
+        self._rows = 0
+        self._error: BaseException | None = None
+        self._worker = threading.Thread(target=self._work, name="kafka-spark-deliver", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send what is taken."""
+        self._worker.start()
+
+    def take(self, batch: "pyarrow.RecordBatch") -> None:
+        """Send a batch; waits while too many are not encoded yet, and raises what went wrong with earlier ones."""
+        if not self._waiting.put(batch):
+            self._worker.join()
+            assert self._error is not None
+            raise self._error
+
+    def finish(self) -> int:
+        """Wait until Kafka has all rows; gives their number."""
+        self._waiting.end()
+        self._worker.join()
+        if self._error is not None:
+            raise self._error
+        return self._rows
+
+    def give_up(self) -> None:
+        """Send no more."""
+        self._waiting.abandon()
+        self._waiting.end()
+        self._worker.join()
+
+    def _work(self) -> None:
+        try:
+            for batch in self._waiting:
+                for topic, rows in split_by_topic(batch, self._topic):
+                    self._send(topic, rows)
+            self._producer.flush()
+            self._confirm(len(self._sent))
+        except BaseException as error:
+            self._error = error
+            self._waiting.abandon()
+
+    def _send(self, topic: str, rows: "pyarrow.RecordBatch") -> None:
+        try:
+            self._sent.append((topic, self._producer.send_arrow(topic, rows)))
+        except Exception as error:
+            raise _undelivered(topic, error) from error
+        self._rows += rows.num_rows
+        done = 0
+        while done < len(self._sent) and self._sent[done][1].is_done:
+            done += 1
+        self._confirm(done)
+
+    def _confirm(self, count: int) -> None:
+        """Wait for the oldest sends and raise what went wrong with them."""
+        confirmed, self._sent = self._sent[:count], self._sent[count:]
+        for topic, future in confirmed:
+            try:
+                future.get()
+            except Exception as error:
+                raise _undelivered(topic, error) from error
+
+
+def _undelivered(topic: str, error: Exception) -> DeliveryError:
+    return DeliveryError(f"rows could not be written to topic {topic!r}: {error}")
+
+
+def split_by_topic(batch: "pyarrow.RecordBatch", topic: str | None) -> Iterator[tuple[str, "pyarrow.RecordBatch"]]:
+    """The rows for each topic, in their order, without the column that names it.
+
+    Raises `DeliveryError` for a row without a topic.
+    """
+    if topic is not None:
+        yield topic, batch
+        return
+    import pyarrow.compute as pc
+
+    names = batch.column("topic")
+    if names.null_count:
+        raise DeliveryError(
+            f"{names.null_count} rows have no topic: their column 'topic' is null, and the option 'topic' is not set"
+        )
+    rows = batch.drop_columns(["topic"])
+    different = pc.unique(names)
+    for name in different:
+        yield str(name.as_py()), rows if len(different) == 1 else rows.filter(pc.equal(names, name))

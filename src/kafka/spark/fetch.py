@@ -1,0 +1,173 @@
+"""Reading a task's ranges: from a consumer of this process to Arrow batches, fetched ahead of Spark's pipe."""
+
+import bisect
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.spark.cache import CONSUMERS
+from kafka.spark.channel import ahead
+from kafka.spark.loss import report_loss
+from kafka.spark.options import ReadOptions
+from kafka.spark.ranges import OffsetRange, describe
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka import KafkaConsumer
+    from kafka.record import Columns
+
+log = logging.getLogger(__name__)
+
+SMALLEST_BATCH = 1 << 20
+"""Arrow batches are gathered up to so many bytes: each costs Spark's JVM a fixed amount of work."""
+LARGEST_BATCH = 8 << 20
+"""More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
+BATCHES_AHEAD = 2
+_CHECK_AFTER_S = 1.0
+
+
+def read_task(
+    options: ReadOptions, columns: Sequence[str], ranges: Sequence[OffsetRange]
+) -> Iterator["pyarrow.RecordBatch"]:
+    """The records of the ranges, exactly, as Arrow batches of 1 to 8 MiB in the types that Spark asks for.
+
+    Arguments:
+        options: of the read.
+        columns: names from `schema.COLUMNS`, in order.
+        ranges: no partition twice.
+
+    Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
+    is on, and what the consumer raises; each names topic, partition and offset.
+    """
+    if not ranges:
+        return iter(())
+    return _read(options, tuple(columns), tuple(ranges))
+
+
+def _read(
+    options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...]
+) -> Iterator["pyarrow.RecordBatch"]:
+    with CONSUMERS.borrow(options.configs) as consumer:
+        fetch = RangeFetch(consumer, options, ranges)
+        try:
+            yield from ahead(lambda: to_batches(fetch.columns(), columns), BATCHES_AHEAD)
+        except Exception as error:
+            error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
+            raise
+        finally:
+            consumer.assign([])
+
+
+class RangeFetch:
+    """Fetches ranges of offsets until every position has reached the end of its range.
+
+    The end is known by position, not by counting records: transaction markers and compaction leave gaps.
+
+    Arguments:
+        consumer: without a group, and raising where an offset is out of range.
+        options: of the read.
+        ranges: no partition twice.
+    """
+
+    def __init__(self, consumer: "KafkaConsumer", options: ReadOptions, ranges: Sequence[OffsetRange]) -> None:
+        self._consumer = consumer
+        self._options = options
+        self._open = {each.topic_partition: each for each in ranges}
+
+    def columns(self) -> Iterator["Columns"]:
+        """What was fetched, cut to the ranges."""
+        consumer = self._consumer
+        consumer.assign(list(self._open))
+        for partition, each in self._open.items():
+            consumer.seek(partition, each.start)
+        moved = time.monotonic()
+        while self._open:
+            try:
+                found = consumer.poll_columns(timeout_ms=int(_CHECK_AFTER_S * 1_000))
+            except OffsetOutOfRangeError:
+                self._skip_lost()
+                continue
+            for partition, columns in found.items():
+                if partition in self._open:
+                    yield from _cut(columns, self._open[partition].stop)
+            if self._close_finished() or found:
+                moved = time.monotonic()
+            else:
+                self._skip_lost()
+                self._check_time(moved)
+
+    def _close_finished(self) -> bool:
+        done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
+        for each in done:
+            del self._open[each]
+        if done and self._open:
+            self._consumer.pause(*done)
+        return bool(done)
+
+    def _check_time(self, moved: float) -> None:
+        if (time.monotonic() - moved) * 1_000 < self._options.poll_timeout_ms:
+            return
+        waiting = ", ".join(
+            f"{each.topic}-{each.partition} at offset {self._consumer.position(each)} of {whole}"
+            for each, whole in list(self._open.items())[:8]
+        )
+        raise KafkaTimeoutError(
+            f"no records came for {self._options.poll_timeout_ms} ms (option kafkaConsumer.pollTimeoutMs) from "
+            f"{waiting}; is the leader of that partition reachable?"
+        )
+
+    def _skip_lost(self) -> None:
+        """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says."""
+        partitions = list(self._open)
+        first, last = self._consumer.beginning_offsets(partitions), self._consumer.end_offsets(partitions)
+        for each in partitions:
+            whole, position = self._open[each], self._consumer.position(each)
+            if position < first[each]:
+                self._report(each, position, f"but its log begins at {first[each]}")
+                self._consumer.seek(each, min(first[each], whole.stop))
+            elif whole.stop > last[each] and position >= last[each]:
+                self._report(each, position, f"up to {whole.stop}, but its log ends at {last[each]}")
+                self._consumer.seek(each, whole.stop)
+        self._close_finished()
+
+    def _report(self, partition: TopicPartition, position: int, what: str) -> None:
+        report_loss(
+            self._options.fail_on_data_loss,
+            f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}",
+        )
+
+
+def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:
+    """Those before ``stop``, in pieces of at most `LARGEST_BATCH` bytes, a single record aside."""
+    count = len(columns)
+    if count and columns.offsets[count - 1] >= stop:
+        count = bisect.bisect_left(columns.offsets, stop)
+        columns = columns.slice(0, count)
+    if count == 0:
+        return
+    if count == 1 or columns.nbytes <= LARGEST_BATCH:
+        yield columns
+        return
+    yield from _cut(columns.slice(0, count // 2), stop)
+    yield from _cut(columns.slice(count // 2, count), stop)
+
+
+def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["pyarrow.RecordBatch"]:
+    """Columns as Arrow batches of at least `SMALLEST_BATCH` bytes, the last one aside."""
+    from kafka.record import concat_arrow
+
+    gathered: list[pyarrow.RecordBatch] = []
+    size = 0
+    for columns in found:
+        batch = columns.to_arrow(names, schema="spark")
+        gathered.append(batch)
+        size += batch.nbytes
+        if size >= SMALLEST_BATCH:
+            yield concat_arrow(gathered) if len(gathered) > 1 else batch
+            gathered, size = [], 0
+    if gathered:
+        yield concat_arrow(gathered)

@@ -1,0 +1,96 @@
+"""The streaming source: a thin face of `stream_plan` and `fetch`.
+
+Spark keeps one process for a query's planning, where one object of this class answers all calls but `read`; that one
+runs in task processes, on a copy that was pickled before the first call.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from kafka.spark.batch import schema_fields
+from kafka.spark.cluster import ClusterLookup
+from kafka.spark.fetch import read_task
+from kafka.spark.offsets import Layout
+from kafka.spark.options import parse_read, requested_columns
+from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # untyped
+    """Reads micro-batches, their offsets kept in the query's checkpoint in the layout of Spark's own connector.
+
+    Arguments:
+        options: as Spark hands them over.
+        schema: the columns to read, a `StructType`.
+
+    Raises `KafkaConfigurationError` that names the option.
+    """
+
+    def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+        self._options = parse_read(options, streaming=True)
+        self._columns = requested_columns(options, schema_fields(schema))
+        self._lookup: ClusterLookup | None = None
+        self._planner: StreamPlanner | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lookup": None, "_planner": None}
+
+    def _plan(self) -> StreamPlanner:
+        if self._planner is None:
+            self._lookup = ClusterLookup(self._options)
+            self._planner = StreamPlanner(self._options, self._lookup, time.monotonic)
+        return self._planner
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
+        """What limits a micro-batch."""
+        if self._options.max_offsets is not None:
+            return ReadMaxRows(self._options.max_offsets)
+        if self._options.min_offsets is not None:
+            return ReadMinRows(self._options.min_offsets)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
+        """Spark announces that the query is to end at what is there now."""
+        self._plan().freeze()
+
+    def initialOffset(self) -> Layout:  # noqa: N802  # Spark's name
+        """Where a new query begins."""
+        return self._plan().initial()
+
+    def latestOffset(self, start: Layout, limit: ReadLimit) -> Layout:  # noqa: N802  # Spark's name
+        """Where the next micro-batch ends; Spark chooses admission control by the two arguments."""
+        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        return self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable))
+
+    def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
+        """The ends of the logs, which Spark shows in the query's progress."""
+        return self._plan().newest() or None
+
+    def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
+        """The tasks of a micro-batch."""
+        return [InputPartition(task) for task in plan_micro_batch(self._options, start, end)]
+
+    def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
+        """The rows of one task, as Arrow batches."""
+        return read_task(self._options, self._columns, partition.value or ())
+
+    def commit(self, end: Layout) -> None:
+        """Nothing to do: the checkpoint keeps the offsets, and no group is involved."""
+
+    def stop(self) -> None:
+        """Let go of the planner's connections."""
+        if self._lookup is not None:
+            self._lookup.close()
+            self._lookup = self._planner = None

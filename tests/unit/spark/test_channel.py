@@ -1,0 +1,65 @@
+"""The hand-over between threads."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from kafka.spark.channel import Channel, ahead
+
+
+def test_items_arrive_in_order():
+    assert list(ahead(lambda: iter(range(1_000)), 2)) == list(range(1_000))
+
+
+def test_nothing_is_made_further_ahead_than_asked_for():
+    made = threading.Semaphore(0)
+    closed = []
+
+    def make() -> Iterator[int]:
+        try:
+            for number in range(100):
+                made.release()
+                yield number
+        finally:
+            closed.append(True)
+
+    items = ahead(make, 3)
+    assert next(items) == 0
+    for _ in range(5):  # one taken, three waiting, one in the maker's hand
+        assert made.acquire(timeout=10)
+    assert not made.acquire(blocking=False)
+    items.close()
+    assert closed == [True]
+
+
+def test_an_error_arrives_after_what_came_before_it():
+    def make() -> Iterator[int]:
+        yield 1
+        raise ZeroDivisionError("boom")
+
+    items = ahead(make, 5)
+    assert next(items) == 1
+    with pytest.raises(ZeroDivisionError, match="boom"):
+        next(items)
+
+
+def test_the_thread_ends_with_the_iterator():
+    before = threading.active_count()
+    items = ahead(lambda: iter(range(10**9)), 1)
+    next(items)
+    assert threading.active_count() == before + 1
+    items.close()
+    assert threading.active_count() == before
+
+
+def test_putting_ends_when_nobody_takes_any_more():
+    channel: Channel[int] = Channel(1)
+    assert channel.put(1)
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(channel.put(2)))
+    waiting.start()
+    channel.abandon()
+    waiting.join(10)
+    assert answers == [False]
+    assert not channel.put(3)

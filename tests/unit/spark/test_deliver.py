@@ -1,0 +1,85 @@
+"""Writing a task's rows, against a producer that only remembers."""
+
+import pyarrow as pa
+import pytest
+
+from kafka.errors import KafkaError, NotEnoughReplicasError
+from kafka.spark.deliver import Delivery, DeliveryError, split_by_topic
+
+
+class Future:
+    is_done = True
+
+    def __init__(self, error: KafkaError | None = None) -> None:
+        self.error = error
+
+    def get(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+class RememberingProducer:
+    def __init__(self, refuse: Exception | None = None, fail: KafkaError | None = None) -> None:
+        self.refuse, self.fail = refuse, fail
+        self.sent: list[tuple[str, list[dict[str, object]]]] = []
+        self.flushed = 0
+
+    def send_arrow(self, topic: str, rows: pa.RecordBatch) -> Future:
+        if self.refuse is not None:
+            raise self.refuse
+        self.sent.append((topic, rows.to_pylist()))
+        return Future(self.fail)
+
+    def flush(self) -> None:
+        self.flushed = len(self.sent)
+
+
+def rows(*values: str, topics: list[str | None] | None = None) -> pa.RecordBatch:
+    columns = {"value": list(values)} | ({"topic": topics} if topics else {})
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def deliver(producer: RememberingProducer, topic: str | None, *batches: pa.RecordBatch) -> int:
+    delivery = Delivery(producer, topic)  # type: ignore[arg-type]
+    delivery.start()
+    try:
+        for batch in batches:
+            delivery.take(batch)
+    except BaseException:
+        delivery.give_up()
+        raise
+    return delivery.finish()
+
+
+def test_all_rows_are_sent_in_order_and_flushed():
+    producer = RememberingProducer()
+    assert deliver(producer, "t", *(rows(str(n)) for n in range(50))) == 50
+    assert producer.sent == [("t", [{"value": str(n)}]) for n in range(50)]
+    assert producer.flushed == 50
+
+
+def test_rows_go_to_the_topics_of_their_column():
+    producer = RememberingProducer()
+    assert deliver(producer, None, rows("a", "b", "c", topics=["x", "y", "x"]), rows("d", topics=["y"])) == 4
+    assert producer.sent == [
+        ("x", [{"value": "a"}, {"value": "c"}]),
+        ("y", [{"value": "b"}]),
+        ("y", [{"value": "d"}]),
+    ]
+
+
+def test_a_row_without_a_topic_is_refused():
+    with pytest.raises(DeliveryError, match="1 rows have no topic"):
+        list(split_by_topic(rows("a", "b", topics=["x", None]), None))
+
+
+def test_an_error_of_the_broker_names_topic_and_cause():
+    with pytest.raises(DeliveryError, match="could not be written to topic 't': .*NotEnoughReplicasError") as caught:
+        deliver(RememberingProducer(fail=NotEnoughReplicasError("two are missing")), "t", rows("a"))
+    assert isinstance(caught.value.__cause__, NotEnoughReplicasError)
+
+
+def test_an_error_of_the_producer_stops_the_task():
+    producer = RememberingProducer(refuse=ValueError("no such column"))
+    with pytest.raises(DeliveryError, match="'t': no such column"):
+        deliver(producer, "t", *(rows(str(n)) for n in range(100)))

@@ -1,0 +1,156 @@
+"""Reading a task's ranges, against a consumer whose logs are lists."""
+
+from collections.abc import Collection
+
+import pyarrow as pa
+import pytest
+
+from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.record import BatchBuilder, Columns, decode_batches
+from kafka.spark.fetch import LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
+from kafka.spark.loss import DataLossError
+from kafka.spark.options import parse_read
+from kafka.spark.ranges import OffsetRange
+from kafka.structs import TopicPartition
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def columns_of(first: int, count: int, partition: int = 0, size: int = 8, start: int = 0) -> Columns:
+    """A batch as the consumer decodes it: offsets from ``first``, those below ``start`` left out."""
+    builder = BatchBuilder(size_limit=1 << 30)
+    for number in range(count):
+        builder.append(1_000 + number, b"k%d" % (first + number), b"v" * size, [])
+    data = builder.build(base_offset=first)
+    return decode_batches(data, topic="t", partition=partition, start_offset=start)
+
+
+class ListConsumer:
+    """What the reader uses of a consumer. ``logs`` holds the batches of each partition: first offset and count.
+
+    A batch of no records is a marker of one offset, as at the end of a transaction.
+    """
+
+    def __init__(self, logs, begins=None, ends=None) -> None:
+        self.logs = logs
+        self.begins = dict.fromkeys(logs, 0) | (begins or {})
+        self.ends = {each: batches[-1][0] + max(1, batches[-1][1]) for each, batches in logs.items()} | (ends or {})
+        self.positions: dict[TopicPartition, int] = {}
+        self.paused: set[TopicPartition] = set()
+        self.polls = 0
+
+    def assign(self, partitions: Collection[TopicPartition]) -> None:
+        self.positions = dict.fromkeys(partitions, -1)
+        self.paused = set()
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        self.positions[partition] = offset
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        self.paused.update(partitions)
+
+    def position(self, partition: TopicPartition) -> int:
+        return self.positions[partition]
+
+    def beginning_offsets(self, partitions):
+        return {each: self.begins[each] for each in partitions}
+
+    def end_offsets(self, partitions):
+        return {each: self.ends[each] for each in partitions}
+
+    def poll_columns(self, timeout_ms: int = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
+        self.polls += 1
+        found = {}
+        for each, position in self.positions.items():
+            if each in self.paused:
+                continue
+            if not self.begins[each] <= position <= self.ends[each]:
+                raise OffsetOutOfRangeError({each: position})
+            for first, count in self.logs[each]:
+                stop = first + max(1, count)
+                if position < stop <= self.ends[each]:
+                    if count:
+                        found[each] = columns_of(first, count, each.partition, start=position)
+                    self.positions[each] = stop
+                    break
+        return found
+
+
+def options(**given: str):
+    base = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
+    return parse_read({**base, **{name.lower(): value for name, value in given.items()}}, streaming=True)
+
+
+def fetched(consumer: ListConsumer, *ranges: OffsetRange, **given: str) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for columns in RangeFetch(consumer, options(**given), ranges).columns():
+        found.setdefault(columns.partition, []).extend(columns.offsets)
+    return found
+
+
+def test_exactly_the_ranges_are_read():
+    consumer = ListConsumer({T0: [(0, 10), (10, 10), (20, 10)], T1: [(0, 5), (5, 50)]})
+    assert fetched(consumer, OffsetRange("t", 0, 7, 23), OffsetRange("t", 1, 0, 6)) == {
+        0: list(range(7, 23)),
+        1: list(range(6)),
+    }
+
+
+def test_a_partition_that_is_finished_is_not_fetched_further():
+    consumer = ListConsumer({T0: [(0, 10), (10, 10), (20, 10)], T1: [(0, 1)]})
+    fetched(consumer, OffsetRange("t", 0, 0, 30), OffsetRange("t", 1, 0, 1))
+    assert consumer.paused == {T1}
+    assert consumer.polls == 3
+
+
+def test_gaps_and_markers_at_the_end_do_not_hold_the_task_up():
+    consumer = ListConsumer({T0: [(0, 3), (9, 2), (11, 0)]})
+    assert fetched(consumer, OffsetRange("t", 0, 0, 12)) == {0: [0, 1, 2, 9, 10]}
+
+
+def test_a_range_that_ends_in_a_gap_ends():
+    consumer = ListConsumer({T0: [(0, 3), (9, 2)]})
+    assert fetched(consumer, OffsetRange("t", 0, 1, 6)) == {0: [1, 2]}
+
+
+def test_records_deleted_before_they_were_read_are_loss():
+    consumer = ListConsumer({T0: [(5, 5)]}, begins={T0: 5})
+    with pytest.raises(DataLossError, match="t-0 was to be read from offset 2, but its log begins at 5"):
+        fetched(consumer, OffsetRange("t", 0, 2, 8))
+    assert fetched(consumer, OffsetRange("t", 0, 2, 8), failOnDataLoss="false") == {0: [5, 6, 7]}
+    assert fetched(consumer, OffsetRange("t", 0, 0, 4), failOnDataLoss="false") == {}
+
+
+def test_a_log_that_became_shorter_is_loss():
+    consumer = ListConsumer({T0: [(0, 5)]})
+    with pytest.raises(DataLossError, match="t-0 was to be read from offset 5, up to 9, but its log ends at 5"):
+        fetched(consumer, OffsetRange("t", 0, 0, 9))
+    assert fetched(consumer, OffsetRange("t", 0, 0, 9), failOnDataLoss="false") == {0: [0, 1, 2, 3, 4]}
+    assert fetched(consumer, OffsetRange("t", 0, 7, 9), failOnDataLoss="false") == {}
+
+
+def test_waiting_for_records_ends_with_an_error_that_says_where():
+    consumer = ListConsumer({T0: [(0, 5)]}, ends={T0: 20})
+    with pytest.raises(
+        KafkaTimeoutError, match=r"for 1 ms \(option kafkaConsumer.pollTimeoutMs\) from t-0 at offset 5 of t-0 \[0, 9\)"
+    ):
+        fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "1"})
+
+
+def test_small_fetches_become_one_batch_and_large_ones_several():
+    names = ("value", "offset")
+    small = list(to_batches(iter(columns_of(10 * n, 10) for n in range(100)), names))
+    assert [batch.num_rows for batch in small] == [1_000]
+    assert small[0].schema.names == ["value", "offset"]
+    assert small[0].column("offset").to_pylist() == list(range(1_000))
+    consumer = ListConsumer({T0: [(0, 1)]})
+    consumer.poll_columns = lambda timeout_ms: (  # type: ignore[method-assign]
+        consumer.seek(T0, 30_000) or {T0: columns_of(0, 30_000, size=1_000)}
+    )
+    cut = list(to_batches(RangeFetch(consumer, options(), [OffsetRange("t", 0, 0, 30_000)]).columns(), names))
+    assert all(SMALLEST_BATCH <= batch.nbytes <= LARGEST_BATCH for batch in cut)
+    assert pa.Table.from_batches(cut).column("offset").to_pylist() == list(range(30_000))
+
+
+def test_a_task_without_ranges_reads_nothing():
+    assert list(read_task(options(), ("value",), ())) == []

@@ -1,0 +1,39 @@
+"""What Spark finds by itself."""
+
+import subprocess
+import sys
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def test_importing_it_imports_nothing_beside_sparks_own():
+    code = (
+        "import sys, pyspark.sql.datasource; before = set(sys.modules); import pyspark_kafka_columnar as shim; "
+        "print(sorted(set(sys.modules) - before)); print(shim.DefaultSource.name())"
+    )
+    assert run(code) == "['pyspark_kafka_columnar']\nkafka_columnar\n"
+
+
+def test_it_does_not_raise_without_spark():
+    code = "import sys; sys.modules['pyspark'] = None; import pyspark_kafka_columnar as shim; print(dir(shim))"
+    assert "DefaultSource" not in run(code)
+
+
+def test_the_package_says_what_to_install_without_spark():
+    code = (
+        "import sys; sys.modules['pyspark'] = None; sys.modules['pyspark.sql'] = None\n"
+        "import kafka.spark\n"
+        "try: kafka.spark.session()\n"
+        "except ImportError as error: print(error)"
+    )
+    assert run(code) == "kafka.spark needs PySpark 4.2 or later: pip install 'kafka-columnar[spark]'\n"
+
+
+def test_planning_needs_neither_spark_nor_a_client():
+    code = (
+        "import sys, kafka.spark.batch_plan, kafka.spark.stream_plan; "
+        "print([m for m in sys.modules if m.startswith(('pyspark.', 'kafka.consumer', 'kafka.net', 'pyarrow'))])"
+    )
+    assert run(code) == "[]\n"
