@@ -5,12 +5,18 @@ May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kafka.record.batch import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
 from kafka.record.columns import Columns
 from kafka.record.decode import decode_batches
 from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
 from kafka.record.types import Compression, TimestampType
+
+if TYPE_CHECKING:
+    from kafka.record.arrow import arrow_schema as arrow_schema
+    from kafka.record.arrow import concat_arrow as concat_arrow
 
 __all__ = [
     "BatchBuilder",
@@ -19,9 +25,22 @@ __all__ = [
     "Compression",
     "ConsumerRecord",
     "TimestampType",
+    "arrow_schema",
     "batch_headers",
     "check_batch",
+    "concat_arrow",
     "decode_batches",
     "set_offsets",
     "set_producer_state",
 ]
+
+_NEED_ARROW = ("arrow_schema", "concat_arrow")
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs pyarrow when it is first asked for (PEP 562)."""
+    if name in _NEED_ARROW:
+        from kafka.record import arrow
+
+        return getattr(arrow, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

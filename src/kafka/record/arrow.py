@@ -1,0 +1,205 @@
+"""Columns as Arrow batches. The only import of pyarrow on the reading side; nothing is made per row in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kafka.record.storage import BinaryColumn, ColumnBuffers
+
+if TYPE_CHECKING:
+    from kafka.record.columns import Columns
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError as error:
+    raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
+
+HEADERS_TYPE = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+
+SCHEMAS = {
+    "kafka": pa.schema(
+        [
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            ("timestamp", pa.timestamp("ms", tz="UTC")),
+            ("timestamp_type", pa.int32()),
+            ("key", pa.binary()),
+            ("value", pa.binary()),
+            ("headers", HEADERS_TYPE),
+        ]
+    ),
+    "spark": pa.schema(
+        [
+            ("key", pa.binary()),
+            ("value", pa.binary()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            ("timestamp", pa.timestamp("us", tz="UTC")),
+            ("timestampType", pa.int32()),
+            ("headers", HEADERS_TYPE),
+        ]
+    ),
+}
+"""The columns of each schema; Spark's are those of its Kafka source, where headers come only when asked for."""
+
+_DEFAULT_COLUMNS = {"kafka": SCHEMAS["kafka"].names, "spark": SCHEMAS["spark"].names[:-1]}
+
+
+def arrow_schema(columns: Sequence[str] | None = None, schema: str = "kafka") -> pa.Schema:
+    """The schema that `Columns.to_arrow` gives for the same arguments.
+
+    Raises:
+        ValueError: no such schema or column.
+    """
+    if schema not in SCHEMAS:
+        raise ValueError(f"Expected the schema as one of {', '.join(SCHEMAS)}, got {schema!r}")
+    names = _DEFAULT_COLUMNS[schema] if columns is None else columns
+    unknown = [name for name in names if name not in SCHEMAS[schema].names]
+    if unknown:
+        known = ", ".join(SCHEMAS[schema].names)
+        raise ValueError(f"Expected columns of the schema {schema!r} ({known}), got {', '.join(map(repr, unknown))}")
+    return pa.schema([SCHEMAS[schema].field(name) for name in names])
+
+
+def to_arrow(columns: Columns, names: Sequence[str] | None, schema: str) -> pa.RecordBatch:
+    """Make the batch that `Columns.to_arrow` describes."""
+    wanted = arrow_schema(names, schema)
+    makers = _SPARK_MAKERS if schema == "spark" else _KAFKA_MAKERS
+    return pa.RecordBatch.from_arrays([makers[name](columns) for name in wanted.names], schema=wanted)
+
+
+def concat_arrow(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+    """Join batches of one schema, by copying, into one.
+
+    Args:
+        batches: at least one.
+
+    Raises:
+        ValueError: there is none, their schemas differ (pyarrow.ArrowInvalid), or a column would pass 2 GiB.
+    """
+    given = list(batches)
+    if not given:
+        raise ValueError("Expected at least one Arrow batch, got none")
+    if len(given) == 1:
+        return given[0]
+    joined = pa.Table.from_batches(given).combine_chunks().to_batches()
+    if not joined:
+        return given[0]
+    if len(joined) > 1:
+        raise ValueError("Expected Arrow batches with less than 2 GiB in each column: use them one by one")
+    return joined[0]
+
+
+def _topic(columns: Columns) -> pa.Array:
+    return pa.repeat(pa.scalar(columns.topic, pa.string()), len(columns))
+
+
+def _partition(columns: Columns) -> pa.Array:
+    return pa.repeat(pa.scalar(columns.partition, pa.int32()), len(columns))
+
+
+def _numbers(kind: pa.DataType, view: memoryview) -> pa.Array:
+    """A column without nulls over memory that is there."""
+    return pa.Array.from_buffers(kind, len(view), [None, pa.py_buffer(view)], 0)
+
+
+def _offset(columns: Columns) -> pa.Array:
+    return _numbers(pa.int64(), columns.offsets)
+
+
+def _timestamp_ms(columns: Columns) -> pa.Array:
+    """Milliseconds; null where the record has no timestamp."""
+    times = _numbers(pa.int64(), columns.timestamps)
+    missing = pc.equal(times, -1)
+    if pc.any(missing).as_py():
+        times = pc.if_else(missing, pa.scalar(None, pa.int64()), times)
+    return times.cast(pa.timestamp("ms", tz="UTC"))
+
+
+def _timestamp_us(columns: Columns) -> pa.Array:
+    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it."""
+    return _numbers(pa.timestamp("ms", tz="UTC"), columns.timestamps).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _timestamp_type(columns: Columns) -> pa.Array:
+    runs = [pa.repeat(pa.scalar(kind, pa.int32()), stop - start) for start, stop, _, kind in columns.runs()]
+    return pa.concat_arrays(runs) if runs else pa.array([], pa.int32())
+
+
+def _bytes(column: BinaryColumn, first: int, last: int, kind: pa.DataType) -> pa.Array:
+    """Rows of a column of byte strings, over the memory that is there."""
+    valid = None if column.valid is None else pa.py_buffer(column.valid)
+    buffers = [valid, pa.py_buffer(column.ends), pa.py_buffer(column.data)]
+    return pa.Array.from_buffers(kind, last - first, buffers, 0 if valid is None else -1, first)
+
+
+def _key(columns: Columns) -> pa.Array:
+    buffers, first, last = columns.buffers
+    return _bytes(buffers.keys, first, last, pa.binary())
+
+
+def _value(columns: Columns) -> pa.Array:
+    buffers, first, last = columns.buffers
+    return _bytes(buffers.values, first, last, pa.binary())
+
+
+def _headers(columns: Columns) -> pa.Array:
+    """The headers; an empty list where a record has none."""
+    buffers, first, last = columns.buffers
+    pairs = _header_pairs(buffers)
+    if buffers.header_ends is None:
+        ends = pa.py_buffer(bytes(4 * (last - first + 1)))
+    else:
+        ends = pa.py_buffer(buffers.header_ends[first : last + 1])
+    return pa.Array.from_buffers(HEADERS_TYPE, last - first, [None, ends], 0, children=[pairs])
+
+
+def _nullable_headers(columns: Columns) -> pa.Array:
+    """The headers; null where a record has none, as Spark's own source has it."""
+    if columns.buffers[0].header_ends is None:
+        return pa.nulls(len(columns), HEADERS_TYPE)
+    lists = _headers(columns)
+    present = pc.greater(pc.list_value_length(lists), 0)
+    return pa.Array.from_buffers(
+        HEADERS_TYPE, len(lists), [present.buffers()[1], lists.buffers()[1]], children=[lists.values]
+    )
+
+
+def _header_pairs(buffers: ColumnBuffers) -> pa.Array:
+    """All headers of all records."""
+    if buffers.header_keys is None or buffers.header_values is None:
+        return pa.array([], HEADERS_TYPE.value_type)
+    count = len(buffers.header_keys.ends) - 1
+    keys = _bytes(buffers.header_keys, 0, count, pa.binary())
+    values = _bytes(buffers.header_values, 0, count, pa.binary())
+    return pa.StructArray.from_arrays([_text(keys, buffers.header_keys.data), values], fields=list(HEADERS_TYPE.value_type))
+
+
+def _text(keys: pa.Array, data: bytearray) -> pa.Array:
+    """Header keys as strings. Bytes that are not UTF-8 become replacement characters, as in Java."""
+    if data.isascii():
+        return keys.view(pa.string())
+    try:
+        return keys.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([key.decode("utf-8", "replace") for key in keys.to_pylist()], pa.string())
+
+
+_Makers = dict[str, Callable[["Columns"], pa.Array]]
+_COMMON: _Makers = {"topic": _topic, "partition": _partition, "offset": _offset, "key": _key, "value": _value}
+_KAFKA_MAKERS: _Makers = {
+    **_COMMON,
+    "timestamp": _timestamp_ms,
+    "timestamp_type": _timestamp_type,
+    "headers": _headers,
+}
+_SPARK_MAKERS: _Makers = {
+    **_COMMON,
+    "timestamp": _timestamp_us,
+    "timestampType": _timestamp_type,
+    "headers": _nullable_headers,
+}
