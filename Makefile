@@ -106,7 +106,7 @@ bench-quick: setup java
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info $(STAMPS)/build
-	find src tests bench -name '__pycache__' -prune -exec rm -rf {} +
+	find $(wildcard src tests bench) -name '__pycache__' -prune -exec rm -rf {} +
 	find src \( -name '*.so' -o -name '*.pyd' -o -name '*.c' \) -delete
 
 distclean: clean

@@ -12,23 +12,21 @@ from pathlib import Path
 from types import TracebackType
 
 from harness.cache import build_once
-from harness.fetch import KAFKA_VERSION, fetch_kafka
-from harness.java import java_command
+from harness.fetch import KAFKA_VERSION
 from harness.ports import free_ports
 from harness.process import Supervised
 from harness.properties import CLUSTER_ID, ClusterPlan, format_arguments, server_properties
 from harness.tls import make_certificates
+from harness.tools import JVM, JavaTools
 
 READY = "Kafka Server started"
 START_TIMEOUT_S = 120.0
-TOOL_TIMEOUT_S = 90.0
-JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr")
 LOGGING = """appender.A.type=Console
 appender.A.name=A
 appender.A.target=SYSTEM_ERR
 appender.A.layout.type=PatternLayout
 appender.A.layout.pattern=[%d] %p %m (%c)%n
-rootLogger.level={level}
+rootLogger.level=INFO
 rootLogger.appenderRefs=A
 rootLogger.appenderRef.A.ref=A
 """
@@ -62,8 +60,7 @@ class ApacheKafka:
         full_jit: bool = False,
     ) -> None:
         self.version = version
-        self.java = java_command()
-        self.libs = fetch_kafka(version)
+        self.tools = JavaTools(version)
         self._temporary = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="kafka-")) if folder is None else folder.resolve()
         names = [*listeners, "controller"]
@@ -91,8 +88,7 @@ class ApacheKafka:
     def start(self) -> ApacheKafka:
         """Format what is not formatted, start all nodes, and return when all are ready."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "broker-log.properties").write_text(LOGGING.format(level="INFO"))
-        (self.folder / "tool-log.properties").write_text(LOGGING.format(level="ERROR"))
+        (self.folder / "log.properties").write_text(LOGGING)
         if self.plan.uses_tls and not self.tls_folder.exists():
             make_certificates(self.tls_folder)
         try:
@@ -140,21 +136,9 @@ class ApacheKafka:
         """Where a node keeps its topics (`TOPIC-PARTITION/*.log`)."""
         return self.plan.data_folder(node)
 
-    def tool(
-        self, main: str, *arguments: str, stdin: str | bytes = "", timeout_s: float = TOOL_TIMEOUT_S, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        """Run a Java class of this version of Kafka, such as `org.apache.kafka.tools.TopicCommand`.
-
-        Raises:
-            RuntimeError: it failed (and `check`); the message has the end of its output.
-        """
-        data = stdin.encode() if isinstance(stdin, str) else stdin
-        command = self._command("tool-log.properties", ["-Xmx256m", *JVM], main, *arguments)
-        done = subprocess.run(command, input=data, capture_output=True, timeout=timeout_s, check=False)
-        out, error = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="replace")
-        if check and done.returncode:
-            raise RuntimeError(f"{main} {' '.join(arguments)} failed:\n{out[-1500:]}{error[-1500:]}")
-        return subprocess.CompletedProcess(command, done.returncode, out, error)
+    def tool(self, main: str, *arguments: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
+        """Run a Java class of this version of Kafka, see `JavaTools.run`."""
+        return self.tools.run(main, *arguments, stdin=stdin)
 
     def __enter__(self) -> ApacheKafka:
         return self.start()
@@ -166,17 +150,6 @@ class ApacheKafka:
 
     def _properties_file(self, node: int) -> Path:
         return self.folder / f"server-{node}.properties"
-
-    def _command(self, logging: str, options: Sequence[str], main: str, *arguments: str) -> list[str]:
-        """A Java command line with this version's jars, named one by one as the class archive demands."""
-        jars = ":".join(sorted(map(str, self.libs.glob("*.jar"))))
-        return [
-            self.java,
-            *options,
-            f"-Dlog4j2.configurationFile={self.folder / logging}",
-            *("-cp", jars, main),
-            *arguments,
-        ]
 
     def _format(self, node: int) -> None:
         """Give a node a formatted data folder: a copy of one kept in the cache, as the tool takes two seconds."""
@@ -191,7 +164,7 @@ class ApacheKafka:
             self.tool(*storage_tool, *arguments)
             data.rename(folder / "data")
 
-        kept = build_once(self.libs.parent / f"formatted-{mark}", make)
+        kept = build_once(self.tools.home / f"formatted-{mark}", make)
         shutil.copytree(kept / "data", data)
         (data / "meta.properties").write_text(f"version=1\nnode.id={node}\ncluster.id={CLUSTER_ID}\n")
 
@@ -201,7 +174,8 @@ class ApacheKafka:
             options.append(f"-XX:SharedArchiveFile={self._archive}")
         elif node == 1:
             options.append(f"-XX:ArchiveClassesAtExit={self._new_archive}")
-        command = self._command("broker-log.properties", options, "kafka.Kafka", str(self._properties_file(node)))
+        options += ["-Dlog4j2.configurationFile=" + str(self.folder / "log.properties")]
+        command = self.tools.command(options, "kafka.Kafka", str(self._properties_file(node)))
         self._processes[node] = Supervised(command, self.folder / f"broker-{node}.log", self.folder)
 
     @property
@@ -210,8 +184,8 @@ class ApacheKafka:
 
         The first broker makes it when it ends in order. A JVM ignores an archive that does not fit it.
         """
-        mark = hashlib.sha256(repr((self.java, self._jvm)).encode()).hexdigest()[:8]
-        return self.libs.parent / f"classes-{mark}.jsa"
+        mark = hashlib.sha256(repr((self.tools.java, self._jvm)).encode()).hexdigest()[:8]
+        return self.tools.home / f"classes-{mark}.jsa"
 
     @property
     def _new_archive(self) -> Path:

@@ -1,0 +1,91 @@
+"""aiokafka."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import Any
+
+from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.workload import make_records
+
+peer: Any = importlib.import_module("aiokafka")
+VERSION = str(peer.__version__)
+
+
+def _consumer(job: Job) -> Any:
+    consumer = peer.AIOKafkaConsumer(
+        bootstrap_servers=job.bootstrap_servers,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        group_id=None,
+        max_poll_records=BATCH_RECORDS,
+        fetch_max_bytes=FETCH_BYTES,
+        max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
+    )
+    consumer.assign([peer.TopicPartition(job.topic, partition) for partition in range(job.partitions)])
+    return consumer
+
+
+def poll(job: Job, watch: Watch) -> None:
+    """`getmany()`."""
+
+    async def read() -> None:
+        consumer = _consumer(job)
+        await consumer.start()
+        while not watch.done():
+            for records in (await consumer.getmany(timeout_ms=1000)).values():
+                watch.sums.add([r.key for r in records], [r.value for r in records])
+        await consumer.stop()
+
+    asyncio.run(read())
+
+
+def iterate(job: Job, watch: Watch) -> None:
+    """`async for`."""
+
+    async def read() -> None:
+        consumer = _consumer(job)
+        await consumer.start()
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        left = job.count
+        async for record in consumer:
+            keys.append(record.key)
+            values.append(record.value)
+            left -= 1
+            if len(keys) == BATCH_RECORDS or not left:
+                watch.sums.add(keys, values)
+                keys.clear()
+                values.clear()
+                if watch.done():
+                    break
+        await consumer.stop()
+
+    asyncio.run(read())
+
+
+def send(job: Job, watch: Watch) -> None:
+    """`send()` and its future."""
+    keys, values = make_records(job.count, job.size)
+
+    async def write() -> None:
+        producer = peer.AIOKafkaProducer(
+            bootstrap_servers=job.bootstrap_servers,
+            linger_ms=LINGER_MS,
+            max_batch_size=BATCH_BYTES,
+            max_request_size=16 << 20,
+            compression_type=None if job.codec == "none" else job.codec,
+            acks="all",
+            enable_idempotence=True,
+        )
+        await producer.start()
+        await producer.partitions_for(job.topic)
+        watch.start()
+        futures = [await producer.send(job.topic, value, key) for key, value in zip(keys, values, strict=True)]
+        await producer.flush()
+        watch.stop()
+        watch.acknowledged(sum(future.done() and future.exception() is None for future in futures))
+        await producer.stop()
+
+    asyncio.run(write())

@@ -1,0 +1,80 @@
+"""kafka-python; it has the same import name, so its process finds it in a folder of its own."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.workload import make_records
+
+peer: Any = importlib.import_module("kafka")
+VERSION = str(peer.__version__)
+if hasattr(peer, "_variant"):
+    raise ImportError("this is not kafka-python: its folder has to come first in PYTHONPATH")
+
+
+def _consumer(job: Job) -> Any:
+    consumer = peer.KafkaConsumer(
+        bootstrap_servers=job.bootstrap_servers,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        group_id=None,
+        max_poll_records=BATCH_RECORDS,
+        fetch_max_bytes=FETCH_BYTES,
+        max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
+    )
+    consumer.assign([peer.TopicPartition(job.topic, partition) for partition in range(job.partitions)])
+    return consumer
+
+
+def poll(job: Job, watch: Watch) -> None:
+    """Lists of ConsumerRecords."""
+    consumer = _consumer(job)
+    while not watch.done():
+        for records in consumer.poll(timeout_ms=1000).values():
+            watch.sums.add([r.key for r in records], [r.value for r in records])
+    consumer.close()
+
+
+def iterate(job: Job, watch: Watch) -> None:
+    """One ConsumerRecord after the other."""
+    consumer = _consumer(job)
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    left = job.count
+    for record in consumer:
+        keys.append(record.key)
+        values.append(record.value)
+        left -= 1
+        if len(keys) == BATCH_RECORDS or not left:
+            watch.sums.add(keys, values)
+            keys.clear()
+            values.clear()
+            if watch.done():
+                break
+    consumer.close()
+
+
+def send(job: Job, watch: Watch) -> None:
+    """`send()` and its future."""
+    keys, values = make_records(job.count, job.size)
+    producer = peer.KafkaProducer(
+        bootstrap_servers=job.bootstrap_servers,
+        linger_ms=LINGER_MS,
+        batch_size=BATCH_BYTES,
+        buffer_memory=256 << 20,
+        max_request_size=16 << 20,
+        compression_type=None if job.codec == "none" else job.codec,
+        acks="all",
+    )
+    producer.partitions_for(job.topic)
+    watch.start()
+    futures = [producer.send(job.topic, value, key) for key, value in zip(keys, values, strict=True)]
+    producer.flush()
+    watch.stop()
+    watch.acknowledged(sum(bool(future.succeeded()) for future in futures))
+    producer.close()
+
+
+send_callback = send

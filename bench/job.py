@@ -1,0 +1,126 @@
+"""One task of one client, in a process of its own: `python -m bench.job JSON` prints the result as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench.workload import Sums
+
+FETCH_BYTES = 64 << 20
+PARTITION_FETCH_BYTES = 8 << 20
+BATCH_BYTES = 256 << 10
+LINGER_MS = 20
+BATCH_RECORDS = 10_000
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a client is to do. `topic` is read from or written to; `count` records of `size` bytes."""
+
+    task: str
+    client: str
+    bootstrap_servers: str
+    topic: str
+    partitions: int
+    count: int
+    size: int
+    codec: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of it. `seconds` are those in which `timed` of the records moved."""
+
+    count: int
+    timed: int
+    seconds: float
+    checksum: str
+    cpu_seconds: float
+    peak_mb: float
+    version: str
+
+    @property
+    def rate(self) -> float:
+        """Records a second."""
+        return self.timed / self.seconds
+
+
+class Watch:
+    """Counts records and time. The time begins with the first records, so that connecting is not in it."""
+
+    def __init__(self, job: Job, sums: Sums) -> None:
+        self.sums = sums
+        self._wanted = job.count
+        self._started = 0.0
+        self._before = 0
+        self._seconds = 0.0
+        self._deadline = time.monotonic() + PATIENCE_S
+
+    def start(self) -> None:
+        """Begin now: for tasks that write."""
+        self._started = time.perf_counter()
+
+    def done(self) -> bool:
+        """Tell whether all records came; to be asked after each batch.
+
+        Raises:
+            TimeoutError: the rest did not come in a minute.
+        """
+        if self.sums.count < self._wanted:
+            if not self._started and self.sums.count:
+                self._started, self._before = time.perf_counter(), self.sums.count
+            elif time.monotonic() > self._deadline:
+                raise TimeoutError(f"{self.sums.count} of {self._wanted} records came")
+            return False
+        self.stop()
+        return True
+
+    def stop(self) -> None:
+        """End now."""
+        self._seconds = time.perf_counter() - self._started
+
+    def acknowledged(self, count: int) -> None:
+        """Tell how many records the broker has acknowledged: for tasks that write."""
+        self.sums.count = count
+
+    def result(self, version: str) -> Result:
+        """Return what was measured."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return Result(
+            count=self.sums.count,
+            timed=self.sums.count - self._before,
+            seconds=self._seconds,
+            checksum=self.sums.checksum,
+            cpu_seconds=usage.ru_utime + usage.ru_stime,
+            peak_mb=usage.ru_maxrss / 1024,
+            version=version,
+        )
+
+
+def run(job: Job) -> Result:
+    """Do the job in this process."""
+    from bench.workload import Sums
+
+    module = importlib.import_module(f"bench.clients.{job.client.replace('-', '_')}")
+    watch = Watch(job, Sums(job.size))
+    getattr(module, job.task.replace("-", "_"))(job, watch)
+    return watch.result(module.VERSION)
+
+
+def main() -> None:
+    """Read a job from the command line, do it, and print its result."""
+    job = Job(**json.loads(sys.argv[1]))
+    print(json.dumps(dataclasses.asdict(run(job))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""The records of the benchmarks, and sums that show whether all of them arrived unchanged.
+
+Every value has the same size and every key 8 bytes. The sum is a sum of columns of 32-bit words, whatever the order in
+which the records come: it costs about 15 ns a record, the same for all clients, and is counted in their time, as a
+program that uses a record touches its bytes too.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+KEY_SIZE = 8
+FOLD = 64
+"""How many records are added up side by side: long rows let the addition run at memory speed."""
+Words = np.ndarray[Any, np.dtype[np.uint32]]
+
+
+def make_value(number: int, size: int) -> bytes:
+    """Return value `number`: JSON that compresses about as well as real events do."""
+    mixed = (number * 2654435761) & 0xFFFFFFFF
+    text = (
+        f'{{"id":{number:09d},"at":{1_700_000_000_000 + number * 37},"user":"u{mixed % 50021:05d}",'
+        f'"amount":{mixed % 100000:05d},"kind":"{("view", "sale", "gift", "hold")[mixed >> 30]}"}}'
+    ).encode()
+    if size < len(text):
+        raise ValueError(f"a value is at least {len(text)} bytes long, not {size}")
+    return text + (b" %08x" % mixed * (size // 9))[: size - len(text)]
+
+
+def make_key(number: int) -> bytes:
+    """Return key `number`."""
+    return b"%08d" % (number % 100_000_000)
+
+
+def make_records(count: int, size: int) -> tuple[list[bytes], list[bytes]]:
+    """Return the keys and the values of a workload."""
+    return [make_key(i) for i in range(count)], [make_value(i, size) for i in range(count)]
+
+
+@dataclass
+class Sums:
+    """What is known of the records seen so far."""
+
+    value_size: int
+    count: int = 0
+    _keys: Words = field(init=False)
+    _values: Words = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.value_size % 4:
+            raise ValueError(f"the size of a value is a multiple of 4 bytes, not {self.value_size}")
+        self._keys = np.zeros(KEY_SIZE // 4, np.uint32)
+        self._values = np.zeros(self.value_size // 4, np.uint32)
+
+    def add(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Take in records given as lists of bytes."""
+        self.add_buffers(len(values), b"".join(keys), b"".join(values))
+
+    def add_buffers(self, count: int, keys: Any, values: Any) -> None:
+        """Take in records whose keys and values lie end to end in a buffer each."""
+        self.count += count
+        self._keys += _column_sums(keys, count, KEY_SIZE)
+        self._values += _column_sums(values, count, self.value_size)
+
+    def add_arrow(self, batch: Any) -> None:
+        """Take in an Arrow batch with binary columns `key` and `value`."""
+        if batch.num_rows:
+            self.add_buffers(batch.num_rows, _data_of(batch.column("key")), _data_of(batch.column("value")))
+
+    @property
+    def checksum(self) -> str:
+        """The same for the same records in any order."""
+        return f"{zlib.crc32(self._values.tobytes(), zlib.crc32(self._keys.tobytes())):08x}"
+
+
+def _column_sums(data: Any, count: int, size: int) -> Words:
+    """Add up the 32-bit words of `count` records of `size` bytes, column by column, modulo 2**32."""
+    words: Words = np.frombuffer(data, np.uint8)[: count * size].view(np.uint32).reshape(count, size // 4)
+    if words.nbytes != memoryview(data).nbytes:
+        raise ValueError(f"{memoryview(data).nbytes} bytes are not {count} records of {size} bytes")
+    whole = count - count % FOLD
+    sums: Words = np.add.reduce(words[whole:], axis=0, dtype=np.uint32)
+    if whole:
+        rows = np.add.reduce(words[:whole].reshape(whole // FOLD, -1), axis=0, dtype=np.uint32)
+        sums = sums + np.add.reduce(rows.reshape(FOLD, -1), axis=0, dtype=np.uint32)
+    return sums
+
+
+def _data_of(column: Any) -> Any:
+    """Return the bytes of a binary Arrow array, without a copy: its slice of the data buffer."""
+    offsets = np.frombuffer(column.buffers()[1], np.int32)
+    start, stop = offsets[column.offset], offsets[column.offset + len(column)]
+    return memoryview(column.buffers()[2])[start:stop]
+
+
+def expected(count: int, size: int) -> Sums:
+    """Return the sums of the whole workload."""
+    sums = Sums(size)
+    for start in range(0, count, 100_000):
+        numbers = range(start, min(start + 100_000, count))
+        sums.add([make_key(i) for i in numbers], [make_value(i, size) for i in numbers])
+    return sums

@@ -1,0 +1,47 @@
+"""Kafka's own Java tools, run on any broker: neutral judges of what our clients and our broker do."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+from harness.fetch import KAFKA_VERSION, fetch_kafka
+from harness.java import java_command
+
+TOOL_TIMEOUT_S = 90.0
+JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr")
+
+
+class JavaTools:
+    """The Java classes of one version of Kafka, fetched when this is made.
+
+    Raises:
+        FetchError: they could not be fetched.
+        JavaError: there is no Java 17.
+    """
+
+    def __init__(self, version: str = KAFKA_VERSION) -> None:
+        self.java = java_command()
+        self.libs = fetch_kafka(version)
+        self.home = self.libs.parent
+
+    def command(self, options: Sequence[str], main: str, *arguments: str) -> list[str]:
+        """A Java command line with this version's jars, named one by one as an archive of classes demands."""
+        jars = ":".join(sorted(map(str, self.libs.glob("*.jar"))))
+        return [self.java, *options, "-cp", jars, main, *arguments]
+
+    def run(
+        self, main: str, *arguments: str, stdin: str | bytes = "", timeout_s: float = TOOL_TIMEOUT_S, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a Java class, such as `org.apache.kafka.tools.TopicCommand`, and return what it printed.
+
+        Raises:
+            RuntimeError: it failed (and `check`); the message has the end of its output.
+        """
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        command = self.command(["-Xmx256m", *JVM, "-Dorg.apache.logging.log4j.level=ERROR"], main, *arguments)
+        done = subprocess.run(command, input=data, capture_output=True, timeout=timeout_s, check=False)
+        out, error = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="replace")
+        if check and done.returncode:
+            raise RuntimeError(f"{main} {' '.join(arguments)} failed:\n{out[-1500:]}{error[-1500:]}")
+        return subprocess.CompletedProcess(command, done.returncode, out, error)
