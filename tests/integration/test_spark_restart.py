@@ -1,0 +1,110 @@
+"""A query goes on where it stopped: after a stop, and after its driver was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .spark_support import load_stream, numbered, numbers, produce, spark, wait_until
+
+__all__ = ["spark"]
+
+DRIVER = Path(__file__).with_name("spark_driver.py")
+
+
+@contextlib.contextmanager
+def driver(broker: Any, topic: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver in a process group of its own, with its JVM; killed, all of it, in the end."""
+    command = [sys.executable, str(DRIVER), broker.bootstrap_servers, topic, str(folder)]
+    with (folder / "driver.log").open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield process
+        finally:
+            kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def committed(folder: Path) -> int:
+    """How many batches the checkpoint says are done."""
+    return sum(1 for path in (folder / "checkpoint" / "commits").glob("[0-9]*"))
+
+
+def offsets_logged(folder: Path) -> int:
+    """How many batches the checkpoint says have begun."""
+    return sum(1 for path in (folder / "checkpoint" / "offsets").glob("[0-9]*"))
+
+
+def alive(process: subprocess.Popen[bytes], folder: Path) -> bool:
+    assert process.poll() is None, (folder / "driver.log").read_text()[-3_000:]
+    return True
+
+
+def test_a_query_that_was_stopped_goes_on(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(50, partitions=2))
+
+    def start() -> Any:
+        stream = load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=20)
+        writer = stream.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/checkpoint")
+        return writer.start(f"{tmp_path}/rows")
+
+    query = start()
+    wait_until(lambda: committed(tmp_path) >= 1, query)
+    query.stop()
+    produce(broker.bootstrap_servers, topic, numbered(50, partitions=2, first=50))
+    query = start()
+    try:
+        wait_until(lambda: len(numbers(spark.read.parquet(f"{tmp_path}/rows"))) >= 100, query)
+        assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == list(range(100))
+    finally:
+        query.stop()
+
+
+def test_a_query_whose_driver_was_killed_loses_nothing(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(10, partitions=2))
+    with driver(broker, topic, tmp_path) as process:
+        wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) >= 1)
+        produce(broker.bootstrap_servers, topic, numbered(200, partitions=2, first=10))
+        wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) >= 3)
+        kill(process)
+    produce(broker.bootstrap_servers, topic, numbered(20, partitions=2, first=210))
+    wanted = list(range(10, 230))
+    with driver(broker, topic, tmp_path) as process:
+        wait_until(
+            lambda: alive(process, tmp_path) and len(numbers(spark.read.parquet(f"{tmp_path}/rows"))) >= len(wanted)
+        )
+    assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == wanted
+
+
+def test_a_driver_killed_in_its_first_batch_begins_where_it_began(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(10, partitions=2))
+    with driver(broker, topic, tmp_path) as process:
+        wait_until(lambda: alive(process, tmp_path) and offsets_logged(tmp_path) >= 1)
+        kill(process)
+    for done in (tmp_path / "checkpoint" / "commits").glob("*"):
+        done.unlink()
+    produce(broker.bootstrap_servers, topic, numbered(30, partitions=2, first=10))
+    wanted = list(range(10, 40))
+    with driver(broker, topic, tmp_path) as process:
+        wait_until(
+            lambda: (
+                alive(process, tmp_path)
+                and (tmp_path / "rows" / "_spark_metadata").exists()
+                and len(numbers(spark.read.parquet(f"{tmp_path}/rows"))) >= len(wanted)
+            )
+        )
+    assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == wanted

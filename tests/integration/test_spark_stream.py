@@ -1,0 +1,227 @@
+"""Streaming reads and writes of Spark, on both brokers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .spark_support import (
+    FORMAT,
+    add_partitions,
+    consume,
+    load_stream,
+    numbered,
+    numbers,
+    options,
+    produce,
+    spark,
+    wait_until,
+)
+
+__all__ = ["spark"]
+
+
+def drain(frame: Any, where: Any, **given: str) -> Any:
+    """Run a stream to the end of what is there now, into Parquet; gives the query."""
+    writer = frame.writeStream.format("parquet").option("checkpointLocation", f"{where}/checkpoint").options(**given)
+    query = writer.trigger(availableNow=True).start(f"{where}/rows")
+    assert query.awaitTermination(60)
+    return query
+
+
+def written(spark: Any, where: Any) -> list[int]:
+    return numbers(spark.read.parquet(f"{where}/rows"))
+
+
+def logged_ends(where: Any) -> list[dict[str, Any]]:
+    """The offsets of each batch in a checkpoint."""
+    batches = sorted((int(path.name), path) for path in (where / "checkpoint" / "offsets").glob("[0-9]*"))
+    return [json.loads(path.read_text().splitlines()[-1]) for _, path in batches]
+
+
+def test_a_stream_follows_a_topic(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(10, partitions=2))
+    name = topic.replace("-", "_")
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest")
+    query = stream.writeStream.format("memory").queryName(name).start()
+    try:
+        wait_until(lambda: spark.table(name).count() == 10, query)
+        produce(broker.bootstrap_servers, topic, numbered(10, partitions=2, first=10))
+        wait_until(lambda: spark.table(name).count() == 20, query)
+        assert numbers(spark.table(name)) == list(range(20))
+        progress = query.lastProgress
+        assert json.loads(progress["sources"][0]["latestOffset"]) == {topic: {"0": 10, "1": 10}}
+    finally:
+        query.stop()
+
+
+def test_a_stream_from_the_end_sees_only_what_comes(spark, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, numbered(10))
+    name = topic.replace("-", "_")
+    query = load_stream(spark, broker, topic).writeStream.format("memory").queryName(name).start()
+    try:
+        wait_until(lambda: query.lastProgress is not None, query)
+        produce(broker.bootstrap_servers, topic, numbered(5, first=10))
+        wait_until(lambda: spark.table(name).count() == 5, query)
+        assert numbers(spark.table(name)) == [10, 11, 12, 13, 14]
+    finally:
+        query.stop()
+
+
+def test_available_now_ends_and_goes_on_from_its_checkpoint(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
+    for count in (100, 150, 150):
+        drain(load_stream(spark, broker, topic, startingOffsets="earliest"), tmp_path)
+        assert written(spark, tmp_path) == list(range(count))
+        if count == 100:
+            produce(broker.bootstrap_servers, topic, numbered(50, partitions=2, first=100))
+
+
+def test_a_limit_holds_for_every_batch(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=30)
+    query = drain(stream, tmp_path)
+    rows = [progress["numInputRows"] for progress in query.recentProgress if progress["numInputRows"]]
+    assert rows == [30, 30, 30, 10]
+    assert written(spark, tmp_path) == list(range(100))
+
+
+def test_the_checkpoint_has_the_layout_of_sparks_connector(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(40, partitions=2))
+    drain(load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=20), tmp_path)
+    first, *others = logged_ends(tmp_path)
+    assert first[topic] == {"0": 10, "1": 10}
+    assert others == [{topic: {"0": 20, "1": 20}}]
+
+
+def test_a_checkpoint_of_sparks_connector_goes_on(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(20, partitions=2))
+    drain(load_stream(spark, broker, topic, startingOffsets="earliest"), tmp_path / "ours")
+    as_its_own = {topic: {"0": 7, "1": 9}}
+    checkpoint = tmp_path / "checkpoint"
+    (tmp_path / "ours" / "checkpoint").rename(checkpoint)
+    offsets = checkpoint / "offsets" / "0"
+    lines = offsets.read_text().splitlines()
+    offsets.write_text("\n".join([*lines[:-1], json.dumps(as_its_own, separators=(",", ":"))]))
+    for checksum in checkpoint.rglob(".*.crc"):
+        checksum.unlink()
+    produce(broker.bootstrap_servers, topic, numbered(2, partitions=2, first=20))
+    drain(load_stream(spark, broker, topic), tmp_path)
+    behind = [number for number in range(22) if number // 2 >= (7, 9)[number % 2]]
+    assert written(spark, tmp_path) == behind
+    assert logged_ends(tmp_path)[-1] == {topic: {"0": 11, "1": 11}}
+
+
+def test_partitions_that_appear_are_read_from_their_beginning(spark, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, numbered(3))
+    name = topic.replace("-", "_")
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest")
+    query = stream.writeStream.format("memory").queryName(name).start()
+    try:
+        wait_until(lambda: spark.table(name).count() == 3, query)
+        add_partitions(broker.bootstrap_servers, topic, 2)
+        produce(broker.bootstrap_servers, topic, numbered(4, partitions=2, first=10))
+        wait_until(lambda: spark.table(name).count() == 7, query)
+        assert numbers(spark.table(name)) == [0, 1, 2, 10, 11, 12, 13]
+    finally:
+        query.stop()
+
+
+def test_topics_that_appear_match_the_pattern(spark, broker, make_topic, tmp_path):
+    stem = make_topic()
+    reader = spark.readStream.format(FORMAT)
+    pattern = options(broker, subscribePattern=f"{stem}|{stem.rsplit('-', 1)[0]}-.*", startingOffsets="earliest")
+    drain(reader.options(**pattern).load().filter("false"), tmp_path)
+    later = make_topic()
+    produce(broker.bootstrap_servers, later, numbered(4))
+    frame = spark.readStream.format(FORMAT).options(**pattern).load().filter(f"topic = '{later}'")
+    drain(frame, tmp_path)
+    assert written(spark, tmp_path) == [0, 1, 2, 3]
+
+
+def test_a_stream_from_topic_to_topic(spark, broker, make_topic, tmp_path):
+    source, target = make_topic(partitions=2), make_topic(partitions=3)
+    produce(broker.bootstrap_servers, source, numbered(200, partitions=2))
+    stream = load_stream(spark, broker, source, startingOffsets="earliest", maxOffsetsPerTrigger=100)
+    query = (
+        stream.selectExpr("cast(value as string) as key", "concat('n', cast(value as string)) as value")
+        .writeStream.format(FORMAT)
+        .options(**options(broker, topic=target, checkpointLocation=tmp_path))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(60)
+    records = consume(broker.bootstrap_servers, target)
+    assert sorted((int(record.key), record.value) for record in records) == [(n, b"n%d" % n) for n in range(200)]
+
+
+def test_a_stateful_stream_in_complete_mode_is_written(spark, broker, make_topic, tmp_path):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(9))
+    counts = load_stream(spark, broker, source, startingOffsets="earliest").groupBy("topic").count()
+    query = (
+        counts.selectExpr("topic as key", "cast(count as string) as value")
+        .writeStream.format(FORMAT)
+        .outputMode("complete")
+        .options(**options(broker, topic=target, checkpointLocation=tmp_path))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(60)
+    assert [(record.key, record.value) for record in consume(broker.bootstrap_servers, target)] == [
+        (source.encode(), b"9")
+    ]
+
+
+def test_updates_reach_a_topic_through_foreach_batch(spark, broker, make_topic, tmp_path):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(9))
+    counts = load_stream(spark, broker, source, startingOffsets="earliest").groupBy("topic").count()
+    sink = options(broker, topic=target)
+
+    def write(frame: Any, batch: int) -> None:
+        frame.selectExpr("cast(count as string) as value").write.format(FORMAT).options(**sink).mode("append").save()
+
+    query = (
+        counts.writeStream.outputMode("update")
+        .foreachBatch(write)
+        .option("checkpointLocation", str(tmp_path))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(60)
+    assert [record.value for record in consume(broker.bootstrap_servers, target)] == [b"9"]
+
+
+def test_a_stream_over_an_empty_topic_ends(spark, broker, make_topic, tmp_path):
+    drain(load_stream(spark, broker, make_topic(partitions=2), startingOffsets="earliest"), tmp_path)
+    assert logged_ends(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"endingOffsets": "latest"}, "'endingOffsets' cannot be used for a streaming read: a stream has no end"),
+        ({"minOffsetsPerTrigger": 9, "maxOffsetsPerTrigger": 3}, "'minOffsetsPerTrigger' .9. must not be larger"),
+        ({"startingOffsets": {"t": {"0": -3}}}, "'startingOffsets' expects"),
+    ],
+)
+def test_wrong_options_of_a_stream_are_refused_by_name(spark, broker, given, said):
+    with pytest.raises(Exception, match=said):
+        load_stream(spark, broker, "t", **given).writeStream.format("noop").start().awaitTermination(60)
+
+
+def test_offsets_that_leave_a_partition_out_are_refused(spark, broker, make_topic):
+    topic = make_topic(partitions=2)
+    stream = load_stream(spark, broker, topic, startingOffsets={topic: {"0": 0}})
+    with pytest.raises(Exception, match=f"has to name every partition that is read, but leaves out {topic}-1"):
+        stream.writeStream.format("noop").start().awaitTermination(60)
