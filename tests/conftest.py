@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.apache import ApacheKafka
+    from harness.tools import JavaTools
     from kafka.broker import EmbeddedBroker
 
 TESTS = Path(__file__).resolve().parent
@@ -56,18 +57,25 @@ def missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
-    """A running Apache Kafka of one node, shared by the session: a test uses topics and groups of its own."""
-    from harness.apache import ApacheKafka
+def java_tools() -> JavaTools:
+    """Apache Kafka's jars, fetched, and its Java tools."""
     from harness.fetch import FetchError
     from harness.java import JavaError
+    from harness.tools import JavaTools
 
     try:
-        kafka = ApacheKafka(tmp_path_factory.mktemp("apache-kafka"))
+        return JavaTools()
     except (FetchError, JavaError) as error:
         missing(f"Apache Kafka is not to be had: {error}")
         raise
-    with kafka:
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    """A running Apache Kafka of one node, shared by the session: a test uses topics and groups of its own."""
+    from harness.apache import ApacheKafka
+
+    with ApacheKafka(tmp_path_factory.mktemp("apache-kafka"), version=java_tools.version) as kafka:
         yield kafka
 
 

@@ -1,4 +1,4 @@
-"""The limit: the same bytes fetched over a blocking socket; of the batches only the headers are read, for the offset."""
+"""The limit: the same bytes fetched over a blocking socket; only the headers of batches are read, to know offsets."""
 
 from __future__ import annotations
 

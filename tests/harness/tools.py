@@ -21,6 +21,7 @@ class JavaTools:
     """
 
     def __init__(self, version: str = KAFKA_VERSION) -> None:
+        self.version = version
         self.java = java_command()
         self.libs = fetch_kafka(version)
         self.home = self.libs.parent
