@@ -19,6 +19,7 @@ from types import ModuleType
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
     "kafka.record.encode",
+    "kafka.record.grouping",
     "kafka.record.materialize",
     "kafka.record.memory",
     "kafka.record.reader",

@@ -5,6 +5,7 @@ May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from kafka.record.batch import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
@@ -15,15 +16,19 @@ from kafka.record.records import ConsumerRecord
 from kafka.record.types import Compression, TimestampType
 
 if TYPE_CHECKING:
+    from kafka.record.arrow_rows import ArrowRows as ArrowRows
+    from kafka.record.arrow_rows import EncodedBatch as EncodedBatch
     from kafka.record.arrow import arrow_schema as arrow_schema
     from kafka.record.arrow import concat_arrow as concat_arrow
 
 __all__ = [
+    "ArrowRows",
     "BatchBuilder",
     "BatchHeader",
     "Columns",
     "Compression",
     "ConsumerRecord",
+    "EncodedBatch",
     "TimestampType",
     "arrow_schema",
     "batch_headers",
@@ -34,13 +39,16 @@ __all__ = [
     "set_producer_state",
 ]
 
-_NEED_ARROW = ("arrow_schema", "concat_arrow")
+_NEED_ARROW = {
+    "ArrowRows": "kafka.record.arrow_rows",
+    "EncodedBatch": "kafka.record.arrow_rows",
+    "arrow_schema": "kafka.record.arrow",
+    "concat_arrow": "kafka.record.arrow",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load what needs pyarrow when it is first asked for (PEP 562)."""
     if name in _NEED_ARROW:
-        from kafka.record import arrow
-
-        return getattr(arrow, name)
+        return getattr(importlib.import_module(_NEED_ARROW[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

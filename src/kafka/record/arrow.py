@@ -176,7 +176,9 @@ def _header_pairs(buffers: ColumnBuffers) -> pa.Array:
     count = len(buffers.header_keys.ends) - 1
     keys = _bytes(buffers.header_keys, 0, count, pa.binary())
     values = _bytes(buffers.header_values, 0, count, pa.binary())
-    return pa.StructArray.from_arrays([_text(keys, buffers.header_keys.data), values], fields=list(HEADERS_TYPE.value_type))
+    return pa.StructArray.from_arrays(
+        [_text(keys, buffers.header_keys.data), values], fields=list(HEADERS_TYPE.value_type)
+    )
 
 
 def _text(keys: pa.Array, data: bytearray) -> pa.Array:

@@ -79,9 +79,21 @@ def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
 
 def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
     """Read the header of a batch of magic 2."""
-    (base_offset, _, leader_epoch, magic, _, attributes, last_delta, _, max_timestamp, producer_id, epoch, sequence, count) = (
-        _V2.unpack_from(view, position)
-    )
+    (
+        base_offset,
+        _,
+        leader_epoch,
+        magic,
+        _,
+        attributes,
+        last_delta,
+        _,
+        max_timestamp,
+        producer_id,
+        epoch,
+        sequence,
+        count,
+    ) = _V2.unpack_from(view, position)
     if base_offset < 0 or last_delta < 0 or count < 0:
         raise CorruptRecordException(
             f"Expected a base offset, an offset span and a count of at least 0 at byte {position}, "
@@ -142,7 +154,11 @@ def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> mem
     at = position + (18 if magic == 0 else 26)
     key_size = int.from_bytes(view[at : at + 4], "big", signed=True)
     value_at = at + 8 + max(key_size, 0)
-    if key_size < -1 or value_at > end or int.from_bytes(view[value_at - 4 : value_at], "big", signed=True) != end - value_at:
+    if (
+        key_size < -1
+        or value_at > end
+        or int.from_bytes(view[value_at - 4 : value_at], "big", signed=True) != end - value_at
+    ):
         raise CorruptMessageSet(
             f"Expected the key and the value of the compressed message at byte {position} to fill its {size} bytes"
         )

@@ -236,7 +236,9 @@ class _Scan:
         attributes = view[position + 17]
         if not 0 <= offset <= _MAX_OFFSET:
             raise self.corrupt(f"its offset is {offset}")
-        if self.check_crcs and zlib.crc32(view[position + 16 : end]) != int.from_bytes(view[position + 12 : position + 16]):
+        if self.check_crcs and zlib.crc32(view[position + 16 : end]) != int.from_bytes(
+            view[position + 12 : position + 16]
+        ):
             raise self.corrupt("its checksum and its bytes differ", offset)
         kind = -1 if magic == 0 else attributes >> 3 & 1
         codec = attributes & _CODEC_MASK
@@ -245,7 +247,13 @@ class _Scan:
         if offset >= self.stop_offset:
             return False
         last = self.bodies[-1] if self.bodies else None
-        if last and last.source is view and last.end == position and last.magic == magic and last.timestamp_type == kind:
+        if (
+            last
+            and last.source is view
+            and last.end == position
+            and last.magic == magic
+            and last.timestamp_type == kind
+        ):
             if self.data_capacity + size > MAX_COLUMN_SIZE:
                 return False
             self.bodies[-1] = last._replace(end=end, capacity=last.capacity + 1)

@@ -78,7 +78,169 @@ def _as_bytes(data: object, what: str) -> bytes:
         return data
     if isinstance(data, (bytearray, memoryview)):
         return bytes(data)
-    raise TypeError(f"Expected the {what} as bytes, bytearray, memoryview or None, got {type(data).__name__}: serialize it")
+    raise TypeError(
+        f"Expected the {what} as bytes, bytearray, memoryview or None, got {type(data).__name__}: serialize it"
+    )
+
+
+@cython.cclass
+class ByteColumn:
+    """A column of byte strings to be encoded: 64-bit end positions, which may begin anywhere in the data."""
+
+    _ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _size: cython.longlong
+    _has_nulls: cython.bint
+    _valid: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _valid_at: cython.Py_ssize_t
+    rows = cython.declare(cython.Py_ssize_t, visibility="readonly")
+
+    def __init__(self, ends: object, data: object, valid: object, valid_at: cython.Py_ssize_t) -> None:
+        """Take the buffers of an Arrow large_binary array; `valid_at` is the first row's bit, `valid` None means no nulls.
+
+        Raises:
+            ValueError: the bitmap is too short.
+        """
+        self._ends = ends
+        self._data = data
+        self._size = len(self._data)
+        self.rows = len(self._ends) - 1
+        self._has_nulls = valid is not None
+        self._valid_at = valid_at
+        if valid is not None:
+            self._valid = valid
+            if valid_at < 0 or len(self._valid) * 8 < valid_at + self.rows:
+                raise ValueError(f"Expected a validity bitmap for {self.rows} rows, got {len(self._valid)} bytes")
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def size(self, row: cython.Py_ssize_t) -> cython.longlong:
+        """How many bytes a row that exists has: -1 for null, -2 if it reaches outside the data."""
+        bit: cython.Py_ssize_t = self._valid_at + row
+        start: cython.longlong = self._ends[row]
+        stop: cython.longlong = self._ends[row + 1]
+        if self._has_nulls and not (self._valid[bit >> 3] >> (bit & 7)) & 1:
+            return -1
+        return stop - start if 0 <= start <= stop <= self._size and stop - start <= _MAX_BATCH_SIZE else -2
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def put(
+        self, out: cython.uchar[::1], at: cython.Py_ssize_t, row: cython.Py_ssize_t, size: cython.longlong
+    ) -> cython.Py_ssize_t:
+        """Write a row's size and bytes where there is room; `size` is what `size()` gave, not -2."""
+        start: cython.Py_ssize_t = self._ends[row]
+        at = _put_varint(out, at, size)
+        if size > 0:
+            if cython.compiled:
+                memcpy(cython.address(out[at]), cython.address(self._data[start]), size)
+            else:
+                out[at : at + size] = self._data[start : start + size]
+            at += cython.cast(cython.Py_ssize_t, size)
+        return at
+
+
+@cython.cclass
+class RowColumns:
+    """The columns of rows to be encoded. Sizes are checked here, so that the loops need not check row numbers again."""
+
+    _keys: ByteColumn
+    _values: ByteColumn
+    _timestamps: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _has_headers: cython.bint
+    _header_ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _header_keys: ByteColumn
+    _header_values: ByteColumn
+    rows = cython.declare(cython.Py_ssize_t, visibility="readonly")
+
+    def __init__(
+        self,
+        keys: ByteColumn,
+        values: ByteColumn,
+        timestamps: object,
+        header_ends: object,
+        header_keys: ByteColumn | None,
+        header_values: ByteColumn | None,
+    ) -> None:
+        """Take columns of one length: int64 timestamps (milliseconds, -1 for the default) and positions of headers.
+
+        Raises:
+            ValueError: the lengths differ, or the positions of headers don't grow within the headers.
+        """
+        self._keys = keys
+        self._values = values
+        self._timestamps = timestamps
+        self.rows = len(self._timestamps)
+        self._has_headers = header_keys is not None
+        if keys.rows != self.rows or values.rows != self.rows:
+            raise ValueError(f"Expected columns of {self.rows} rows, got {keys.rows} keys and {values.rows} values")
+        if header_keys is not None:
+            self._header_keys = header_keys
+            self._header_values = header_values
+            self._header_ends = header_ends
+            self._check_headers()
+
+    def _check_headers(self) -> None:
+        """Check what the constructor says of headers."""
+        row: cython.Py_ssize_t
+        fits: cython.bint = len(self._header_ends) == self.rows + 1 and self._header_ends[0] >= 0
+        if fits:
+            for row in range(self.rows):
+                fits = fits and self._header_ends[row] <= self._header_ends[row + 1]
+            fits = fits and self._header_ends[self.rows] <= min(self._header_keys.rows, self._header_values.rows)
+        if not fits:
+            raise ValueError(f"Expected growing positions of {self._header_keys.rows} headers for {self.rows} rows")
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def headers_size(self, row: cython.Py_ssize_t) -> cython.longlong:
+        """How many bytes a row's headers take encoded, their number included; -2 if one is not possible."""
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        size: cython.longlong
+        total: cython.longlong
+        if not self._has_headers:
+            return 1
+        first = self._header_ends[row]
+        last = self._header_ends[row + 1]
+        total = _varint_size(last - first)
+        for at in range(first, last):
+            size = self._header_keys.size(at)
+            if size < 0:
+                return -2
+            total += _varint_size(size) + size
+            size = self._header_values.size(at)
+            if size < -1:
+                return -2
+            total += _varint_size(size) + (size if size > 0 else 0)
+            if total > _MAX_BATCH_SIZE:
+                return -2
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def put_headers(self, out: cython.uchar[::1], at: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Write a row's headers where there is room; returns the position after them."""
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        header: cython.Py_ssize_t
+        if not self._has_headers:
+            out[at] = 0
+            return at + 1
+        first = self._header_ends[row]
+        last = self._header_ends[row + 1]
+        at = _put_varint(out, at, last - first)
+        for header in range(first, last):
+            at = self._header_keys.put(out, at, header, self._header_keys.size(header))
+            at = self._header_values.put(out, at, header, self._header_values.size(header))
+        return at
 
 
 @cython.cclass
@@ -275,6 +437,129 @@ class BatchBuilder:
         else:
             self._out[at : at + size] = data
         return at + size
+
+    def append_rows(
+        self,
+        columns: RowColumns,
+        rows: object,
+        start: cython.Py_ssize_t,
+        timestamp_ms: cython.longlong,
+    ) -> int:
+        """Add rows of columns, in the order of `rows`, until the batch is full.
+
+        Args:
+            columns: where the rows are.
+            rows: row numbers, int32.
+            start: where in `rows` to begin.
+            timestamp_ms: for rows without a timestamp.
+
+        Returns:
+            Where in `rows` to go on with the next batch; an empty batch takes at least one row.
+
+        Raises:
+            ValueError: a row does not exist or its data reach outside their buffer, a header has no key, or a record
+                alone has 2 GiB.
+            UnsupportedForMessageFormatError: before magic 2: such batches are made record by record.
+        """
+        numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
+        at: cython.Py_ssize_t = start
+        count: cython.Py_ssize_t = len(numbers)
+        size: cython.longlong = 0
+        first: cython.longlong = 0
+        bound: cython.longlong = 0
+        least: cython.longlong = 0
+        room: cython.longlong = max(self._size_limit - self._size, 0)
+        if self._magic < 2 or timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP or start < 0:
+            raise ValueError(
+                f"Expected magic 2, a timestamp and a start, got {self._magic}, {timestamp_ms} and {start}"
+            )
+        with cython.nogil:
+            while at < count and least <= room:
+                size = self._row_bound(columns, numbers[at])
+                if size < 0:
+                    break
+                if at == start:
+                    first = size
+                bound += size
+                least += size - _MAX_RECORD_OVERHEAD
+                at += 1
+        if size < 0:
+            raise ValueError(
+                f"Row {numbers[at]} of {columns.rows} cannot be encoded: it does not exist, its data reach outside their "
+                "buffer, a header has a null key, or its timestamp is below -1"
+            )
+        bound = min(bound, max(room, first))
+        if self._size + bound > self._capacity:
+            self._grow(self._size + bound)
+        return self._put_rows(columns, numbers, start, at, timestamp_ms)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _row_bound(self, columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlong:
+        """How many bytes a row takes encoded at the most; -1 if it cannot be encoded."""
+        key_size: cython.longlong
+        value_size: cython.longlong
+        headers_size: cython.longlong
+        if row < 0 or row >= columns.rows:
+            return -1
+        key_size = columns._keys.size(row)
+        value_size = columns._values.size(row)
+        headers_size = columns.headers_size(row)
+        if key_size < -1 or value_size < -1 or headers_size < 0:
+            return -1
+        if columns._timestamps[row] < -1 or columns._timestamps[row] > _MAX_TIMESTAMP:
+            return -1
+        return _MAX_RECORD_OVERHEAD + key_size + value_size + headers_size + 2
+
+    @cython.cfunc
+    def _put_rows(
+        self,
+        columns: RowColumns,
+        numbers: cython.const[cython.int][::1],  # type: ignore[valid-type]
+        start: cython.Py_ssize_t,
+        stop: cython.Py_ssize_t,
+        default_timestamp: cython.longlong,
+    ) -> cython.Py_ssize_t:
+        """Encode checked rows, for which there is room, until the size limit; returns where to go on."""
+        out: cython.uchar[::1] = self._out
+        index: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        at: cython.Py_ssize_t = self._size
+        body: cython.longlong
+        key_size: cython.longlong
+        value_size: cython.longlong
+        delta: cython.longlong
+        timestamp: cython.longlong
+        with cython.nogil:
+            for index in range(start, stop):
+                row = numbers[index]
+                timestamp = columns._timestamps[row]
+                if timestamp < 0:
+                    timestamp = default_timestamp
+                delta = 0 if self._count == 0 else timestamp - self._base_timestamp
+                key_size = columns._keys.size(row)
+                value_size = columns._values.size(row)
+                body = 1 + _varint_size(delta) + _varint_size(self._count) + columns.headers_size(row)
+                body += _varint_size(key_size) + (key_size if key_size > 0 else 0)
+                body += _varint_size(value_size) + (value_size if value_size > 0 else 0)
+                if self._count > 0 and at + body + _varint_size(body) > self._size_limit:
+                    stop = index
+                    break
+                if self._count == 0:
+                    self._base_timestamp = self._max_timestamp = timestamp
+                elif timestamp > self._max_timestamp:
+                    self._max_timestamp = timestamp
+                at = _put_varint(out, at, body)
+                out[at] = 0
+                at = _put_varint(out, at + 1, delta)
+                at = _put_varint(out, at, self._count)
+                at = columns._keys.put(out, at, row, key_size)
+                at = columns._values.put(out, at, row, value_size)
+                at = columns.put_headers(out, at, row)
+                self._count += 1
+                self._size = at
+        return stop
 
     def build(
         self,

@@ -52,7 +52,9 @@ def decompress(data: memoryview, max_size: int) -> bytearray:
         raise ValueError(f"Expected an lz4 frame, got {bytes(data[:7])!r}")
     flags, block_size = data[4], _BLOCK_SIZES.get(data[5] >> 4 & 7)
     if flags >> 6 != 1 or block_size is None or flags & _DICTIONARY:
-        raise ValueError(f"Expected an lz4 frame of version 1 without a dictionary, got the descriptor {bytes(data[4:6])!r}")
+        raise ValueError(
+            f"Expected an lz4 frame of version 1 without a dictionary, got the descriptor {bytes(data[4:6])!r}"
+        )
     blocks = _blocks(data, 15 if flags & _CONTENT_SIZE else 7, bool(flags & _BLOCK_CHECKSUM))
     bound = min(block_size * len(blocks), _MAX_RATIO * len(data))
     result = allocate(min(bound, max_size))

@@ -52,9 +52,7 @@ class _Bytes:
         if size < 0:
             return None
         if cython.compiled:
-            return PyBytes_FromStringAndSize(
-                cython.cast(cython.p_char, cython.address(self.data[0])) + start, size
-            )
+            return PyBytes_FromStringAndSize(cython.cast(cython.p_char, cython.address(self.data[0])) + start, size)
         return bytes(self.data[start : start + size])
 
 

@@ -191,7 +191,11 @@ class ColumnReader:
         if with_checksums:
             self._checksums = storage.checksums
         self._keys, self._key_ends, self._key_valid = storage.keys.data, storage.keys.ends, storage.keys.valid
-        self._values, self._value_ends, self._value_valid = storage.values.data, storage.values.ends, storage.values.valid
+        self._values, self._value_ends, self._value_valid = (
+            storage.values.data,
+            storage.values.ends,
+            storage.values.valid,
+        )
 
     @property
     def rows(self) -> int:
@@ -408,7 +412,9 @@ class ColumnReader:
             if size >= 0:
                 self._header_value_valid[row >> 3] |= 1 << (row & 7)
                 if size > 0:
-                    _copy(self._header_values, self._header_values_size, data, pos, cython.cast(cython.Py_ssize_t, size))
+                    _copy(
+                        self._header_values, self._header_values_size, data, pos, cython.cast(cython.Py_ssize_t, size)
+                    )
                 self._header_values_size += cython.cast(cython.Py_ssize_t, size)
                 pos += cython.cast(cython.Py_ssize_t, size)
             else:

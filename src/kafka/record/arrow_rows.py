@@ -1,0 +1,361 @@
+"""Arrow tables as records to be sent: checked once, then encoded without a Python object a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kafka.errors import UnsupportedForMessageFormatError
+from kafka.partitioner.murmur2 import partition_column
+from kafka.record.encode import BatchBuilder, ByteColumn, RowColumns
+from kafka.record.grouping import fill_round_robin, group_rows
+from kafka.record.types import Compression
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError as error:
+    raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
+
+MAX_ROWS = 0x7FFFFFFF
+_KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
+
+
+class EncodedBatch(NamedTuple):
+    """A batch made of rows."""
+
+    data: bytes
+    """Ready to be sent; `set_producer_state` gives it the sequence of an idempotent producer."""
+    count: int
+    """How many records it has."""
+    first: int
+    """Which of the row numbers given to `encode` is its first record; the others follow."""
+    max_timestamp: int
+    """The latest timestamp, in milliseconds."""
+
+
+class ArrowRows:
+    """The rows of an Arrow table or batch as records.
+
+    Columns: `value` (string or binary, or their large and view variants, dictionaries of them too), and any of `key`
+    (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a timestamp
+    of any unit, or integer milliseconds) and `topic` (string). Nulls: a null value is a tombstone; a null partition leaves
+    the choice to the key, a null timestamp to the caller.
+
+    Attributes:
+        has_key: whether there is a column of keys; likewise has_partition, has_topic.
+    """
+
+    def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
+        """Check the columns and lay them out for the encoder. Data are not copied where Arrow's layout is binary already.
+
+        Raises:
+            TypeError: no table, or a column of a type that is not as above.
+            ValueError: an unknown column, no value, more than 2**31 - 1 rows, or a header with a null key.
+        """
+        if not isinstance(rows, (pa.Table, pa.RecordBatch)):
+            raise TypeError(f"Expected a pyarrow Table or RecordBatch, got {type(rows).__name__}")
+        names = rows.schema.names
+        unknown = [name for name in names if name not in _KNOWN]
+        if unknown or "value" not in names or len(set(names)) != len(names):
+            raise ValueError(
+                f"Expected a column 'value' and any of {', '.join(_KNOWN)}, each once, got {', '.join(names) or 'none'}"
+            )
+        if rows.num_rows > MAX_ROWS:
+            raise ValueError(
+                f"Expected at most {MAX_ROWS} rows at a time, got {rows.num_rows}: send slices of the table"
+            )
+        self._count: int = rows.num_rows
+        self._source = rows
+        self.has_key = "key" in names
+        self.has_partition = "partition" in names
+        self.has_topic = "topic" in names
+        self._key_array = _bytes(rows, "key") if self.has_key else pa.nulls(self._count, pa.large_binary())
+        self._value_array = _bytes(rows, "value")
+        header_ends, header_keys, header_values = _headers(_one(rows, "headers")) if "headers" in names else (None,) * 3
+        self._has_headers = header_keys is not None and header_keys.rows > 0
+        self._times = (
+            _timestamps(_one(rows, "timestamp")) if "timestamp" in names else _int64(pa.repeat(-1, self._count))
+        )
+        keys, values = _byte_column(self._key_array), _byte_column(self._value_array)
+        self._columns = RowColumns(keys, values, self._times, header_ends, header_keys, header_values)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the keys and values have, roughly."""
+        return int(self._key_array.nbytes + self._value_array.nbytes)
+
+    def all_rows(self) -> memoryview:
+        """All row numbers, int32."""
+        return _row_numbers(self._count)
+
+    def topics(self) -> dict[str, memoryview]:
+        """The row numbers (int32) of each topic, by the topic column.
+
+        Raises:
+            ValueError: there is no such column, or a topic is null.
+        """
+        if not self.has_topic:
+            raise ValueError("Expected a column 'topic', there is none: give the topic to the call")
+        column = _one(self._source, "topic")
+        if column.null_count:
+            raise ValueError(f"Expected a topic in each row, {column.null_count} of {self._count} are null")
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        names = column.dictionary.to_pylist()
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise TypeError(f"Expected the column 'topic' as string, got {column.type.value_type}")
+        groups = group_rows(_view(column.indices.cast(pa.int32()), "i"), self.all_rows(), len(names))
+        return {name: rows for name, rows in zip(names, groups, strict=True) if len(rows)}
+
+    def partitions(
+        self,
+        n_partitions: int,
+        *,
+        rows: memoryview | Sequence[int] | None = None,
+        null_key_partition: int | None = None,
+        first_partition: int = 0,
+    ) -> list[memoryview]:
+        """Spread rows over the partitions of a topic as Kafka's default partitioner does.
+
+        The column `partition` decides where it is not null, else murmur2 of the key. Rows with neither all go to
+        `null_key_partition`, or in turn to each partition from `first_partition` on if that is None.
+
+        Args:
+            n_partitions: how many partitions the topic has.
+            rows: row numbers, int32; None for all.
+            null_key_partition: as said.
+            first_partition: as said.
+
+        Returns:
+            For each partition its row numbers (int32), in their order.
+
+        Raises:
+            ValueError: a partition that the topic does not have.
+        """
+        if n_partitions < 1:
+            raise ValueError(f"Expected a topic with at least one partition, got {n_partitions}")
+        assigned = memoryview(bytearray(4 * max(self._count, 1))).cast("i")[: self._count]
+        if self.has_key:
+            ends, data, valid, valid_at = _parts(self._key_array)
+            partition_column(data, ends, valid, valid_at, n_partitions, assigned)
+        else:
+            assigned = _view(pa.repeat(pa.scalar(-1, pa.int32()), self._count), "i")
+        if self.has_partition:
+            assigned = self._explicit(assigned, n_partitions)
+        if null_key_partition is not None:
+            first_partition, n_targets = null_key_partition, 1
+        else:
+            n_targets = n_partitions
+        return self._grouped(assigned, n_partitions, n_targets, first_partition, rows)
+
+    def _grouped(
+        self,
+        assigned: memoryview,
+        n_partitions: int,
+        n_targets: int,
+        first: int,
+        rows: memoryview | Sequence[int] | None,
+    ) -> list[memoryview]:
+        """Give rows that are assigned to nothing their partition, and sort the row numbers by partition."""
+        if not 0 <= first < n_partitions:
+            raise ValueError(f"Expected a partition from 0 to {n_partitions - 1} for rows without a key, got {first}")
+        own = memoryview(bytearray(assigned)).cast("i") if self._count else assigned
+        if self._count:
+            if n_targets == 1:
+                filled = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(own)], 0)
+                own = _view(pc.if_else(pc.equal(filled, -1), pa.scalar(first, pa.int32()), filled), "i")
+            else:
+                fill_round_robin(own, n_partitions, first)
+        return group_rows(own, self.all_rows() if rows is None else _int32(rows), n_partitions)
+
+    def _explicit(self, assigned: memoryview, n_partitions: int) -> memoryview:
+        """What the column `partition` says, and `assigned` where it is null."""
+        column = _one(self._source, "partition")
+        if not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+            raise TypeError(f"Expected the column 'partition' as integer, got {column.type}")
+        column = column.cast(pa.int64())
+        lowest, highest = pc.min_max(column).values()
+        if lowest.is_valid and (lowest.as_py() < 0 or highest.as_py() >= n_partitions):
+            raise ValueError(
+                f"Expected partitions from 0 to {n_partitions - 1}, the column 'partition' has "
+                f"{lowest.as_py()} to {highest.as_py()}"
+            )
+        chosen = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(assigned)], 0)
+        return _view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
+
+    def encode(
+        self,
+        rows: memoryview | Sequence[int],
+        *,
+        magic: int = 2,
+        compression: Compression = Compression.NONE,
+        compression_level: int | None = None,
+        max_batch_bytes: int = 1 << 20,
+        timestamp_ms: int = -1,
+        transactional: bool = False,
+    ) -> list[EncodedBatch]:
+        """Encode rows into batches, in their order.
+
+        Args:
+            rows: row numbers, int32, as `partitions` gives them.
+            magic: 2; 0 and 1 are made record by record.
+            compression: the codec.
+            compression_level: the codec's own level, None for its default.
+            max_batch_bytes: how large a batch may be before compression; a record alone may pass it.
+            timestamp_ms: for rows without a timestamp.
+            transactional: whether the batches belong to a transaction.
+
+        Raises:
+            ValueError: a row that is not there, or one that cannot be encoded.
+            UnsupportedForMessageFormatError: headers, before magic 2.
+        """
+        numbers = _int32(rows)
+        batches: list[EncodedBatch] = []
+        at = 0
+        while at < len(numbers):
+            builder = BatchBuilder(magic, compression, compression_level=compression_level, size_limit=max_batch_bytes)
+            if magic == 2:
+                following = builder.append_rows(self._columns, numbers, at, timestamp_ms)
+            else:
+                following = self._append_messages(builder, numbers, at, timestamp_ms)
+            data = builder.build(transactional=transactional)
+            batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp))
+            at = following
+        return batches
+
+    def _append_messages(self, builder: BatchBuilder, numbers: memoryview, at: int, timestamp_ms: int) -> int:
+        """Add rows one by one, for the formats of old brokers; returns where to go on."""
+        if self._has_headers:
+            raise UnsupportedForMessageFormatError(
+                "Headers need magic 2 (Kafka 0.11 and later): leave out the column 'headers' for this broker"
+            )
+        while at < len(numbers):
+            row = numbers[at]
+            key, value = self._key_array[row].as_py(), self._value_array[row].as_py()
+            if not builder.has_room_for(key, value, None):
+                break
+            builder.append(timestamp_ms if self._times[row] < 0 else self._times[row], key, value)
+            at += 1
+        return at
+
+
+def _one(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
+    """A column as one array."""
+    column = rows.column(name)
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def _bytes(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
+    """A column of strings or bytes as one array of large_binary, which may pass 2 GiB."""
+    column = rows.column(name)
+    if not isinstance(column, pa.ChunkedArray):
+        return _binary(column, name)
+    chunks = [_binary(chunk, name) for chunk in column.chunks] or [_binary(pa.array([], column.type), name)]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+
+
+def _binary(column: pa.Array, name: str) -> pa.Array:
+    """A column of strings or bytes as large_binary."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    readable = (
+        pa.types.is_binary(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
+    )
+    if not readable:
+        raise TypeError(f"Expected the column {name!r} as string or binary, got {column.type}: serialize it first")
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(pa.large_binary())
+
+
+def _view(column: pa.Array, code: str) -> memoryview:
+    """The numbers of a column without nulls."""
+    width = 8 if code == "q" else 4
+    if not len(column):
+        return memoryview(b"").cast(code)
+    data = memoryview(column.buffers()[1]).cast("B")
+    return data[column.offset * width : (column.offset + len(column)) * width].cast(code)
+
+
+def _int64(column: pa.Array) -> memoryview:
+    """The numbers of an int64 column without nulls."""
+    return _view(column.cast(pa.int64()), "q")
+
+
+def _int32(rows: memoryview | Sequence[int]) -> memoryview:
+    """Row numbers as int32."""
+    if isinstance(rows, memoryview) and rows.format == "i":
+        return rows
+    return _view(pa.array(rows, pa.int32()), "i")
+
+
+def _row_numbers(count: int) -> memoryview:
+    """The numbers from 0 on, int32."""
+    ones = pa.repeat(pa.scalar(1, pa.int32()), count)
+    return _view(pc.cumulative_sum(ones, start=-1).cast(pa.int32()), "i")
+
+
+def _parts(column: pa.Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
+    """End positions, data, validity and its first bit of a large_binary column."""
+    valid, ends, data = column.buffers()
+    view = memoryview(data).cast("B") if data is not None else memoryview(b"")
+    bits = None if valid is None or not column.null_count else memoryview(valid).cast("B")
+    if ends is None or not ends.size:
+        return memoryview(bytes(8)).cast("q"), view, bits, column.offset
+    positions = memoryview(ends).cast("B")[column.offset * 8 : (column.offset + len(column) + 1) * 8]
+    return positions.cast("q"), view, bits, column.offset
+
+
+def _byte_column(column: pa.Array) -> ByteColumn:
+    """A large_binary column for the encoder."""
+    return ByteColumn(*_parts(column))
+
+
+def _timestamps(column: pa.Array) -> memoryview:
+    """Milliseconds, -1 for null."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
+    elif not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+        raise TypeError(f"Expected the column 'timestamp' as timestamp or integer milliseconds, got {column.type}")
+    return _int64(column.cast(pa.int64()).fill_null(-1))
+
+
+def _headers(column: pa.Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
+    """Positions of each row's headers, and all their keys and values; None where no row can have any."""
+    kind = column.type
+    if pa.types.is_null(kind):
+        return None, None, None
+    if pa.types.is_map(kind):
+        keys, values = column.keys, column.items
+    elif (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_struct(kind.value_type):
+        pairs = column.values
+        if {field.name for field in kind.value_type} != {"key", "value"}:
+            raise TypeError(f"Expected headers with the fields key and value, got {kind.value_type}")
+        if pairs.null_count:
+            raise ValueError(f"Expected headers that are not null, {pairs.null_count} are")
+        keys, values = pairs.field("key"), pairs.field("value")
+    else:
+        raise TypeError(f"Expected the column 'headers' as list<struct<key: string, value: binary>>, got {kind}")
+    if column.null_count:
+        column = pc.coalesce(column, pa.scalar([], kind))
+        keys, values = (column.keys, column.items) if pa.types.is_map(kind) else column.values.flatten()
+    return (
+        _int64(column.offsets),
+        _byte_column(_binary(keys, "headers.key")),
+        _byte_column(_binary(values, "headers.value")),
+    )

@@ -1,0 +1,76 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Rows to partitions: numbers of rows sorted by what they were assigned to, in one pass of counting.
+
+Compiled by Cython, equal when it runs plain.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.record.memory import allocate
+
+
+def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> list[memoryview]:
+    """Return for each group the rows assigned to it, in their order, as int32.
+
+    Args:
+        assigned: int32, for each row number of the columns the group it belongs to.
+        rows: int32, the row numbers to look at.
+        groups: how many groups there are.
+
+    Raises:
+        ValueError: a row does not exist, or is assigned to no group from 0 to `groups` - 1.
+    """
+    group_of: cython.const[cython.int][::1] = assigned  # type: ignore[valid-type]
+    numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
+    count: cython.Py_ssize_t = len(numbers)
+    total: cython.Py_ssize_t = len(group_of)
+    row: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t = 0
+    group: cython.Py_ssize_t = 0
+    counted: memoryview = memoryview(bytearray((groups + 1) * 8)).cast("q")
+    place: cython.longlong[::1] = counted  # type: ignore[assignment]
+    sorted_rows: memoryview = memoryview(allocate(count * 4 or 4)).cast("i")
+    out: cython.int[::1] = sorted_rows  # type: ignore[assignment]
+    with cython.nogil:
+        while at < count:
+            row = numbers[at]
+            if row < 0 or row >= total or group_of[row] < 0 or group_of[row] >= groups:
+                break
+            place[group_of[row] + 1] += 1
+            at += 1
+    if at < count:
+        raise ValueError(f"Expected {total} rows assigned to one of {groups} groups each, row {row} is not")
+    for group in range(groups):
+        place[group + 1] += place[group]
+    ends = counted.tolist()
+    with cython.nogil:
+        for at in range(count):
+            row = numbers[at]
+            group = group_of[row]
+            out[place[group]] = cython.cast(cython.int, row)
+            place[group] += 1
+    return [sorted_rows[ends[group] : ends[group + 1]] for group in range(groups)]
+
+
+def fill_round_robin(assigned: object, groups: cython.int, start: cython.int) -> int:
+    """Give the groups in turn to items that are -1 in an int32 buffer; returns the group that comes next.
+
+    Raises:
+        ValueError: there is no group.
+    """
+    out: cython.int[::1] = assigned  # type: ignore[assignment]
+    at: cython.Py_ssize_t
+    group: cython.int = start
+    if groups < 1 or start < 0:
+        raise ValueError(f"Expected at least one group, got {groups}, beginning with {start}")
+    with cython.nogil:
+        for at in range(len(out)):
+            if out[at] == -1:
+                out[at] = group % groups
+                group = (group + 1) % groups
+    return group
