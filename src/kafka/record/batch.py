@@ -240,7 +240,8 @@ def set_offsets(
     """
     view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
-        struct.pack_into(">q4xi", view, 0, base_offset, leader_epoch)
+        struct.pack_into(">q", view, 0, base_offset)
+        struct.pack_into(">i", view, 12, leader_epoch)
         if log_append_time_ms is not None:
             struct.pack_into(">H", view, 21, int.from_bytes(view[21:23], "big") | _LOG_APPEND_TIME)
             struct.pack_into(">q", view, 35, log_append_time_ms)
