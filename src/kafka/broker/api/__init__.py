@@ -1,0 +1,66 @@
+"""The APIs that the broker serves: one module an API or family of APIs, loaded when a client first asks for it.
+
+A handler takes the broker, the decoded request and its `RequestContext`, and returns the response, a future of it, or
+None where the client wants no answer.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from kafka.broker.context import Broker, RequestContext
+from kafka.wire import Message
+
+Answer: TypeAlias = "Message | asyncio.Future[Message] | None"
+Handler: TypeAlias = Callable[[Broker, Any, RequestContext], Answer]
+
+
+class Api(NamedTuple):
+    """An API with the versions served, and where its handler is."""
+
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+    module: str
+    function: str
+
+    def handler(self) -> Handler:
+        """Load the handler."""
+        handler: Handler = getattr(importlib.import_module(f"{__name__}.{self.module}"), self.function)
+        return handler
+
+
+APIS: Final[Mapping[int, Api]] = {
+    api.key: api
+    for api in (
+        Api(0, "Produce", 0, 13, "produce", "produce"),
+        Api(1, "Fetch", 0, 18, "fetch", "fetch"),
+        Api(2, "ListOffsets", 0, 11, "list_offsets", "list_offsets"),
+        Api(3, "Metadata", 0, 13, "metadata", "metadata"),
+        Api(8, "OffsetCommit", 0, 10, "offset_commit", "offset_commit"),
+        Api(9, "OffsetFetch", 0, 10, "offset_fetch", "offset_fetch"),
+        Api(10, "FindCoordinator", 0, 6, "find_coordinator", "find_coordinator"),
+        Api(11, "JoinGroup", 0, 9, "membership", "join_group"),
+        Api(12, "Heartbeat", 0, 4, "membership", "heartbeat"),
+        Api(13, "LeaveGroup", 0, 5, "membership", "leave_group"),
+        Api(14, "SyncGroup", 0, 5, "membership", "sync_group"),
+        Api(15, "DescribeGroups", 0, 6, "groups_admin", "describe_groups"),
+        Api(16, "ListGroups", 0, 5, "groups_admin", "list_groups"),
+        Api(18, "ApiVersions", 0, 4, "api_versions", "api_versions"),
+        Api(19, "CreateTopics", 0, 7, "topics_admin", "create_topics"),
+        Api(20, "DeleteTopics", 0, 6, "topics_admin", "delete_topics"),
+        Api(21, "DeleteRecords", 0, 2, "topics_admin", "delete_records"),
+        Api(22, "InitProducerId", 0, 5, "init_producer_id", "init_producer_id"),
+        Api(23, "OffsetForLeaderEpoch", 0, 4, "list_offsets", "offset_for_leader_epoch"),
+        Api(32, "DescribeConfigs", 0, 4, "configs", "describe_configs"),
+        Api(33, "AlterConfigs", 0, 2, "configs", "alter_configs"),
+        Api(37, "CreatePartitions", 0, 3, "topics_admin", "create_partitions"),
+        Api(42, "DeleteGroups", 0, 2, "groups_admin", "delete_groups"),
+        Api(44, "IncrementalAlterConfigs", 0, 1, "configs", "incremental_alter_configs"),
+        Api(47, "OffsetDelete", 0, 0, "groups_admin", "offset_delete"),
+        Api(60, "DescribeCluster", 0, 2, "metadata", "describe_cluster"),
+        Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
+    )
+}

@@ -1,0 +1,237 @@
+"""DescribeConfigs (key 32), AlterConfigs (33) and IncrementalAlterConfigs (44).
+
+Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1.
+Behaviour: a topic's configs are those of Kafka, checked, kept, and obeyed at once as far as
+`kafka.broker.topic_configs` says. The broker's own settings can be read.
+Known gaps: the broker's settings cannot be changed while it runs; resources other than topics and brokers are refused.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, check_config, split_list
+from kafka.broker.topics import Topic
+from kafka.wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
+from kafka.wire.api.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from kafka.wire.api.incremental_alter_configs import (
+    AlterConfigsResourceResponse as IncrementalResourceResponse,
+)
+from kafka.wire.api.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+
+_TOPIC, _BROKER = 2, 4
+_OF_TOPIC, _OF_BROKER, _DEFAULT = 1, 4, 5
+_SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
+
+
+class Entry(NamedTuple):
+    """A config as it is described."""
+
+    name: str
+    value: str
+    source: int
+    type: ConfigType
+    doc: str
+    synonyms: tuple[tuple[str, str, int], ...]
+    read_only: bool = False
+
+
+def describe_configs(
+    broker: Broker, request: DescribeConfigsRequest, context: RequestContext
+) -> DescribeConfigsResponse:
+    """Describe the configs of topics and of the broker."""
+    results = []
+    for asked in request.resources:
+        result = DescribeConfigsResult(
+            error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+        )
+        try:
+            keys = asked.configuration_keys
+            result.configs = [
+                _described(one, request.include_synonyms, request.include_documentation)
+                for one in _entries(broker, asked)
+                if not keys or one.name in keys
+            ]
+        except RequestFailed as error:
+            result.error_code, result.error_message = error.code, str(error)
+        results.append(result)
+    return DescribeConfigsResponse(results=results)
+
+
+def _described(entry: Entry, with_synonyms: bool, with_doc: bool) -> DescribeConfigsResourceResult:
+    synonyms = entry.synonyms if with_synonyms else ()
+    return DescribeConfigsResourceResult(
+        name=entry.name,
+        value=entry.value,
+        read_only=entry.read_only,
+        config_source=entry.source,
+        synonyms=[DescribeConfigsSynonym(name=name, value=value, source=source) for name, value, source in synonyms],
+        config_type=entry.type,
+        documentation=entry.doc if with_doc else None,
+    )
+
+
+def _entries(broker: Broker, asked: DescribeConfigsResource) -> Iterable[Entry]:
+    if asked.resource_type == _TOPIC:
+        return _topic_entries(broker, broker.topics.get(asked.resource_name))
+    _check_broker(broker, asked.resource_type, asked.resource_name)
+    return _broker_entries(broker)
+
+
+def _check_broker(broker: Broker, resource_type: int, name: str) -> None:
+    if resource_type != _BROKER:
+        raise RequestFailed(
+            ErrorCode.INVALID_REQUEST, f"the embedded broker has no configs of resource type {resource_type}"
+        )
+    if name not in ("", str(broker.settings.node_id)):
+        raise RequestFailed(
+            ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {broker.settings.node_id}, but received {name}"
+        )
+
+
+def _topic_entries(broker: Broker, topic: Topic) -> Iterable[Entry]:
+    defaults = broker.settings.topic_defaults
+    for option in TOPIC_OPTIONS.values():
+        synonyms = []
+        if option.name in topic.configs:
+            synonyms.append((option.name, topic.configs[option.name], _OF_TOPIC))
+        if option.name in defaults:
+            synonyms.append((option.name, defaults[option.name], _OF_BROKER))
+        synonyms.append((option.name, option.default, _DEFAULT))
+        _, value, source = synonyms[0]
+        yield Entry(option.name, value, source, option.type, option.doc, tuple(synonyms))
+
+
+def _broker_entries(broker: Broker) -> Iterable[Entry]:
+    settings = broker.settings
+    shown: dict[str, tuple[object, ConfigType]] = {
+        "auto.create.topics.enable": (settings.auto_create_topics, ConfigType.BOOLEAN),
+        "broker.id": (settings.node_id, ConfigType.INT),
+        "default.replication.factor": (1, ConfigType.INT),
+        "fetch.max.bytes": (settings.max_fetch_bytes, ConfigType.INT),
+        "group.initial.rebalance.delay.ms": (settings.group_initial_rebalance_delay_ms, ConfigType.INT),
+        "group.max.session.timeout.ms": (settings.group_max_session_timeout_ms, ConfigType.INT),
+        "group.min.session.timeout.ms": (settings.group_min_session_timeout_ms, ConfigType.INT),
+        "log.retention.check.interval.ms": (settings.retention_check_interval_ms, ConfigType.LONG),
+        "node.id": (settings.node_id, ConfigType.INT),
+        "num.partitions": (settings.num_partitions, ConfigType.INT),
+        "offset.metadata.max.bytes": (settings.offset_metadata_max_bytes, ConfigType.INT),
+        "socket.request.max.bytes": (settings.max_request_bytes, ConfigType.INT),
+    }
+    for name, (value, kind) in shown.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        yield Entry(name, text, _OF_BROKER, kind, "", ((name, text, _OF_BROKER),), read_only=True)
+
+
+# -- altering ---------------------------------------------------------------------------------------------------------
+
+
+def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
+    """Replace all configs of topics."""
+    responses = []
+    for asked in request.resources:
+        changed = {one.name: one.value for one in asked.configs}
+        code, text = _altered(
+            broker, asked.resource_type, asked.resource_name, request.validate_only, partial(_replaced, changed)
+        )
+        responses.append(
+            AlterConfigsResourceResponse(
+                error_code=code,
+                error_message=text,
+                resource_type=asked.resource_type,
+                resource_name=asked.resource_name,
+            )
+        )
+    return AlterConfigsResponse(responses=responses)
+
+
+def incremental_alter_configs(
+    broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
+) -> IncrementalAlterConfigsResponse:
+    """Change single configs of topics (KIP-339)."""
+    responses = []
+    for asked in request.resources:
+        steps = [(one.name, one.config_operation, one.value) for one in asked.configs]
+        code, text = _altered(
+            broker,
+            asked.resource_type,
+            asked.resource_name,
+            request.validate_only,
+            partial(_stepped, steps),
+        )
+        responses.append(
+            IncrementalResourceResponse(
+                error_code=code,
+                error_message=text,
+                resource_type=asked.resource_type,
+                resource_name=asked.resource_name,
+            )
+        )
+    return IncrementalAlterConfigsResponse(responses=responses)
+
+
+def _altered(
+    broker: Broker,
+    resource_type: int,
+    name: str,
+    validate_only: bool,
+    change: Callable[[Topic], dict[str, str]],
+) -> tuple[ErrorCode, str | None]:
+    """Apply what `change` makes of a topic's configs; returns error code and text."""
+    try:
+        if resource_type != _TOPIC:
+            _check_broker(broker, resource_type, name)
+            raise RequestFailed(
+                ErrorCode.INVALID_REQUEST, "the embedded broker's own settings cannot be changed while it runs"
+            )
+        topic = broker.topics.get(name)
+        configs = change(topic)
+        if not validate_only:
+            topic.configure(configs)
+            broker.topics.save()
+    except RequestFailed as error:
+        return error.code, str(error)
+    return ErrorCode.NONE, None
+
+
+def _replaced(configs: dict[str, str | None], _: Topic) -> dict[str, str]:
+    return {name: check_config(name, value) for name, value in configs.items()}
+
+
+def _stepped(steps: list[tuple[str, int, str | None]], topic: Topic) -> dict[str, str]:
+    configs: dict[str, str] = dict(topic.configs)
+    for name, operation, value in steps:
+        if operation == _DELETE:
+            if name not in TOPIC_OPTIONS:
+                raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
+            configs.pop(name, None)
+            continue
+        check_config(name, value)
+        if operation == _SET:
+            configs[name] = value or ""
+            continue
+        option = TOPIC_OPTIONS[name]
+        if operation not in (_APPEND, _SUBTRACT) or option.type is not ConfigType.LIST:
+            raise RequestFailed(
+                ErrorCode.INVALID_CONFIG,
+                f"operation {operation} cannot be applied to {name}: only lists can be changed so",
+            )
+        entries, given = split_list(configs.get(name, option.default)), split_list(value or "")
+        if operation == _APPEND:
+            entries += [one for one in given if one not in entries]
+        else:
+            entries = [one for one in entries if one not in given]
+        configs[name] = ",".join(entries)
+    return configs

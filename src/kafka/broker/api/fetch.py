@@ -1,0 +1,196 @@
+"""Fetch (key 1).
+
+Versions served: 0 to 18; fetch sessions from 7 on (KIP-227), topics by id from 13 on.
+Behaviour: whole batches are given as they were produced, at most `max_bytes` in all and `partition_max_bytes` from a
+partition; where the first batch alone is larger, it is given all the same (KIP-74). With less than `min_bytes` at hand
+the answer waits for more, `max_wait_ms` at most. A session's response names only partitions that have something new,
+and those that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1.
+Known gaps: no followers, no preferred replica, no diverging epochs; as there are no transactions, read_committed gives
+what read_uncommitted gives; versions 0 to 2 get the first batch whole, too, instead of a part of it.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.convert import to_old_magic
+from kafka.broker.log.partition import LEADER_EPOCH, PartitionLog
+from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
+from kafka.wire import Message
+from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+
+_MAGIC_1_SINCE: Final = 2
+_MAGIC_2_SINCE: Final = 4
+_SESSIONS_SINCE: Final = 7
+_TOPIC_IDS_SINCE: Final = 13
+
+Wanted = tuple[PartitionKey, FetchedPartition]
+Found = tuple[Wanted, PartitionData]
+
+
+def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Message | asyncio.Future[Message]":
+    """Answer with records, now or when there are enough."""
+    try:
+        session = _session(broker, request, context.version)
+    except RequestFailed as error:
+        return FetchResponse(error_code=error.code)
+    fetching = Fetching(broker, request, context.version, session)
+    found, size = fetching.read()
+    if size >= fetching.min_bytes or request.max_wait_ms <= 0 or not found or any(one.error_code for _, one in found):
+        return fetching.response(found)
+    return fetching.wait(size)
+
+
+def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSession | None:
+    """The session the request belongs to, brought up to date; None for a full request without one."""
+    if version < _SESSIONS_SINCE or request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
+        broker.sessions.close(request.session_id)
+        opens = version >= _SESSIONS_SINCE and request.session_epoch == INITIAL_EPOCH
+        session = broker.sessions.open() if opens else None
+    else:
+        session = broker.sessions.resume(request.session_id, request.session_epoch)
+        for forgotten in request.forgotten_topics_data:
+            topic = forgotten.topic_id if version >= _TOPIC_IDS_SINCE else forgotten.topic
+            for partition in forgotten.partitions:
+                session.partitions.pop((topic, partition), None)
+    if session is not None:
+        for key, wanted in _wanted(request, version):
+            known = session.partitions.get(key)
+            if known is None:
+                session.partitions[key] = wanted
+            else:
+                known.fetch_offset, known.max_bytes = wanted.fetch_offset, wanted.max_bytes
+                known.current_leader_epoch = wanted.current_leader_epoch
+    return session
+
+
+def _wanted(request: FetchRequest, version: int) -> Iterator[Wanted]:
+    for topic in request.topics:
+        name = topic.topic_id if version >= _TOPIC_IDS_SINCE else topic.topic
+        for one in topic.partitions:
+            yield (
+                (name, one.partition),
+                FetchedPartition(one.fetch_offset, one.partition_max_bytes, one.current_leader_epoch),
+            )
+
+
+class Fetching:
+    """One fetch: reads, and waits if that is too little."""
+
+    def __init__(self, broker: Broker, request: FetchRequest, version: int, session: FetchSession | None) -> None:
+        self._broker = broker
+        self._request = request
+        self._version = version
+        self._session = session
+        self._wanted = list(_wanted(request, version) if session is None else session.partitions.items())
+        self._max_bytes = broker.settings.max_fetch_bytes
+        if version >= 3:
+            self._max_bytes = min(request.max_bytes, self._max_bytes)
+        self.min_bytes = min(request.min_bytes, self._max_bytes)
+        self._missing = 0
+        self._logs: list[PartitionLog] = []
+
+    def read(self) -> tuple[list[Found], int]:
+        """What there is for each partition, and the bytes of it all."""
+        found: list[Found] = []
+        size = 0
+        for wanted in self._wanted:
+            data = self._read_one(wanted, self._max_bytes - size, at_least_one=size == 0)
+            size += len(data.records or b"")
+            found.append((wanted, data))
+        return found, size
+
+    def _log(self, key: PartitionKey) -> PartitionLog:
+        topic, partition = key
+        topics = self._broker.topics
+        return (topics.get(topic) if isinstance(topic, str) else topics.by_id(topic)).log(partition)
+
+    def _read_one(self, wanted: Wanted, left: int, at_least_one: bool) -> PartitionData:
+        key, want = wanted
+        try:
+            log = self._log(key)
+            if want.current_leader_epoch > LEADER_EPOCH:
+                raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
+            records = log.read(want.fetch_offset, min(want.max_bytes, left), at_least_one)
+        except RequestFailed as error:
+            return PartitionData(
+                partition_index=key[1], error_code=error.code, high_watermark=-1, aborted_transactions=None, records=b""
+            )
+        if self._version < _MAGIC_2_SINCE and records:
+            records = to_old_magic(records, 1 if self._version >= _MAGIC_1_SINCE else 0)
+        return PartitionData(
+            partition_index=key[1],
+            high_watermark=log.end_offset,
+            last_stable_offset=log.end_offset,
+            log_start_offset=log.start_offset,
+            aborted_transactions=[] if self._request.isolation_level else None,
+            records=records,
+        )
+
+    # -- the long poll ------------------------------------------------------------------------------------------------
+
+    def wait(self, size: int) -> "asyncio.Future[Message]":
+        """A future of the response, for when there are `min_bytes` or the time is up."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Message] = loop.create_future()
+        self._missing = self.min_bytes - size
+        # An error would have been answered at once, so every partition has a log.
+        self._logs = [self._log(key) for key, _ in self._wanted]
+
+        def finish() -> None:
+            if not answer.done():
+                answer.set_result(self.response(self.read()[0]))
+
+        def appended(nbytes: int) -> None:
+            if self._missing > 0:
+                self._missing -= nbytes
+                if self._missing <= 0:
+                    # Later, so that the producer is answered first.
+                    loop.call_soon(finish)
+
+        for log in self._logs:
+            log.waiters.add(appended)
+        timer = loop.call_later(self._request.max_wait_ms / 1000, finish)
+
+        def cleared(_: "asyncio.Future[Message]") -> None:
+            timer.cancel()
+            for log in self._logs:
+                log.waiters.discard(appended)
+
+        answer.add_done_callback(cleared)
+        return answer
+
+    # -- the response -------------------------------------------------------------------------------------------------
+
+    def response(self, found: list[Found]) -> FetchResponse:
+        """The response: of a session only what is new, else everything."""
+        if self._session is None:
+            return FetchResponse(responses=self._by_topic(found))
+        fresh = [one for one in found if self._is_news(one)]
+        for (key, _), data in fresh:
+            if data.records and key in self._session.partitions:
+                self._session.partitions.move_to_end(key)
+        return FetchResponse(session_id=self._session.session_id, responses=self._by_topic(fresh))
+
+    @staticmethod
+    def _is_news(found: Found) -> bool:
+        (_, want), data = found
+        if data.error_code:
+            want.told_high_watermark = -1
+            return True
+        told = want.told_high_watermark, want.told_start_offset
+        want.told_high_watermark, want.told_start_offset = data.high_watermark, data.log_start_offset
+        return bool(data.records) or told != (data.high_watermark, data.log_start_offset)
+
+    def _by_topic(self, found: Iterable[Found]) -> list[FetchableTopicResponse]:
+        topics: dict[object, FetchableTopicResponse] = {}
+        for ((name, _), _), data in found:
+            topic = topics.get(name)
+            if topic is None:
+                by_name = isinstance(name, str)
+                topic = FetchableTopicResponse(topic=name) if by_name else FetchableTopicResponse(topic_id=name)
+                topics[name] = topic
+            topic.partitions.append(data)
+        return list(topics.values())

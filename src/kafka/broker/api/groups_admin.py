@@ -1,0 +1,141 @@
+"""DescribeGroups (key 15), ListGroups (16), DeleteGroups (42) and OffsetDelete (47).
+
+Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
+Behaviour: a group is there as long as it has members or offsets, or had members since the broker was started. A group
+that there is not is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
+Known gaps: every group is of the type "classic".
+"""
+
+from kafka.broker import authorized
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.groups.group import Group
+from kafka.broker.groups.state import GroupState
+from kafka.errors import WireFormatError
+from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
+from kafka.wire.api.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from kafka.wire.api.describe_groups import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from kafka.wire.api.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from kafka.wire.api.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+_NOT_FOUND_SINCE = 6
+_TYPE = "classic"
+_CONSUMERS = "consumer"
+
+
+def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
+    """Describe groups with their members."""
+    operations = authorized.GROUP if request.include_authorized_operations else authorized.NOT_ASKED
+    return DescribeGroupsResponse(
+        groups=[_described(broker, group_id, operations, context.version) for group_id in request.groups]
+    )
+
+
+def _described(broker: Broker, group_id: str, operations: int, version: int) -> DescribedGroup:
+    group = broker.groups.groups.get(group_id)
+    if group is None:
+        missing = DescribedGroup(
+            group_id=group_id, group_state=GroupState.DEAD.value, authorized_operations=operations
+        )
+        if version >= _NOT_FOUND_SINCE:
+            missing.error_code, missing.error_message = ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found."
+        return missing
+    # Assignments and the protocol are only settled in a stable group.
+    stable = group.state is GroupState.STABLE
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_data=(group.protocol_name or "") if stable else "",
+        members=[
+            DescribedGroupMember(
+                member_id=one.member_id,
+                group_instance_id=one.group_instance_id,
+                client_id=one.client_id,
+                client_host=one.client_host,
+                member_metadata=one.metadata(group.protocol_name) if stable else b"",
+                member_assignment=one.assignment,
+            )
+            for one in group.members.values()
+        ],
+        authorized_operations=operations,
+    )
+
+
+def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
+    """List the groups, in some states only if asked so."""
+    states = {state.lower() for state in request.states_filter}
+    types = {kind.lower() for kind in request.types_filter}
+    if types and _TYPE not in types:
+        return ListGroupsResponse()
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type or "",
+                group_state=group.state.value,
+                group_type=_TYPE,
+            )
+            for group in broker.groups.groups.values()
+            if not states or group.state.value.lower() in states
+        ]
+    )
+
+
+def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
+    """Delete empty groups with their offsets."""
+    results = []
+    for group_id in request.groups_names:
+        code = ErrorCode.NONE
+        try:
+            broker.groups.delete_group(group_id)
+        except RequestFailed as error:
+            code = error.code
+        results.append(DeletableGroupResult(group_id=group_id, error_code=code))
+    return DeleteGroupsResponse(results=results)
+
+
+def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
+    """Delete offsets of topics that no member has subscribed to (KIP-496)."""
+    group = broker.groups.groups.get(request.group_id)
+    if group is None:
+        return OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
+    if group.state is not GroupState.EMPTY and group.protocol_type != _CONSUMERS:
+        return OffsetDeleteResponse(error_code=ErrorCode.NON_EMPTY_GROUP)
+    subscribed = _subscribed_topics(group)
+    topics, gone = [], []
+    for topic in request.topics:
+        code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if topic.name in subscribed else ErrorCode.NONE
+        if code is ErrorCode.NONE:
+            gone += [(topic.name, one.partition_index) for one in topic.partitions]
+        answers = [
+            OffsetDeleteResponsePartition(partition_index=one.partition_index, error_code=code)
+            for one in topic.partitions
+        ]
+        topics.append(OffsetDeleteResponseTopic(name=topic.name, partitions=answers))
+    broker.groups.delete_offsets(group, gone)
+    return OffsetDeleteResponse(topics=topics)
+
+
+def _subscribed_topics(group: Group) -> set[str]:
+    """The topics that the members' subscriptions name; those that cannot be read name none, as in Kafka."""
+    topics: set[str] = set()
+    for member in group.members.values():
+        data = member.metadata(group.protocol_name) or (member.protocols[0].metadata if member.protocols else b"")
+        version = int.from_bytes(data[:2], "big")
+        version = min(version, ConsumerProtocolSubscription.MAX_VERSION)
+        try:
+            topics.update(ConsumerProtocolSubscription.decode(data[2:], version).topics)
+        except WireFormatError:
+            continue
+    return topics

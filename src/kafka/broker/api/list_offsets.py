@@ -1,0 +1,105 @@
+"""ListOffsets (key 2) and OffsetForLeaderEpoch (key 23).
+
+Versions served: ListOffsets 0 to 11, OffsetForLeaderEpoch 0 to 4.
+Behaviour: earliest (-2), latest (-1), the record with the largest timestamp (-3, KIP-734), the earliest local one (-4,
+the same as earliest), and the first record at or after a time; version 0 answers with a list of one offset at most.
+Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0; both isolation levels end at the same
+offset, as there are no transactions.
+"""
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.log.partition import LEADER_EPOCH, PartitionLog
+from kafka.wire.api.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from kafka.wire.api.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+_LATEST, _EARLIEST, _LARGEST_TIMESTAMP, _EARLIEST_LOCAL = -1, -2, -3, -4
+_NOTHING = -1, -1
+
+
+def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
+    """Find offsets by time."""
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[_listed(broker, topic.name, one, context.version) for one in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _listed(broker: Broker, topic: str, asked: ListOffsetsPartition, version: int) -> ListOffsetsPartitionResponse:
+    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    try:
+        log = broker.topics.get(topic).log(asked.partition_index)
+        _check_epoch(asked.current_leader_epoch)
+        timestamp, offset = _found(log, asked.timestamp)
+    except RequestFailed as error:
+        answer.error_code = error.code
+        return answer
+    if version == 0:
+        answer.old_style_offsets = [] if offset < 0 else [offset]
+        return answer
+    answer.timestamp, answer.offset = timestamp, offset
+    if version >= 4 and offset >= 0:
+        answer.leader_epoch = LEADER_EPOCH
+    return answer
+
+
+def _check_epoch(epoch: int) -> None:
+    if epoch > LEADER_EPOCH:
+        raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+
+def _found(log: PartitionLog, timestamp: int) -> tuple[int, int]:
+    """Timestamp and offset; -1 for what there is not."""
+    if timestamp == _LATEST:
+        return -1, log.end_offset
+    if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
+        return -1, log.start_offset
+    if timestamp == _LARGEST_TIMESTAMP:
+        return log.offset_of_max_timestamp() or _NOTHING
+    if timestamp < 0:
+        return _NOTHING
+    return log.offset_of_time(timestamp) or _NOTHING
+
+
+def offset_for_leader_epoch(
+    broker: Broker, request: OffsetForLeaderEpochRequest, context: RequestContext
+) -> OffsetForLeaderEpochResponse:
+    """Tell where a leader's epoch ended (KIP-320)."""
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[_epoch_end(broker, topic.topic, one) for one in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _epoch_end(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    answer = EpochEndOffset(partition=asked.partition)
+    try:
+        log = broker.topics.get(topic).log(asked.partition)
+        _check_epoch(asked.current_leader_epoch)
+    except RequestFailed as error:
+        answer.error_code = error.code
+        return answer
+    if asked.leader_epoch == LEADER_EPOCH:
+        answer.leader_epoch, answer.end_offset = LEADER_EPOCH, log.end_offset
+    return answer

@@ -1,0 +1,132 @@
+"""JoinGroup (key 11), Heartbeat (12), LeaveGroup (13) and SyncGroup (14): being a member of a classic group.
+
+Versions served: JoinGroup 0 to 9, Heartbeat 0 to 4, LeaveGroup 0 to 5, SyncGroup 0 to 5.
+Behaviour: as Kafka's classic protocol (KIP-62), with ids given by the coordinator from JoinGroup 4 on (KIP-394), static
+members from 5 on (KIP-345) and leaders that skip the assignment from 9 on (KIP-814).
+Known gaps: memberships do not outlive the broker: after a restart members are unknown and join again.
+"""
+
+import asyncio
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
+from kafka.wire import Message
+from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+from kafka.wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupResponse
+
+_KNOWN_ID_SINCE = 4
+_PROTOCOL_NULLABLE_SINCE = 7
+_SKIPPING_SINCE = 9
+_LEAVE_TOGETHER_SINCE = 3
+
+
+def join_group(broker: Broker, request: JoinGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
+    """Join; the answer comes when the round ends."""
+    future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+    def answer(result: JoinResult) -> None:
+        if not future.done():
+            future.set_result(_joined(result, context.version))
+
+    timeout_ms = request.rebalance_timeout_ms if context.version >= 1 else request.session_timeout_ms
+    broker.groups.join(
+        JoinRequest(
+            request.group_id,
+            request.member_id,
+            request.group_instance_id,
+            context.client_id,
+            f"/{context.client_host}",
+            request.session_timeout_ms,
+            timeout_ms,
+            request.protocol_type,
+            tuple(Protocol(one.name, one.metadata) for one in request.protocols),
+            context.version >= _KNOWN_ID_SINCE,
+            context.version >= _SKIPPING_SINCE,
+        ),
+        answer,
+    )
+    return future
+
+
+def _joined(result: JoinResult, version: int) -> JoinGroupResponse:
+    name = result.protocol_name
+    return JoinGroupResponse(
+        error_code=result.error,
+        generation_id=result.generation_id,
+        protocol_type=result.protocol_type,
+        protocol_name=name if version >= _PROTOCOL_NULLABLE_SINCE else name or "",
+        leader=result.leader,
+        skip_assignment=result.skip_assignment,
+        member_id=result.member_id,
+        members=[
+            JoinGroupResponseMember(
+                member_id=one.member_id, group_instance_id=one.group_instance_id, metadata=one.metadata
+            )
+            for one in result.members
+        ],
+    )
+
+
+def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
+    """Bring or get the assignment; the answer comes when the leader has brought it."""
+    future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+    def answer(result: SyncResult) -> None:
+        if not future.done():
+            future.set_result(
+                SyncGroupResponse(
+                    error_code=result.error,
+                    protocol_type=result.protocol_type,
+                    protocol_name=result.protocol_name,
+                    assignment=result.assignment,
+                )
+            )
+
+    broker.groups.sync(
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id,
+        (request.protocol_type, request.protocol_name),
+        {one.member_id: one.assignment for one in request.assignments},
+        answer,
+    )
+    return future
+
+
+def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
+    """Tell whether the member may go on."""
+    try:
+        error = broker.groups.heartbeat(
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id
+        )
+    except RequestFailed as failed:
+        error = failed.code
+    return HeartbeatResponse(error_code=error)
+
+
+def leave_group(broker: Broker, request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
+    """Let members go."""
+    if context.version < _LEAVE_TOGETHER_SINCE:
+        return LeaveGroupResponse(error_code=_leave(broker, request.group_id, request.member_id, None))
+    return LeaveGroupResponse(
+        members=[
+            MemberResponse(
+                member_id=one.member_id,
+                group_instance_id=one.group_instance_id,
+                error_code=_leave(broker, request.group_id, one.member_id, one.group_instance_id),
+            )
+            for one in request.members
+        ]
+    )
+
+
+def _leave(broker: Broker, group_id: str, member_id: str, group_instance_id: str | None) -> ErrorCode:
+    try:
+        broker.groups.leave(group_id, member_id, group_instance_id)
+    except RequestFailed as error:
+        return error.code
+    return ErrorCode.NONE

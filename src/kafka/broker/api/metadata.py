@@ -1,0 +1,175 @@
+"""Metadata (key 3), DescribeCluster (60) and DescribeTopicPartitions (75).
+
+Versions served: Metadata 0 to 13, DescribeCluster 0 to 2, DescribeTopicPartitions 0.
+Behaviour: one broker, which leads every partition and is the controller. A topic that is asked for by name and is not
+there is created if the broker's settings and the request allow it, and is usable at once. Topics can be asked for by
+name or by id.
+Known gaps: no rack but the broker's own; leader epochs are always 0.
+"""
+
+from kafka.broker import authorized
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.log.partition import LEADER_EPOCH
+from kafka.broker.topics import Topic
+from kafka.wire.api.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from kafka.wire.api.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from kafka.wire.api.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+_ALL_BY_EMPTY_LIST = 0
+_BROKERS = 1
+_CONTROLLERS = 2
+
+
+def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+    """Tell who the broker is and which topics there are."""
+    everything = request.topics is None or (context.version == _ALL_BY_EMPTY_LIST and not request.topics)
+    may_create = broker.settings.auto_create_topics and (context.version < 4 or request.allow_auto_topic_creation)
+    operations = authorized.TOPIC if request.include_topic_authorized_operations else authorized.NOT_ASKED
+    if everything:
+        topics = [_described(broker, topic, operations) for topic in broker.topics]
+    else:
+        topics = [_asked(broker, one, may_create, operations) for one in request.topics or ()]
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(
+                node_id=broker.settings.node_id,
+                host=broker.endpoint.host,
+                port=broker.endpoint.port,
+                rack=broker.settings.rack,
+            )
+        ],
+        cluster_id=broker.identity.cluster_id,
+        controller_id=broker.settings.node_id,
+        topics=topics,
+        cluster_authorized_operations=(
+            authorized.CLUSTER if request.include_cluster_authorized_operations else authorized.NOT_ASKED
+        ),
+    )
+
+
+def _asked(broker: Broker, asked: MetadataRequestTopic, may_create: bool, operations: int) -> MetadataResponseTopic:
+    try:
+        if asked.name is None:
+            return _described(broker, broker.topics.by_id(asked.topic_id), operations)
+        if may_create and asked.name not in broker.topics:
+            broker.topics.check_new(asked.name)
+            broker.topics.create(asked.name, broker.settings.num_partitions, {})
+        return _described(broker, broker.topics.get(asked.name), operations)
+    except RequestFailed as error:
+        return MetadataResponseTopic(error_code=error.code, name=asked.name, topic_id=asked.topic_id)
+
+
+def _described(broker: Broker, topic: Topic, operations: int) -> MetadataResponseTopic:
+    node_id = broker.settings.node_id
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        partitions=[
+            MetadataResponsePartition(
+                partition_index=number,
+                leader_id=node_id,
+                leader_epoch=LEADER_EPOCH,
+                replica_nodes=[node_id],
+                isr_nodes=[node_id],
+            )
+            for number in range(topic.partitions)
+        ],
+        topic_authorized_operations=operations,
+    )
+
+
+def describe_cluster(
+    broker: Broker, request: DescribeClusterRequest, context: RequestContext
+) -> DescribeClusterResponse:
+    """Tell who the broker is (KIP-700); of a controller's endpoint nothing is known here (KIP-919)."""
+    if request.endpoint_type != _BROKERS:
+        error, text = ErrorCode.MISMATCHED_ENDPOINT_TYPE, "The request was sent to an endpoint of type BROKER."
+        if request.endpoint_type != _CONTROLLERS:
+            error, text = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {request.endpoint_type}"
+        return DescribeClusterResponse(error_code=error, error_message=text)
+    return DescribeClusterResponse(
+        cluster_id=broker.identity.cluster_id,
+        controller_id=broker.settings.node_id,
+        brokers=[
+            DescribeClusterBroker(
+                broker_id=broker.settings.node_id,
+                host=broker.endpoint.host,
+                port=broker.endpoint.port,
+                rack=broker.settings.rack,
+            )
+        ],
+        cluster_authorized_operations=(
+            authorized.CLUSTER if request.include_cluster_authorized_operations else authorized.NOT_ASKED
+        ),
+    )
+
+
+def describe_topic_partitions(
+    broker: Broker, request: DescribeTopicPartitionsRequest, context: RequestContext
+) -> DescribeTopicPartitionsResponse:
+    """Describe topics in pages (KIP-966), sorted by name; without names all of them."""
+    names = sorted({one.name for one in request.topics} or {topic.name for topic in broker.topics})
+    first = 0
+    if request.cursor is not None:
+        names = [name for name in names if name >= request.cursor.topic_name]
+        first = request.cursor.partition_index if names and names[0] == request.cursor.topic_name else 0
+    left = max(1, min(request.response_partition_limit, 2000))
+    topics: list[DescribeTopicPartitionsResponseTopic] = []
+    for name in names:
+        if left <= 0:
+            return DescribeTopicPartitionsResponse(
+                topics=topics, next_cursor=Cursor(topic_name=name, partition_index=first)
+            )
+        try:
+            topic = broker.topics.get(name)
+        except RequestFailed as error:
+            topics.append(DescribeTopicPartitionsResponseTopic(error_code=error.code, name=name))
+            continue
+        last = min(topic.partitions, first + left)
+        topics.append(_page(broker, topic, first, last))
+        left -= last - first
+        if last < topic.partitions:
+            return DescribeTopicPartitionsResponse(
+                topics=topics, next_cursor=Cursor(topic_name=name, partition_index=last)
+            )
+        first = 0
+    return DescribeTopicPartitionsResponse(topics=topics)
+
+
+def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicPartitionsResponseTopic:
+    node_id = broker.settings.node_id
+    return DescribeTopicPartitionsResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                partition_index=number,
+                leader_id=node_id,
+                leader_epoch=LEADER_EPOCH,
+                replica_nodes=[node_id],
+                isr_nodes=[node_id],
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+            )
+            for number in range(first, last)
+        ],
+        topic_authorized_operations=authorized.TOPIC,
+    )

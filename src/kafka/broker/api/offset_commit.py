@@ -1,0 +1,74 @@
+"""OffsetCommit (key 8).
+
+Versions served: 0 to 10; topics by id from 10 on.
+Behaviour: what is committed is written to disk before it is answered. A member has to be of the group's current
+generation; without a member the group has to be empty.
+Known gaps: offsets never expire, and the retention time of versions 2 to 4 is ignored.
+"""
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.groups.group import CommittedOffset
+from kafka.wire.api.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+_TOPIC_IDS_SINCE = 10
+
+
+def offset_commit(broker: Broker, request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
+    """Store a group's offsets."""
+    offsets: dict[tuple[str, int], CommittedOffset] = {}
+    refused: RequestFailed | None = None
+    try:
+        group = broker.groups.check_commit(
+            request.group_id,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id_or_member_epoch if context.version >= 1 else -1,
+        )
+    except RequestFailed as error:
+        refused = error
+    topics = [_committed(broker, topic, context.version, refused, offsets) for topic in request.topics]
+    if offsets:
+        broker.groups.commit(group, offsets)
+    return OffsetCommitResponse(topics=topics)
+
+
+def _committed(
+    broker: Broker,
+    topic: OffsetCommitRequestTopic,
+    version: int,
+    refused: RequestFailed | None,
+    offsets: dict[tuple[str, int], CommittedOffset],
+) -> OffsetCommitResponseTopic:
+    """Collect a topic's offsets in `offsets`, and make the answer."""
+    name, unknown = topic.name, refused
+    if unknown is None:
+        try:
+            known = broker.topics.by_id(topic.topic_id) if version >= _TOPIC_IDS_SINCE else broker.topics.get(name)
+            name = known.name
+        except RequestFailed as error:
+            unknown = error
+    answers = []
+    for one in topic.partitions:
+        code = unknown.code if unknown is not None else _checked(broker, name, one)
+        if code is ErrorCode.NONE:
+            offsets[name, one.partition_index] = CommittedOffset(
+                one.committed_offset, one.committed_leader_epoch, one.committed_metadata or ""
+            )
+        answers.append(OffsetCommitResponsePartition(partition_index=one.partition_index, error_code=code))
+    return OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=answers)
+
+
+def _checked(broker: Broker, topic: str, one: OffsetCommitRequestPartition) -> ErrorCode:
+    if not 0 <= one.partition_index < broker.topics.get(topic).partitions:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if len((one.committed_metadata or "").encode()) > broker.settings.offset_metadata_max_bytes:
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE
+    return ErrorCode.NONE

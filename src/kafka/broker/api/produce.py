@@ -1,0 +1,171 @@
+"""Produce (key 0).
+
+Versions served: 0 to 13; topics are named by id from 13 on.
+Behaviour: checksums, sizes and timestamps are checked, and a batch is written before it is acknowledged; acks 0, 1 and
+all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of magic 2 a
+request; its records are not touched, so each codec passes through. Versions 0 to 2 bring magic 0 and 1, which are
+converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first. A topic
+that is not there is created where the settings allow it.
+Known gaps: transactions are refused; `compression.type` of the topic is not applied; single records are not looked into
+but for null keys in compacted topics, and `message.timestamp.before.max.ms` is not enforced.
+"""
+
+from collections.abc import Sequence
+
+from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.convert import to_magic_2
+from kafka.broker.topics import Topic
+from kafka.errors import CorruptRecordError
+from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches
+from kafka.wire.api.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+_BATCHES_SINCE = 3
+_ZSTD_SINCE = 7
+_TOPIC_IDS_SINCE = 13
+
+
+def produce(broker: Broker, request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+    """Append what is produced."""
+    now_ms = broker.now_ms()
+    answers = []
+    for data in request.topic_data:
+        answers.append(
+            TopicProduceResponse(
+                name=data.name,
+                topic_id=data.topic_id,
+                partition_responses=[
+                    _produced(broker, request, data, partition, context.version, now_ms)
+                    for partition in data.partition_data
+                ],
+            )
+        )
+    if request.acks == 0:
+        failed = [one for answer in answers for one in answer.partition_responses if one.error_code]
+        if failed:
+            # Kafka does the same: with acks 0 there is no other way to tell the client.
+            raise ConnectionFault(f"a record sent with acks=0 was refused: {failed[0].error_message}")
+        return None
+    return ProduceResponse(responses=answers)
+
+
+def _produced(
+    broker: Broker,
+    request: ProduceRequest,
+    data: TopicProduceData,
+    partition: PartitionProduceData,
+    version: int,
+    now_ms: int,
+) -> PartitionProduceResponse:
+    answer = PartitionProduceResponse(index=partition.index, base_offset=-1)
+    try:
+        _check_request(request)
+        topic = _topic(broker, data, version)
+        log = topic.log(partition.index)
+        batch, header = _one_batch(partition.records, version)
+        _check_batch(topic, batch, header, now_ms, answer)
+        append_time = now_ms if topic.settings.log_append_time else None
+        answer.base_offset = log.append(batch, header, append_time)
+        if append_time is not None:
+            answer.log_append_time_ms = append_time
+        answer.log_start_offset = log.start_offset
+    except RequestFailed as error:
+        answer.error_code, answer.error_message = error.code, str(error)
+    except CorruptRecordError as error:
+        answer.error_code, answer.error_message = ErrorCode.CORRUPT_MESSAGE, str(error)
+    return answer
+
+
+def _check_request(request: ProduceRequest) -> None:
+    if request.acks not in (-1, 0, 1):
+        raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks has to be -1, 0 or 1, not {request.acks}")
+    if request.transactional_id is not None:
+        raise RequestFailed(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions"
+        )
+
+
+def _topic(broker: Broker, data: TopicProduceData, version: int) -> Topic:
+    if version >= _TOPIC_IDS_SINCE:
+        return broker.topics.by_id(data.topic_id)
+    if broker.settings.auto_create_topics and data.name not in broker.topics:
+        broker.topics.check_new(data.name)
+        return broker.topics.create(data.name, broker.settings.num_partitions, {})
+    return broker.topics.get(data.name)
+
+
+def _one_batch(records: memoryview | None, version: int) -> tuple[memoryview, BatchHeader]:
+    """The batch of magic 2 to be appended, in writable memory."""
+    if not records:
+        raise RequestFailed(ErrorCode.INVALID_RECORD, "the request has no records for the partition")
+    headers = list(batch_headers(records))
+    if not headers or headers[-1].position + headers[-1].size != len(records):
+        raise RequestFailed(ErrorCode.CORRUPT_MESSAGE, f"the {len(records)} bytes of records end within a batch")
+    if version < _BATCHES_SINCE and headers[0].magic < 2:
+        for header in headers:
+            check_batch(records, header)
+        records = memoryview(to_magic_2(records))
+        headers = list(batch_headers(records))
+    elif len(headers) != 1 or headers[0].magic != 2:
+        raise RequestFailed(
+            ErrorCode.INVALID_RECORD,
+            f"Produce version {version} takes exactly one batch of magic 2 for a partition, "
+            f"got {len(headers)} of magic {headers[0].magic}",
+        )
+    else:
+        check_batch(records, headers[0])
+    if headers[0].codec is Compression.ZSTD and version < _ZSTD_SINCE:
+        raise RequestFailed(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd takes Produce version 7 or later")
+    return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
+
+
+def _check_batch(
+    topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int, answer: PartitionProduceResponse
+) -> None:
+    settings = topic.settings
+    if header.size > settings.max_message_bytes:
+        raise RequestFailed(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch of {header.size} bytes is larger than max.message.bytes={settings.max_message_bytes}",
+        )
+    if header.is_control:
+        raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
+    if header.is_transactional:
+        raise RequestFailed(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions"
+        )
+    spanned = header.last_offset - header.base_offset + 1
+    if header.count <= 0 or header.count != spanned:
+        raise RequestFailed(
+            ErrorCode.INVALID_RECORD, f"the batch says it has {header.count} records, but spans {spanned} offsets"
+        )
+    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
+        raise RequestFailed(ErrorCode.INVALID_RECORD, "an idempotent producer's batch needs a sequence and an epoch")
+    latest = now_ms + settings.timestamp_after_max_ms
+    if not settings.log_append_time and header.max_timestamp > latest:
+        raise RequestFailed(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"the timestamp {header.max_timestamp} is after {latest}, which is the broker's time and "
+            f"message.timestamp.after.max.ms={settings.timestamp_after_max_ms}: timestamps are milliseconds",
+        )
+    if settings.compacted:
+        _check_keys(batch, answer)
+
+
+def _check_keys(batch: memoryview, answer: PartitionProduceResponse) -> None:
+    columns = decode_batches(batch)
+    keyless: Sequence[int] = [row for row in range(len(columns)) if columns.key(row) is None]
+    if keyless:
+        text = "Compacted topic cannot accept message without key"
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=row, batch_index_error_message=text) for row in keyless
+        ]
+        raise RequestFailed(ErrorCode.INVALID_RECORD, text)

@@ -1,0 +1,194 @@
+"""CreateTopics (key 19), DeleteTopics (20), DeleteRecords (21) and CreatePartitions (37).
+
+Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, CreatePartitions 0 to 3.
+Behaviour: done when it is answered; topics can be deleted by id from DeleteTopics 6 on. With validate_only everything
+is checked and nothing done.
+Known gaps: one broker, so the replication factor is 1 (or -1 for the default) and an assignment names this broker only.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config
+from kafka.broker.topics import Topic
+from kafka.wire.api.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from kafka.wire.api.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka.wire.api.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from kafka.wire.api.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+
+_IDS_SINCE = 6
+_MOST_PARTITIONS = 10_000
+_UP_TO_THE_END = -1
+_TOPIC_CONFIG, _DEFAULT_CONFIG = 1, 5
+
+
+def create_topics(broker: Broker, request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
+    """Create topics."""
+    times = Counter(topic.name for topic in request.topics)
+    results = []
+    for asked in request.topics:
+        try:
+            if times[asked.name] > 1:
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, f"Duplicate topic name: {asked.name}")
+            results.append(_created(broker, asked, request.validate_only))
+        except RequestFailed as error:
+            results.append(CreatableTopicResult(name=asked.name, error_code=error.code, error_message=str(error)))
+    return CreateTopicsResponse(topics=results)
+
+
+def _created(broker: Broker, asked: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
+    broker.topics.check_new(asked.name)
+    partitions = _partitions(broker, asked)
+    configs = {one.name: check_config(one.name, one.value) for one in asked.configs}
+    result = CreatableTopicResult(
+        name=asked.name,
+        error_message=None,
+        num_partitions=partitions,
+        replication_factor=1,
+        configs=[
+            CreatableTopicConfigs(
+                name=option.name,
+                value=configs.get(option.name, broker.settings.topic_defaults.get(option.name, option.default)),
+                config_source=_TOPIC_CONFIG if option.name in configs else _DEFAULT_CONFIG,
+            )
+            for option in TOPIC_OPTIONS.values()
+        ],
+    )
+    if not validate_only:
+        result.topic_id = broker.topics.create(asked.name, partitions, configs).topic_id
+    return result
+
+
+def _partitions(broker: Broker, asked: CreatableTopic) -> int:
+    """How many partitions a new topic is to have."""
+    if asked.assignments:
+        if asked.num_partitions != -1 or asked.replication_factor != -1:
+            raise RequestFailed(
+                ErrorCode.INVALID_REQUEST, "with an assignment the partitions and the replication factor have to be -1"
+            )
+        if {one.partition_index for one in asked.assignments} != set(range(len(asked.assignments))):
+            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions are to be numbered from 0 on")
+        _check_assignment(broker, [one.broker_ids for one in asked.assignments])
+        return len(asked.assignments)
+    if asked.replication_factor not in (-1, 1):
+        raise RequestFailed(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"there is 1 broker, so the replication factor has to be 1 (or -1), not {asked.replication_factor}",
+        )
+    partitions = broker.settings.num_partitions if asked.num_partitions == -1 else asked.num_partitions
+    _check_total(partitions)
+    return partitions
+
+
+def _check_total(partitions: int) -> None:
+    if not 1 <= partitions <= _MOST_PARTITIONS:
+        raise RequestFailed(
+            ErrorCode.INVALID_PARTITIONS, f"a topic has 1 to {_MOST_PARTITIONS} partitions here, not {partitions}"
+        )
+
+
+def _check_assignment(broker: Broker, assignments: Sequence[Sequence[int]]) -> None:
+    node_id = broker.settings.node_id
+    if any(list(brokers) != [node_id] for brokers in assignments):
+        raise RequestFailed(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"each partition can only be assigned to broker {node_id}"
+        )
+
+
+def create_partitions(
+    broker: Broker, request: CreatePartitionsRequest, context: RequestContext
+) -> CreatePartitionsResponse:
+    """Give topics more partitions."""
+    results = []
+    for asked in request.topics:
+        result = CreatePartitionsTopicResult(name=asked.name)
+        try:
+            topic = broker.topics.get(asked.name)
+            _check_more(broker, topic, asked)
+            if not request.validate_only:
+                topic.add_partitions(asked.count)
+                broker.topics.save()
+        except RequestFailed as error:
+            result.error_code, result.error_message = error.code, str(error)
+        results.append(result)
+    return CreatePartitionsResponse(results=results)
+
+
+def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> None:
+    if asked.count <= topic.partitions:
+        raise RequestFailed(
+            ErrorCode.INVALID_PARTITIONS, f"{topic.name} has {topic.partitions} partitions, {asked.count} is not more"
+        )
+    _check_total(asked.count)
+    if asked.assignments is not None:
+        if len(asked.assignments) != asked.count - topic.partitions:
+            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "there has to be one assignment a new partition")
+        _check_assignment(broker, [one.broker_ids for one in asked.assignments])
+
+
+def delete_topics(broker: Broker, request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
+    """Delete topics with their records, and what groups committed for them."""
+    if context.version < _IDS_SINCE:
+        states = [DeleteTopicState(name=name) for name in request.topic_names]
+    else:
+        states = request.topics
+    responses = []
+    for asked in states:
+        result = DeletableTopicResult(name=asked.name, topic_id=asked.topic_id)
+        try:
+            by_id = asked.name is None
+            topic = broker.topics.by_id(asked.topic_id) if by_id else broker.topics.get(asked.name or "")
+            result.name, result.topic_id = topic.name, topic.topic_id
+            broker.topics.delete(topic)
+            broker.groups.forget_topic(topic.name)
+        except RequestFailed as error:
+            result.error_code, result.error_message = error.code, str(error)
+        responses.append(result)
+    return DeleteTopicsResponse(responses=responses)
+
+
+def delete_records(broker: Broker, request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+    """Delete the records before an offset (KIP-107)."""
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=topic.name, partitions=[_deleted(broker, topic.name, one) for one in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _deleted(broker: Broker, topic: str, asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+    result = DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1)
+    try:
+        log = broker.topics.get(topic).log(asked.partition_index)
+        log.delete_before(log.end_offset if asked.offset == _UP_TO_THE_END else asked.offset)
+        result.low_watermark = log.start_offset
+    except RequestFailed as error:
+        result.error_code = error.code
+    return result

@@ -1,0 +1,227 @@
+"""One client's connection: frames in, one request at a time, responses out in the order of the requests.
+
+While an answer is still to come (a long poll, a group that rebalances) nothing more is taken from the connection, as
+Kafka does it. A frame that is no request ends the connection with one log line, and touches nothing else.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from kafka.broker.api import APIS, Answer, Handler
+from kafka.broker.codes import ConnectionFault, ErrorCode
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.log.layout import Buffer
+from kafka.errors import KafkaError
+from kafka.wire import Message
+from kafka.wire.framing import decode_request, encode_response
+
+log = logging.getLogger(__name__)
+
+_SIZE: Final = 4
+_BUFFER: Final = 64 * 1024
+_LARGE_BUFFER: Final = 4 * 1024 * 1024
+_SMALLEST_FRAME: Final = 8
+_JOIN_BELOW: Final = 16 * 1024
+_API_VERSIONS: Final = 18
+
+
+class ClientConnection(asyncio.BufferedProtocol):
+    """The broker's side of a connection; `on_close` is called with it once, at its end."""
+
+    def __init__(self, broker: Broker, on_close: Callable[["ClientConnection"], None]) -> None:
+        self._broker = broker
+        self._on_close = on_close
+        self._transport: asyncio.Transport | None = None
+        self._peer = "unknown"
+        self._buffer = bytearray(_BUFFER)
+        self._start = 0
+        self._end = 0
+        self._waiting: asyncio.Future[Message] | None = None
+        self._reading = True
+        self._writable = True
+        self._handlers: dict[int, Handler] = {}
+
+    # -- what the transport calls -------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take note of the peer."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        peer = transport.get_extra_info("peername")
+        self._peer = str(peer[0]) if isinstance(peer, tuple) else "unknown"
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Drop what is still waited for."""
+        self._transport = None
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._on_close(self)
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it asks: take no more requests of it for now."""
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        """It has read."""
+        self._writable = True
+        self._take_frames()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where received bytes go: behind those that are not worked off yet."""
+        return memoryview(self._buffer)[self._end :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes have come."""
+        self._end += nbytes
+        self._take_frames()
+
+    def close(self) -> None:
+        """End the connection, without waiting for what is still to be sent."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- frames -------------------------------------------------------------------------------------------------------
+
+    def _take_frames(self) -> None:
+        try:
+            while self._waiting is None and self._writable and self._transport is not None:
+                available = self._end - self._start
+                if available < _SIZE:
+                    break
+                size = int.from_bytes(self._buffer[self._start : self._start + _SIZE], "big", signed=True)
+                self._check_size(size)
+                if available < _SIZE + size:
+                    break
+                start = self._start + _SIZE
+                self._start = start + size
+                self._take_request(memoryview(self._buffer)[start : start + size])
+        except ConnectionFault as error:
+            log.warning("connection of %s is closed: %s", self._peer, error)
+            self.close()
+            return
+        self._make_room()
+
+    def _check_size(self, size: int) -> None:
+        limit = self._broker.settings.max_request_bytes
+        if not _SMALLEST_FRAME <= size <= limit:
+            raise ConnectionFault(f"a request has {_SMALLEST_FRAME} to {limit} bytes, this one says {size}")
+
+    def _make_room(self) -> None:
+        """See to it that there is a place for the bytes to come, or stop reading while a request is being answered."""
+        waiting = self._end - self._start
+        if waiting == 0:
+            self._start = self._end = 0
+            if len(self._buffer) > _LARGE_BUFFER:
+                self._buffer = bytearray(_BUFFER)
+        elif self._end == len(self._buffer):
+            self._move(waiting)
+        can_read = self._end < len(self._buffer)
+        if can_read != self._reading and self._transport is not None:
+            self._reading = can_read
+            if can_read:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    def _move(self, waiting: int) -> None:
+        """Make room behind the bytes that wait: move them to the front, of a larger buffer if the request needs one."""
+        view = memoryview(self._buffer)
+        held = view[self._start : self._end]
+        needed = _SIZE
+        if waiting >= _SIZE:
+            needed += int.from_bytes(held[:_SIZE], "big", signed=True)
+        if self._start == 0 and needed <= waiting:
+            return
+        # At most doubled: a size that only claims to be large gets no more than twice what has really come.
+        capacity = min(needed, max(2 * waiting, _BUFFER))
+        if capacity <= len(self._buffer):
+            view[:waiting] = held
+        else:
+            self._buffer = bytearray(capacity)
+            self._buffer[:waiting] = held
+        self._start, self._end = 0, waiting
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def _take_request(self, frame: memoryview) -> None:
+        key, version = int.from_bytes(frame[:2], "big", signed=True), int.from_bytes(frame[2:4], "big", signed=True)
+        correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
+        api = APIS.get(key)
+        if api is None:
+            raise ConnectionFault(f"API key {key} is not served")
+        if not api.min_version <= version <= api.max_version:
+            if key != _API_VERSIONS:
+                raise ConnectionFault(
+                    f"{api.name} is served in versions {api.min_version} to {api.max_version}, not in {version}"
+                )
+            self._refuse_version(correlation_id)
+            return
+        handler = self._handlers.get(key)
+        if handler is None:
+            handler = self._handlers[key] = api.handler()
+        try:
+            header, request = decode_request(frame)
+        except KafkaError as error:
+            raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
+        context = RequestContext(version, header.client_id or "", self._peer)
+        self._answer(self._handle(handler, request, context, api.name), version, correlation_id)
+
+    def _handle(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
+        try:
+            return handler(self._broker, request, context)
+        except ConnectionFault:
+            raise
+        except Exception as error:
+            log.exception("%s version %d of %s failed", name, context.version, context.client_id)
+            raise ConnectionFault(f"{name} could not be answered") from error
+
+    def _refuse_version(self, correlation_id: int) -> None:
+        """Answer an ApiVersions of a version to come in version 0, which every client can read (KIP-511)."""
+        from kafka.broker.api.api_versions import response
+
+        self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))
+
+    def _answer(self, answer: Answer, version: int, correlation_id: int) -> None:
+        if answer is None:
+            return
+        if isinstance(answer, Message):
+            self._send(encode_response(answer, version, correlation_id))
+            return
+        self._waiting = answer
+        answer.add_done_callback(partial(self._answer_late, version, correlation_id))
+
+    def _answer_late(self, version: int, correlation_id: int, answer: "asyncio.Future[Message]") -> None:
+        self._waiting = None
+        if self._transport is None or answer.cancelled():
+            return
+        error = answer.exception()
+        if error is not None:
+            log.error("a request of %s could not be answered", self._peer, exc_info=error)
+            self.close()
+            return
+        self._send(encode_response(answer.result(), version, correlation_id))
+        self._take_frames()
+
+    def _send(self, parts: list[Buffer]) -> None:
+        """Write a response: small parts together, large ones (records) as they are."""
+        transport = self._transport
+        if transport is None:
+            return
+        small: list[Buffer] = []
+        size = 0
+        for part in parts:
+            if len(part) < _JOIN_BELOW:
+                small.append(part)
+                size += len(part)
+                if size < _JOIN_BELOW:
+                    continue
+            if small:
+                transport.write(b"".join(small))
+                small, size = [], 0
+            if len(part) >= _JOIN_BELOW:
+                transport.write(part)
+        if small:
+            transport.write(b"".join(small))

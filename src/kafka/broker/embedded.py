@@ -1,0 +1,120 @@
+"""`EmbeddedBroker`: a broker inside a program, for tests and for development."""
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from kafka.broker.server import BrokerServer
+from kafka.broker.settings import BrokerSettings
+from kafka.errors import IllegalStateError
+
+
+class EmbeddedBroker:
+    """A Kafka broker on real TCP and on disk, in this process.
+
+    As a synchronous context manager (or with `start` and `stop`) it runs on a thread and an event loop of its own; with
+    ``async with`` it runs on the caller's loop. It can be started again after it was stopped, on the same port if one
+    was given.
+
+    Arguments: `data_dir`, the folder for logs and offsets (None: a temporary one, removed at the end); `host` and
+    `port` to listen on (0: a free one); `settings` as `kafka.broker.settings.BrokerSettings` names them. An unknown
+    setting raises `KafkaConfigurationError`.
+    """
+
+    def __init__(
+        self,
+        data_dir: str | os.PathLike[str] | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        **settings: object,
+    ) -> None:
+        self._data_dir = None if data_dir is None else Path(data_dir)
+        self._host = host
+        self._port = port
+        self._settings = BrokerSettings.from_names(settings)
+        self._server: BrokerServer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def host(self) -> str:
+        """The host that clients connect to; raises `IllegalStateError` while the broker is not running."""
+        return self._running().endpoint.host
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; raises `IllegalStateError` while the broker is not running."""
+        return self._running().endpoint.port
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """``host:port``, for the clients' option of this name."""
+        return f"{self.host}:{self.port}"
+
+    def _running(self) -> BrokerServer:
+        if self._server is None:
+            raise IllegalStateError("the embedded broker is not running: use it in a with block, or call start()")
+        return self._server
+
+    def _new_server(self) -> BrokerServer:
+        if self._server is not None:
+            raise IllegalStateError("the embedded broker is running already")
+        return BrokerServer(self._data_dir, self._host, self._port, self._settings)
+
+    # -- on a thread of its own ---------------------------------------------------------------------------------------
+
+    def start(self) -> "EmbeddedBroker":
+        """Start it on a thread; returns when it takes connections. Raises OSError where the port is taken."""
+        server = self._new_server()
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, name="kafka-embedded-broker", daemon=True)
+        thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+        except BaseException:
+            _end_thread(loop, thread)
+            raise
+        self._server, self._loop, self._thread = server, loop, thread
+        return self
+
+    def stop(self) -> None:
+        """Stop it: connections are closed, and the data are left in order. Harmless where it is not running."""
+        server, loop, thread = self._server, self._loop, self._thread
+        if server is None or loop is None or thread is None:
+            return
+        self._server = self._loop = self._thread = None
+        try:
+            asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+        finally:
+            _end_thread(loop, thread)
+
+    def __enter__(self) -> "EmbeddedBroker":
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # -- on the caller's loop -----------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> "EmbeddedBroker":
+        server = self._new_server()
+        await server.start()
+        self._server = server
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            await server.stop()
+
+
+def _end_thread(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()

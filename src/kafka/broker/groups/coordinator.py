@@ -1,0 +1,278 @@
+"""The group coordinator: checks what members say against the state of their group, and lets rounds do the rest.
+
+Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat, LeaveGroup of KIP-62, static members of
+KIP-345, ids given by the coordinator of KIP-394).
+"""
+
+import uuid
+from collections.abc import Callable
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.group import CommittedOffset, Group
+from kafka.broker.groups.journal import OffsetJournal
+from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
+from kafka.broker.groups.rebalance import AnswerJoin, Rounds
+from kafka.broker.groups.state import GroupState
+from kafka.broker.groups.timers import Timers
+from kafka.broker.settings import BrokerSettings
+
+_E = ErrorCode
+_S = GroupState
+
+
+class GroupCoordinator:
+    """All groups of the broker."""
+
+    def __init__(self, timers: Timers, settings: BrokerSettings, journal: OffsetJournal) -> None:
+        self.groups: dict[str, Group] = {}
+        self._rounds = Rounds(timers, settings.group_initial_rebalance_delay_ms)
+        self._settings = settings
+        self._journal = journal
+        for group_id, offsets in journal.load().items():
+            self._group(group_id).offsets.update(offsets)
+
+    def _group(self, group_id: str) -> Group:
+        group = self.groups.get(group_id)
+        if group is None:
+            group = self.groups[group_id] = Group(group_id)
+        return group
+
+    # -- joining ------------------------------------------------------------------------------------------------------
+
+    def join(self, request: JoinRequest, answer: AnswerJoin) -> None:
+        """JoinGroup: `answer` is called once, at once for an error and else when the round ends."""
+        try:
+            self._join(request, answer)
+        except RequestFailed as error:
+            answer(JoinResult(error.code, request.member_id))
+
+    def _join(self, request: JoinRequest, answer: AnswerJoin) -> None:
+        if not request.group_id:
+            raise RequestFailed(_E.INVALID_GROUP_ID)
+        settings = self._settings
+        low, high = settings.group_min_session_timeout_ms, settings.group_max_session_timeout_ms
+        if not low <= request.session_timeout_ms <= high:
+            raise RequestFailed(_E.INVALID_SESSION_TIMEOUT)
+        if request.member_id and request.group_id not in self.groups:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID)
+        group = self._group(request.group_id)
+        if not group.accepts(request):
+            raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
+        if group.state is _S.EMPTY:
+            group.protocol_type = request.protocol_type
+        if request.member_id:
+            self._join_known(group, request, answer)
+        elif request.group_instance_id is not None:
+            self._join_static(group, request, answer)
+        else:
+            self._join_new(group, request, answer)
+
+    def _join_new(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
+        member_id = f"{request.client_id}-{uuid.uuid4()}"
+        if request.requires_known_member_id:
+            self._rounds.add_pending(group, member_id, request.session_timeout_ms)
+            answer(JoinResult(_E.MEMBER_ID_REQUIRED, member_id))
+        else:
+            self._rounds.add(group, Member.of(request, member_id), answer)
+
+    def _join_static(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
+        member_id = f"{request.group_instance_id}-{uuid.uuid4()}"
+        old_id = group.static_member_id(request.group_instance_id or "")
+        if old_id is None:
+            self._rounds.add(group, Member.of(request, member_id), answer)
+            return
+        member, old_leader = group.members[old_id], group.leader
+        member.finish_join(JoinResult(_E.FENCED_INSTANCE_ID, old_id))
+        member.finish_sync(SyncResult(_E.FENCED_INSTANCE_ID))
+        before = member.metadata(group.protocol_name)
+        group.replace_static(member, member_id)
+        self._rounds.update(member, request)
+        if group.state is not _S.STABLE or member.metadata(group.protocol_name) != before:
+            self._rounds.rejoin(group, member, request, answer)
+            return
+        # It came back unchanged: it keeps its partitions, and the others notice nothing.
+        self._rounds.touch(member)
+        leads = group.leader == member_id
+        skips = leads and request.supports_skipping_assignment
+        answer(
+            JoinResult(
+                _E.NONE,
+                member_id,
+                group.generation_id,
+                group.protocol_type,
+                group.protocol_name,
+                (group.leader if request.supports_skipping_assignment else old_leader) or "",
+                group.joined_members() if skips else (),
+                skips,
+            )
+        )
+
+    def _join_known(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
+        if request.member_id in group.pending:
+            group.pending.pop(request.member_id).cancel()
+            self._rounds.add(group, Member.of(request, request.member_id), answer)
+            return
+        member = self._member(group, request.member_id, request.group_instance_id)
+        if group.state is _S.EMPTY:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID)
+        unchanged = member.protocols == request.protocols
+        settled = group.state is _S.COMPLETING_REBALANCE or (
+            group.state is _S.STABLE and group.leader != member.member_id
+        )
+        if not (unchanged and settled):
+            self._rounds.rejoin(group, member, request, answer)
+            return
+        # The answer to its first request was lost: it gets it once more.
+        self._rounds.touch(member)
+        leads = group.leader == member.member_id
+        answer(
+            JoinResult(
+                _E.NONE,
+                member.member_id,
+                group.generation_id,
+                group.protocol_type,
+                group.protocol_name,
+                group.leader or "",
+                group.joined_members() if leads else (),
+            )
+        )
+
+    @staticmethod
+    def _member(group: Group, member_id: str, group_instance_id: str | None) -> Member:
+        """The member that says to be `member_id`, and the static member `group_instance_id` if that is given."""
+        if group_instance_id is not None:
+            current = group.static_member_id(group_instance_id)
+            if current is None:
+                raise RequestFailed(_E.UNKNOWN_MEMBER_ID)
+            if current != member_id:
+                raise RequestFailed(_E.FENCED_INSTANCE_ID)
+        member = group.members.get(member_id)
+        if member is None:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID)
+        return member
+
+    def _current_member(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
+    ) -> tuple[Group, Member]:
+        group = self.groups.get(group_id)
+        if group is None:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
+        member = self._member(group, member_id, group_instance_id)
+        if generation_id != group.generation_id:
+            raise RequestFailed(_E.ILLEGAL_GENERATION)
+        return group, member
+
+    # -- being a member -----------------------------------------------------------------------------------------------
+
+    def sync(
+        self,
+        group_id: str,
+        member_id: str,
+        group_instance_id: str | None,
+        generation_id: int,
+        protocol: tuple[str | None, str | None],
+        assignments: dict[str, bytes],
+        answer: Callable[[SyncResult], None],
+    ) -> None:
+        """SyncGroup: `answer` is called once, when the assignment is there or for an error.
+
+        `protocol` is the type and the name that the member takes for settled, None where it does not say.
+        """
+        try:
+            group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
+            for said, agreed in zip(protocol, (group.protocol_type, group.protocol_name), strict=True):
+                if said is not None and said != agreed:
+                    raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
+            if group.state is _S.PREPARING_REBALANCE:
+                raise RequestFailed(_E.REBALANCE_IN_PROGRESS)
+        except RequestFailed as error:
+            answer(SyncResult(error.code))
+            return
+        self._rounds.touch(member)
+        if group.state is _S.STABLE:
+            answer(SyncResult(_E.NONE, group.protocol_type, group.protocol_name, member.assignment))
+            return
+        member.answer_sync = answer
+        if group.leader == member_id:
+            self._rounds.assign(group, assignments)
+
+    def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Heartbeat: whether the member may go on, has to join again, or is no member any more."""
+        group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
+        self._rounds.touch(member)
+        return _E.REBALANCE_IN_PROGRESS if group.state is _S.PREPARING_REBALANCE else _E.NONE
+
+    def leave(self, group_id: str, member_id: str, group_instance_id: str | None) -> None:
+        """LeaveGroup of one member; a static one can be named by its instance alone."""
+        group = self.groups.get(group_id)
+        if group is None:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
+        if group_instance_id is None and member_id in group.pending:
+            self._rounds.remove_pending(group, member_id)
+            return
+        if group_instance_id is not None and not member_id:
+            member_id = group.static_member_id(group_instance_id) or ""
+        self._rounds.remove(group, self._member(group, member_id, group_instance_id))
+
+    # -- offsets ------------------------------------------------------------------------------------------------------
+
+    def check_commit(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
+    ) -> Group:
+        """The group that an OffsetCommit may write to. Without a member the group has to be empty (KIP-98's
+        "simple" consumers); a member has to be of the current generation."""
+        if not group_id:
+            raise RequestFailed(_E.INVALID_GROUP_ID)
+        group = self.groups.get(group_id)
+        if group is None:
+            if generation_id >= 0:
+                raise RequestFailed(_E.ILLEGAL_GENERATION)
+            return self._group(group_id)
+        if generation_id < 0 and group.state is _S.EMPTY:
+            return group
+        group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
+        if group.state is _S.COMPLETING_REBALANCE:
+            raise RequestFailed(_E.REBALANCE_IN_PROGRESS)
+        self._rounds.touch(member)
+        return group
+
+    def commit(self, group: Group, offsets: dict[tuple[str, int], CommittedOffset]) -> None:
+        """Store offsets durably, then make them visible."""
+        self._journal.commit(group.group_id, offsets)
+        group.offsets.update(offsets)
+
+    def delete_offsets(self, group: Group, partitions: list[tuple[str, int]]) -> None:
+        """Forget committed offsets."""
+        known = [one for one in partitions if one in group.offsets]
+        self._journal.delete(group.group_id, known)
+        for partition in known:
+            del group.offsets[partition]
+
+    def forget_topic(self, topic: str) -> None:
+        """Forget what was committed for a topic that is deleted."""
+        for group in self.groups.values():
+            gone = [one for one in group.offsets if one[0] == topic]
+            if gone:
+                self.delete_offsets(group, gone)
+
+    def compact_if_worthwhile(self) -> None:
+        """Rewrite the journal when most of it is out of date."""
+        if self._journal.is_wasteful:
+            self._journal.rewrite({group_id: group.offsets for group_id, group in self.groups.items()})
+
+    # -- administration -----------------------------------------------------------------------------------------------
+
+    def delete_group(self, group_id: str) -> None:
+        """DeleteGroups: only an empty group can go."""
+        group = self.groups.get(group_id)
+        if group is None:
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND if group_id else _E.INVALID_GROUP_ID)
+        if group.state is not _S.EMPTY or group.pending:
+            raise RequestFailed(_E.NON_EMPTY_GROUP)
+        self.delete_offsets(group, list(group.offsets))
+        group.move(_S.DEAD)
+        del self.groups[group_id]
+
+    def close(self) -> None:
+        """Close the journal; members are not told, they find out when they ask the next time."""
+        self._journal.close()

@@ -1,0 +1,125 @@
+"""One classic group: its members, its generation and what they agreed on. What happens when is in `rebalance`."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
+from kafka.broker.groups.state import GroupState, StateMachine
+from kafka.broker.groups.timers import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedOffset:
+    """An offset that a group committed for a partition."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+
+
+class Group:
+    """The state of a group. Members keep the order in which they came, and the first is the leader."""
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+        self.generation_id = 0
+        self.protocol_type: str | None = None
+        self.protocol_name: str | None = None
+        self.leader: str | None = None
+        self.members: dict[str, Member] = {}
+        self.pending: dict[str, Timer] = {}
+        """Ids that were given out and have not joined with them yet, with the timer that ends the wait."""
+        self.offsets: dict[tuple[str, int], CommittedOffset] = {}
+        self.rebalance_timer: Timer | None = None
+        self.initial_join = False
+        """The round began with an empty group, and its delay has not passed yet."""
+        self._static: dict[str, str] = {}
+        self._machine = StateMachine()
+
+    @property
+    def state(self) -> GroupState:
+        """The group's state."""
+        return self._machine.state
+
+    def move(self, target: GroupState) -> None:
+        """Change the state as its table allows."""
+        self._machine.move(target)
+
+    # -- members ------------------------------------------------------------------------------------------------------
+
+    def add(self, member: Member) -> None:
+        """Take a member in."""
+        if not self.members:
+            self.leader = member.member_id
+        self.members[member.member_id] = member
+        if member.group_instance_id is not None:
+            self._static[member.group_instance_id] = member.member_id
+
+    def remove(self, member: Member) -> None:
+        """Let a member go; if it led, the next one leads."""
+        del self.members[member.member_id]
+        if member.group_instance_id is not None and self._static.get(member.group_instance_id) == member.member_id:
+            del self._static[member.group_instance_id]
+        if self.leader == member.member_id:
+            self.leader = next(iter(self.members), None)
+
+    def replace_static(self, old: Member, new_id: str) -> None:
+        """Give the static member `old` the id it got when it came back (KIP-345), in its place among the members."""
+        old_id, old.member_id = old.member_id, new_id
+        self.members = {new_id if one == old_id else one: member for one, member in self.members.items()}
+        if old.group_instance_id is not None:
+            self._static[old.group_instance_id] = new_id
+        if self.leader == old_id:
+            self.leader = new_id
+
+    def static_member_id(self, group_instance_id: str) -> str | None:
+        """The id that the static member `group_instance_id` has at present."""
+        return self._static.get(group_instance_id)
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """How long a round waits for its members: as long as the slowest of them asked for."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    @property
+    def all_have_joined(self) -> bool:
+        """Whether nobody is missing in this round."""
+        return not self.pending and all(member.answer_join is not None for member in self.members.values())
+
+    # -- protocols ----------------------------------------------------------------------------------------------------
+
+    def accepts(self, request: JoinRequest) -> bool:
+        """Whether there is a protocol left that all members offer, with the one that asks."""
+        if not request.protocol_type or not request.protocols:
+            return False
+        if self.state is GroupState.EMPTY:
+            return True
+        if request.protocol_type != self.protocol_type:
+            return False
+        offered = {protocol.name for protocol in request.protocols}
+        return bool(offered & self._common()) if self.members else True
+
+    def _common(self) -> set[str]:
+        """The names of the protocols that every member offers."""
+        return set.intersection(
+            *({protocol.name for protocol in member.protocols} for member in self.members.values())
+        )
+
+    def next_generation(self) -> None:
+        """End the round: count the generation up and settle on the protocol that most members prefer."""
+        self.generation_id += 1
+        if not self.members:
+            self.protocol_name = None
+            self.move(GroupState.EMPTY)
+            return
+        candidates = self._common()
+        votes = Counter(member.vote(candidates) for member in self.members.values())
+        self.protocol_name = votes.most_common(1)[0][0]
+        self.move(GroupState.COMPLETING_REBALANCE)
+
+    def joined_members(self) -> list[JoinedMember]:
+        """The members with their subscriptions, as the leader needs them."""
+        return [
+            JoinedMember(one.member_id, one.group_instance_id, one.metadata(self.protocol_name))
+            for one in self.members.values()
+        ]

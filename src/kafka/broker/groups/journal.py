@@ -1,0 +1,116 @@
+"""The file of committed offsets: entries are only appended, and it is rewritten when most of them are out of date.
+
+An entry is a length, a CRC and JSON: one commit is one write, done before it is answered. A torn entry at the end, left
+by a process that was killed, is cut off. It plays the part of Kafka's topic __consumer_offsets.
+"""
+
+import json
+import logging
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from struct import Struct
+from typing import Any, Final
+
+from kafka.broker.groups.group import CommittedOffset
+from kafka.broker.log.files import replace_file, sync_folder
+
+log = logging.getLogger(__name__)
+
+Offsets = Mapping[tuple[str, int], CommittedOffset]
+
+_HEAD: Final = Struct(">II")
+_SMALLEST_REWRITE: Final = 4 * 1024 * 1024
+_WASTEFUL: Final = 4
+
+
+class OffsetJournal:
+    """The journal in `path`; with `sync` each commit is synced to the disk before it is answered."""
+
+    def __init__(self, path: Path, sync: bool) -> None:
+        self._path = path
+        self._sync = sync
+        self._fd = -1
+        self._size = 0
+        self._size_when_rewritten = 0
+
+    def load(self) -> dict[str, dict[tuple[str, int], CommittedOffset]]:
+        """Open the file and return the offsets in it by group; called once, before anything else."""
+        found: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
+        data = self._path.read_bytes() if self._path.exists() else b""
+        for end, entry in _entries(data):
+            self._size = end
+            offsets = found.setdefault(entry["group"], {})
+            for topic, partition, *committed in entry["offsets"]:
+                if committed:
+                    offsets[topic, partition] = CommittedOffset(*committed)
+                else:
+                    offsets.pop((topic, partition), None)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if self._size < len(data):
+            log.warning("%s: cut %d bytes that are no whole entry", self._path, len(data) - self._size)
+            os.ftruncate(self._fd, self._size)
+        if self._sync:
+            sync_folder(self._path.parent)
+        return {group: offsets for group, offsets in found.items() if offsets}
+
+    def commit(self, group: str, offsets: Offsets) -> None:
+        """Append the offsets that a group commits."""
+        self._append(_entry(group, offsets))
+
+    def delete(self, group: str, partitions: list[tuple[str, int]]) -> None:
+        """Append that a group's offsets for these partitions are gone."""
+        if partitions:
+            self._append(_pack({"group": group, "offsets": [list(one) for one in partitions]}))
+
+    def _append(self, entry: bytes) -> None:
+        written = os.pwrite(self._fd, entry, self._size)
+        if written != len(entry):
+            raise OSError(f"{self._path}: only {written} of {len(entry)} bytes could be written")
+        self._size += len(entry)
+        if self._sync:
+            os.fsync(self._fd)
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether it has grown to a multiple of what it was when it held nothing out of date."""
+        return self._size > max(_SMALLEST_REWRITE, _WASTEFUL * self._size_when_rewritten)
+
+    def rewrite(self, groups: Mapping[str, Offsets]) -> None:
+        """Replace the file by one that holds just these offsets."""
+        data = b"".join(_entry(group, offsets) for group, offsets in groups.items() if offsets)
+        replace_file(self._path, data, self._sync)
+        os.close(self._fd)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        self._size = self._size_when_rewritten = len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _entry(group: str, offsets: Offsets) -> bytes:
+    rows = [
+        [topic, partition, one.offset, one.leader_epoch, one.metadata] for (topic, partition), one in offsets.items()
+    ]
+    return _pack({"group": group, "offsets": rows})
+
+
+def _pack(content: object) -> bytes:
+    body = json.dumps(content, separators=(",", ":")).encode()
+    return _HEAD.pack(len(body), zlib.crc32(body)) + body
+
+
+def _entries(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The whole entries at the start of `data`, each with the position after it."""
+    position = 0
+    while position + _HEAD.size <= len(data):
+        length, checksum = _HEAD.unpack_from(data, position)
+        body = data[position + _HEAD.size : position + _HEAD.size + length]
+        if len(body) < length or zlib.crc32(body) != checksum:
+            return
+        position += _HEAD.size + length
+        yield position, json.loads(body)

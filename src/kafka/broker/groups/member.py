@@ -1,0 +1,122 @@
+"""One member of a classic group, and the answers it may be waiting for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kafka.broker.codes import ErrorCode
+from kafka.broker.groups.timers import Timer
+
+
+class Protocol(NamedTuple):
+    """An assignor that a member offers, with the subscription it would hand to it."""
+
+    name: str
+    metadata: bytes
+
+
+class JoinedMember(NamedTuple):
+    """A member as the leader gets to see it."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+class JoinResult(NamedTuple):
+    """The answer to a JoinGroup."""
+
+    error: ErrorCode
+    member_id: str
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = ""
+    members: Sequence[JoinedMember] = ()
+    skip_assignment: bool = False
+
+
+class SyncResult(NamedTuple):
+    """The answer to a SyncGroup."""
+
+    error: ErrorCode
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class JoinRequest(NamedTuple):
+    """What a JoinGroup says, times in milliseconds."""
+
+    group_id: str
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+    requires_known_member_id: bool
+    """From version 4 on a member without an id is given one first, and joins with it (KIP-394)."""
+    supports_skipping_assignment: bool
+    """From version 9 on a leader can be told to leave the assignment as it is (KIP-814)."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A member; `deadline` is when its session ends unless it is heard of before."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: tuple[Protocol, ...]
+    assignment: bytes = b""
+    deadline: float = 0.0
+    timer: Timer | None = field(default=None, repr=False)
+    answer_join: Callable[[JoinResult], None] | None = field(default=None, repr=False)
+    answer_sync: Callable[[SyncResult], None] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, request: JoinRequest, member_id: str) -> "Member":
+        """The member that a JoinGroup introduces."""
+        return cls(
+            member_id,
+            request.group_instance_id,
+            request.client_id,
+            request.client_host,
+            request.session_timeout_ms,
+            request.rebalance_timeout_ms,
+            request.protocols,
+        )
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the broker owes it an answer: it has shown up then, and cannot send heartbeats meanwhile."""
+        return self.answer_join is not None or self.answer_sync is not None
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """Its subscription for the protocol of this name."""
+        for protocol in self.protocols:
+            if protocol.name == protocol_name:
+                return protocol.metadata
+        return b""
+
+    def vote(self, candidates: set[str]) -> str:
+        """The protocol it likes best among `candidates`, all of which it offers."""
+        return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
+
+    def finish_join(self, result: JoinResult) -> None:
+        """Answer the JoinGroup it waits for, if it does."""
+        answer, self.answer_join = self.answer_join, None
+        if answer is not None:
+            answer(result)
+
+    def finish_sync(self, result: SyncResult) -> None:
+        """Answer the SyncGroup it waits for, if it does."""
+        answer, self.answer_sync = self.answer_sync, None
+        if answer is not None:
+            answer(result)

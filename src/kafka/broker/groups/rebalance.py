@@ -1,0 +1,201 @@
+"""The rounds of a classic group: who has to join again, when a round ends, and when a session does.
+
+A round (PREPARING_REBALANCE) ends as soon as every member has joined, or when its time is up; who has not joined by
+then is out, unless it is a static member, whose place is kept until its session ends. Then all are answered, and the
+round of assignments (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from kafka.broker.codes import ErrorCode
+from kafka.broker.groups.group import Group
+from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
+from kafka.broker.groups.state import GroupState
+from kafka.broker.groups.timers import Timers
+
+AnswerJoin = Callable[[JoinResult], None]
+
+JOIN_TIMEOUT_S: Final = 300.0
+"""How long a new member may wait for the end of its first round, in which it cannot send heartbeats."""
+
+
+class Rounds:
+    """Drives the rounds of all groups; `initial_delay_ms` is what the first round of an empty group waits at least."""
+
+    def __init__(self, timers: Timers, initial_delay_ms: int) -> None:
+        self._timers = timers
+        self._initial_delay_s = initial_delay_ms / 1000
+
+    # -- members ------------------------------------------------------------------------------------------------------
+
+    def add(self, group: Group, member: Member, answer: AnswerJoin) -> None:
+        """Take a new member in, which begins a round."""
+        member.answer_join = answer
+        group.add(member)
+        self._watch(group, member, JOIN_TIMEOUT_S)
+        self.prepare(group)
+
+    def rejoin(self, group: Group, member: Member, request: JoinRequest, answer: AnswerJoin) -> None:
+        """Have a member join again with what it offers now, which begins a round or is part of it."""
+        self.update(member, request)
+        member.finish_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
+        member.answer_join = answer
+        self.prepare(group)
+
+    @staticmethod
+    def update(member: Member, request: JoinRequest) -> None:
+        """Take over what a member offers now."""
+        member.protocols = request.protocols
+        member.session_timeout_ms = request.session_timeout_ms
+        member.rebalance_timeout_ms = request.rebalance_timeout_ms
+        member.client_id, member.client_host = request.client_id, request.client_host
+
+    def remove(self, group: Group, member: Member) -> None:
+        """Let a member go, and have the others share what it had."""
+        if member.timer is not None:
+            member.timer.cancel()
+        member.finish_join(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, ""))
+        member.finish_sync(SyncResult(ErrorCode.UNKNOWN_MEMBER_ID))
+        group.remove(member)
+        self.prepare(group)
+
+    def add_pending(self, group: Group, member_id: str, session_timeout_ms: int) -> None:
+        """Expect a member to join with the id it was given."""
+        group.pending[member_id] = self._timers.call_later(
+            session_timeout_ms / 1000, lambda: self.remove_pending(group, member_id)
+        )
+
+    def remove_pending(self, group: Group, member_id: str) -> None:
+        """Expect it no longer."""
+        timer = group.pending.pop(member_id, None)
+        if timer is not None:
+            timer.cancel()
+            self.try_complete(group)
+
+    # -- rounds -------------------------------------------------------------------------------------------------------
+
+    def prepare(self, group: Group) -> None:
+        """Begin a round if none is running, and end it at once if nobody is missing."""
+        if group.state is GroupState.DEAD:
+            return
+        if group.state is not GroupState.PREPARING_REBALANCE:
+            self._begin(group)
+        self.try_complete(group)
+
+    def _begin(self, group: Group) -> None:
+        self._cancel_round(group)
+        for member in group.members.values():
+            member.assignment = b""
+            member.finish_sync(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
+        group.initial_join = group.state is GroupState.EMPTY and self._initial_delay_s > 0
+        group.move(GroupState.PREPARING_REBALANCE)
+        delay = self._initial_delay_s if group.initial_join else group.rebalance_timeout_ms / 1000
+        group.rebalance_timer = self._timers.call_later(delay, lambda: self._time_is_up(group))
+
+    @staticmethod
+    def _cancel_round(group: Group) -> None:
+        if group.rebalance_timer is not None:
+            group.rebalance_timer.cancel()
+            group.rebalance_timer = None
+
+    def try_complete(self, group: Group) -> None:
+        """End the round if it runs and nobody is missing."""
+        if group.state is GroupState.PREPARING_REBALANCE and not group.initial_join and group.all_have_joined:
+            self._complete(group)
+
+    def _time_is_up(self, group: Group) -> None:
+        group.rebalance_timer = None
+        if group.initial_join:
+            group.initial_join = False
+            if not group.all_have_joined:
+                group.rebalance_timer = self._timers.call_later(
+                    group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
+                )
+                return
+        missing = [one for one in group.members.values() if one.answer_join is None and one.group_instance_id is None]
+        self._drop(missing, group)
+        self._complete(group)
+
+    def _complete(self, group: Group) -> None:
+        self._cancel_round(group)
+        joined = [member for member in group.members.values() if member.answer_join is not None]
+        if group.members and not joined:
+            # Only static members are left and none is back yet: their places are kept for another round.
+            group.rebalance_timer = self._timers.call_later(
+                group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
+            )
+            return
+        if joined and group.leader not in {member.member_id for member in joined}:
+            group.leader = joined[0].member_id
+        group.next_generation()
+        members = group.joined_members()
+        for member in joined:
+            self._watch(group, member, member.session_timeout_ms / 1000)
+            member.finish_join(
+                JoinResult(
+                    ErrorCode.NONE,
+                    member.member_id,
+                    group.generation_id,
+                    group.protocol_type,
+                    group.protocol_name,
+                    group.leader or "",
+                    members if member.member_id == group.leader else (),
+                )
+            )
+        if group.state is GroupState.COMPLETING_REBALANCE:
+            generation = group.generation_id
+            group.rebalance_timer = self._timers.call_later(
+                group.rebalance_timeout_ms / 1000, lambda: self._sync_is_late(group, generation, joined)
+            )
+
+    def _sync_is_late(self, group: Group, generation: int, joined: list[Member]) -> None:
+        """Let those go that have joined and then never asked for their assignment."""
+        if group.generation_id != generation or group.state is not GroupState.COMPLETING_REBALANCE:
+            return
+        late = [member for member in joined if member.answer_sync is None]
+        self._drop([member for member in late if group.members.get(member.member_id) is member], group)
+        self.prepare(group)
+
+    @staticmethod
+    def _drop(members: list[Member], group: Group) -> None:
+        for member in members:
+            if member.timer is not None:
+                member.timer.cancel()
+            group.remove(member)
+
+    def assign(self, group: Group, assignments: dict[str, bytes]) -> None:
+        """Hand out the leader's assignment, which ends the round of assignments."""
+        self._cancel_round(group)
+        group.move(GroupState.STABLE)
+        for member in group.members.values():
+            member.assignment = assignments.get(member.member_id, b"")
+            if member.answer_sync is not None:
+                self.touch(member)
+                member.finish_sync(
+                    SyncResult(ErrorCode.NONE, group.protocol_type, group.protocol_name, member.assignment)
+                )
+
+    # -- sessions -----------------------------------------------------------------------------------------------------
+
+    def touch(self, member: Member) -> None:
+        """The member was heard of: its session begins anew."""
+        member.deadline = self._timers.time() + member.session_timeout_ms / 1000
+
+    def _watch(self, group: Group, member: Member, seconds: float) -> None:
+        """Watch a member's session. A heartbeat only moves its deadline; the timer finds that out when it rings."""
+        member.deadline = self._timers.time() + seconds
+        if member.timer is not None:
+            member.timer.cancel()
+        member.timer = self._timers.call_later(seconds, lambda: self._session_may_be_over(group, member))
+
+    def _session_may_be_over(self, group: Group, member: Member) -> None:
+        left = member.deadline - self._timers.time()
+        if group.members.get(member.member_id) is not member:
+            return
+        if member.is_waiting and left <= 0:
+            left = member.session_timeout_ms / 1000
+        if left > 0:
+            member.timer = self._timers.call_later(left, lambda: self._session_may_be_over(group, member))
+        else:
+            self.remove(group, member)

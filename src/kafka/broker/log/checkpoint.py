@@ -1,0 +1,84 @@
+"""A segment's checkpoint: the index and the producers' states as of a size of the log file, kept beside it.
+
+With it a restart reads only what was appended since. It is written when a segment is full and when the broker ends in
+order, and believed only where its own checksum is right, the log file is at least as long, and the machine has not been
+started anew since (unsynced pages die with the machine, not with the process); in every other case the log is read.
+"""
+
+import json
+import struct
+import zlib
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kafka.broker.log.files import replace_file
+from kafka.broker.log.index import SparseIndex
+from kafka.broker.log.producers import ProducerStates
+
+_HEAD: Final = struct.Struct(">8sIII")
+_MARK: Final = b"kcolidx1"
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """What is known of the first `size` bytes of a segment."""
+
+    size: int
+    next_offset: int
+    max_timestamp: int
+    index: SparseIndex
+    producers: ProducerStates
+
+
+def boot_id() -> str:
+    """Which start of the machine this is; empty where the system does not say (no checkpoint is believed there)."""
+    try:
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def save(path: Path, checkpoint: Checkpoint) -> None:
+    """Write the checkpoint to `path`, replacing an older one in one step."""
+    index = checkpoint.index
+    facts = json.dumps(
+        {
+            "boot": boot_id(),
+            "size": checkpoint.size,
+            "next_offset": checkpoint.next_offset,
+            "max_timestamp": checkpoint.max_timestamp,
+            "interval": index.interval,
+            "producers": checkpoint.producers.to_rows(),
+        }
+    ).encode()
+    columns = b"".join(one.tobytes() for one in (index.offsets, index.positions, index.earlier_timestamps))
+    head = _HEAD.pack(_MARK, len(facts), len(index), zlib.crc32(columns, zlib.crc32(facts)))
+    replace_file(path, head + facts + columns, sync=False)
+
+
+def load(path: Path, log_size: int) -> Checkpoint | None:
+    """Read the checkpoint of a segment of `log_size` bytes; None where there is none that can be believed."""
+    try:
+        data = path.read_bytes()
+        mark, facts_size, entries, checksum = _HEAD.unpack_from(data)
+    except (OSError, struct.error):
+        return None
+    body = memoryview(data)[_HEAD.size :]
+    if mark != _MARK or len(body) != facts_size + entries * 24 or zlib.crc32(body) != checksum:
+        return None
+    facts = json.loads(bytes(body[:facts_size]))
+    if not facts["boot"] or facts["boot"] != boot_id() or facts["size"] > log_size:
+        return None
+    index = SparseIndex(facts["interval"])
+    columns = []
+    for number in range(3):
+        column = array("q")
+        start = facts_size + number * entries * 8
+        column.frombytes(body[start : start + entries * 8])
+        columns.append(column)
+    index.restore(*columns)
+    producers = ProducerStates.from_rows(facts["producers"])
+    return Checkpoint(facts["size"], facts["next_offset"], facts["max_timestamp"], index, producers)

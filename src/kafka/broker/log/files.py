@@ -1,0 +1,67 @@
+"""The pool of open log files: a broker with many partitions must not run out of file descriptors."""
+
+import os
+from collections import OrderedDict
+from pathlib import Path
+
+
+class FilePool:
+    """File descriptors by path, the least recently used closed beyond `limit`.
+
+    A descriptor is good until the next call of `open`: use it at once and do not keep it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._open: OrderedDict[Path, int] = OrderedDict()
+
+    def open(self, path: Path) -> int:
+        """The descriptor of `path`, open for reading and writing; the file and its folder are made if need be."""
+        fd = self._open.get(path)
+        if fd is not None:
+            self._open.move_to_end(path)
+            return fd
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        try:
+            fd = os.open(path, flags, 0o644)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(path, flags, 0o644)
+        self._open[path] = fd
+        if len(self._open) > self._limit:
+            _, oldest = self._open.popitem(last=False)
+            os.close(oldest)
+        return fd
+
+    def forget(self, path: Path) -> None:
+        """Close the file, for it is about to be removed or renamed."""
+        fd = self._open.pop(path, None)
+        if fd is not None:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Close everything."""
+        while self._open:
+            os.close(self._open.popitem()[1])
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of the files in `folder` durable."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: Path, data: bytes, sync: bool) -> None:
+    """Write `data` to `path` in one step: after a crash there is either the old content or the new."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
+    os.replace(temporary, path)
+    if sync:
+        sync_folder(path.parent)

@@ -1,0 +1,226 @@
+"""A partition's log: append, read, find by time, delete, all by offset.
+
+Single replica, so the high watermark is the log's end; there are no transactions, so the last stable offset is too.
+The log is recovered when it is first used, which keeps the broker's start quick however much it holds.
+"""
+
+import os
+import shutil
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.log import checkpoint
+from kafka.broker.log.files import FilePool, replace_file, sync_folder
+from kafka.broker.log.layout import read_head
+from kafka.broker.log.recovery import recover
+from kafka.broker.log.segment import NO_TIMESTAMP, Segment
+from kafka.record import BatchHeader, decode_batches, set_offsets
+
+LEADER_EPOCH: Final = 0
+"""There is one broker and no election, so each partition stays in its first epoch."""
+NEVER: Final = 2**63 - 1
+"""``flush.messages`` of a log that is never synced."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """The topic configs that the log itself obeys; sizes in bytes, times in milliseconds, -1 for no limit."""
+
+    segment_bytes: int = 1 << 30
+    index_interval_bytes: int = 4096
+    retention_ms: int = -1
+    retention_bytes: int = -1
+    flush_messages: int = NEVER
+    delete_old: bool = True
+    """Whether ``cleanup.policy`` names delete."""
+
+
+class PartitionLog:
+    """The log of one partition in `folder`."""
+
+    def __init__(self, folder: Path, options: LogOptions, files: FilePool) -> None:
+        self.options = options
+        self.waiters: set[Callable[[int], None]] = set()
+        """Called with the number of bytes after each append; a callable may take itself out."""
+        self._folder = folder
+        self._files = files
+        self._unflushed = 0
+        self._synced_name: Path | None = None
+        self._segments, self.producers = recover(folder, files, options.index_interval_bytes)
+        self._start_file = folder / "log-start-offset"
+        self.start_offset = self._segments[0].base_offset if self._segments else 0
+        if self._start_file.exists():
+            self.start_offset = max(self.start_offset, int(self._start_file.read_text(encoding="ascii")))
+        if not self._segments:
+            self._segments.append(self._new_segment(self.start_offset))
+        self._active = self._segments[-1]
+        self.end_offset = max(self._active.next_offset, self.start_offset)
+
+    def __repr__(self) -> str:
+        return f"<PartitionLog {self._folder.name} {self.start_offset}..{self.end_offset}>"
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(segment.size for segment in self._segments)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def append(self, batch: memoryview, header: BatchHeader, log_append_time_ms: int | None = None) -> int:
+        """Append one valid batch of magic 2 and return its base offset, once it is written.
+
+        `batch` is writable: offsets, leader epoch and, where given, the log append time are set in it. A batch that
+        an idempotent producer repeats is not written again. Raises `RequestFailed`.
+        """
+        if header.producer_id >= 0:
+            earlier = self.producers.repeated(read_head(batch))
+            if earlier is not None:
+                return earlier.base_offset
+        base_offset = self.end_offset
+        set_offsets(batch, header, base_offset, LEADER_EPOCH, log_append_time_ms)
+        head = read_head(batch)
+        if self._active.size and self._active.size + head.size > self.options.segment_bytes:
+            self._roll()
+        self._write(batch)
+        self._active.note(head)
+        self.end_offset = head.last_offset + 1
+        if header.producer_id >= 0:
+            self.producers.note(head)
+        self._unflushed += head.count
+        if self._unflushed >= self.options.flush_messages:
+            self._flush()
+        for waiter in tuple(self.waiters):
+            waiter(head.size)
+        return base_offset
+
+    def _write(self, batch: memoryview) -> None:
+        fd, position = self._active.fd, self._active.size
+        try:
+            done = 0
+            while done < len(batch):
+                done += os.pwrite(fd, batch[done:], position + done)
+        except OSError as error:
+            os.ftruncate(fd, position)
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._active.path}: {error}") from error
+
+    def _flush(self) -> None:
+        os.fsync(self._active.fd)
+        self._unflushed = 0
+        if self._synced_name != self._active.path:
+            # A new file is only sure to be found again once its folder is synced too.
+            sync_folder(self._folder)
+            self._synced_name = self._active.path
+
+    def _roll(self) -> None:
+        self._save_checkpoint()
+        self._active = self._new_segment(self.end_offset)
+        self._segments.append(self._active)
+
+    def _new_segment(self, base_offset: int) -> Segment:
+        return Segment(self._folder, base_offset, self._files, self.options.index_interval_bytes)
+
+    def _save_checkpoint(self) -> None:
+        active = self._active
+        if self._unflushed and self.options.flush_messages < NEVER:
+            self._flush()
+        known = checkpoint.Checkpoint(
+            active.size, active.next_offset, active.max_timestamp, active.index, self.producers
+        )
+        checkpoint.save(active.checkpoint_path, known)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def read(self, offset: int, max_bytes: int, at_least_one: bool = True) -> bytes:
+        """Whole batches from the one that holds `offset` on, at most `max_bytes` of them; empty at the log's end.
+
+        With `at_least_one` the first batch is given even where it alone is larger than `max_bytes` (KIP-74). Raises
+        `RequestFailed` with OFFSET_OUT_OF_RANGE.
+        """
+        if not self.start_offset <= offset <= self.end_offset:
+            raise RequestFailed(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not within {self.start_offset}..{self.end_offset}"
+            )
+        if offset == self.end_offset:
+            return b""
+        number = bisect_right(self._segments, offset, key=_base_offset) - 1
+        if offset >= self._segments[number].next_offset:
+            # A tail of this segment was lost and cut off while it was recovered.
+            number += 1
+        segment = self._segments[number]
+        position = segment.position_of(offset)
+        return segment.read(position, segment.end_of_read(position, max_bytes, at_least_one))
+
+    def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
+        """Timestamp and offset of the first record at or after `timestamp` (ms); None where there is none."""
+        for segment in self._segments:
+            if segment.max_timestamp < timestamp or segment.next_offset <= self.start_offset:
+                continue
+            for position, head in segment.heads(segment.index.position_of_time(timestamp)):
+                if head.max_timestamp < timestamp or head.last_offset < self.start_offset:
+                    continue
+                found = self._first_since(segment.read(position, position + head.size), timestamp)
+                if found is not None:
+                    return found
+        return None
+
+    def offset_of_max_timestamp(self) -> tuple[int, int] | None:
+        """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
+        newest = max((segment.max_timestamp for segment in self._segments), default=NO_TIMESTAMP)
+        return None if newest == NO_TIMESTAMP else self.offset_of_time(newest)
+
+    def _first_since(self, batch: bytes, timestamp: int) -> tuple[int, int] | None:
+        columns = decode_batches(batch, check_crcs=False, start_offset=self.start_offset)
+        for when, offset in zip(columns.timestamps, columns.offsets, strict=True):
+            if when >= timestamp:
+                return when, offset
+        return None
+
+    # -- deleting -----------------------------------------------------------------------------------------------------
+
+    def delete_before(self, offset: int) -> None:
+        """Make `offset` the log's start (KIP-107); segments that lie wholly before it are removed."""
+        if not 0 <= offset <= self.end_offset:
+            raise RequestFailed(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"cannot delete up to {offset}, the log ends at {self.end_offset}"
+            )
+        if offset <= self.start_offset:
+            return
+        self.start_offset = offset
+        self._folder.mkdir(parents=True, exist_ok=True)
+        replace_file(self._start_file, str(offset).encode(), sync=self.options.flush_messages < NEVER)
+        while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
+            self._segments.pop(0).remove()
+
+    def apply_retention(self, now_ms: int) -> None:
+        """Delete the oldest segments as far as ``retention.ms`` and ``retention.bytes`` say."""
+        options = self.options
+        if not options.delete_old:
+            return
+        if options.retention_ms >= 0:
+            oldest = now_ms - options.retention_ms
+            if self._active.size and self._active.max_timestamp < oldest:
+                self._roll()
+            while len(self._segments) > 1 and self._segments[0].max_timestamp < oldest:
+                self.delete_before(self._segments[1].base_offset)
+        if options.retention_bytes >= 0:
+            while len(self._segments) > 1 and self.size - self._segments[0].size >= options.retention_bytes:
+                self.delete_before(self._segments[1].base_offset)
+
+    def close(self) -> None:
+        """Write what makes the next start quick; the files themselves belong to the pool."""
+        if self._active.size:
+            self._save_checkpoint()
+
+    def remove(self) -> None:
+        """Delete the whole log."""
+        for segment in self._segments:
+            segment.remove()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset

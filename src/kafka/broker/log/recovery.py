@@ -1,0 +1,89 @@
+"""Finding out, when a partition is opened, which bytes of its segments are whole batches, and cutting off the rest.
+
+A process that was killed can leave a batch half written at the end of the last segment. What was acknowledged was
+written whole before, so cutting at the last whole batch with a good checksum loses nothing that was promised.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from kafka.broker.log import checkpoint
+from kafka.broker.log.files import FilePool
+from kafka.broker.log.layout import HEAD_SIZE, MAGIC, BatchHead, read_head
+from kafka.broker.log.producers import ProducerStates
+from kafka.broker.log.segment import Segment
+from kafka.errors import KafkaError
+from kafka.record import batch_headers, check_batch
+
+log = logging.getLogger(__name__)
+
+_WINDOW: Final = 4 * 1024 * 1024
+
+
+def recover(folder: Path, files: FilePool, index_interval: int) -> tuple[list[Segment], ProducerStates]:
+    """Open all segments below `folder`; returns them in order, and the producers' states at their end."""
+    segments: list[Segment] = []
+    producers = ProducerStates()
+    for path in sorted(folder.glob("*.log")):
+        if not path.stem.isdigit():
+            continue
+        segment = Segment(folder, int(path.stem), files, index_interval)
+        producers = _recover_segment(segment, producers)
+        segments.append(segment)
+    return segments, producers
+
+
+def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerStates:
+    fd = segment.fd
+    file_size = os.fstat(fd).st_size
+    known = checkpoint.load(segment.checkpoint_path, file_size)
+    if known is not None:
+        segment.size, segment.next_offset = known.size, known.next_offset
+        segment.max_timestamp, segment.index = known.max_timestamp, known.index
+        producers = known.producers
+    for head in whole_batches(fd, segment.size, file_size, segment.next_offset):
+        segment.note(head)
+        if head.producer_id >= 0:
+            producers.note(head)
+    if segment.size < file_size:
+        log.warning(
+            "%s: cut %d bytes that are no whole batch; the log ends at offset %d",
+            segment.path,
+            file_size - segment.size,
+            segment.next_offset,
+        )
+        os.ftruncate(fd, segment.size)
+    return producers
+
+
+def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterator[BatchHead]:
+    """The heads of the batches from `position` on, up to the first that is torn, damaged or out of order."""
+    window, start = memoryview(b""), position
+    while position + HEAD_SIZE <= size:
+        at = position - start
+        if at + HEAD_SIZE > len(window):
+            window, start, at = memoryview(os.pread(fd, _WINDOW, position)), position, 0
+        head = read_head(window, at)
+        if head.magic != MAGIC or head.size < HEAD_SIZE or position + head.size > size:
+            return
+        if head.base_offset < next_offset or head.last_offset < head.base_offset:
+            return
+        if at + head.size > len(window):
+            window, start, at = memoryview(os.pread(fd, max(head.size, _WINDOW), position)), position, 0
+        if not _is_sound(window[at : at + head.size]):
+            return
+        yield head
+        next_offset = head.last_offset + 1
+        position += head.size
+
+
+def _is_sound(batch: memoryview) -> bool:
+    try:
+        for header in batch_headers(batch):
+            check_batch(batch, header)
+    except KafkaError:
+        return False
+    return True

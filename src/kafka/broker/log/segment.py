@@ -1,0 +1,91 @@
+"""One segment of a partition's log: a file of record batches, its sparse index, and reading from it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from kafka.broker.log.files import FilePool
+from kafka.broker.log.index import SparseIndex
+from kafka.broker.log.layout import HEAD_SIZE, BatchHead, read_head
+
+NO_TIMESTAMP: Final = -1
+_WALK_WINDOW: Final = 16 * 1024
+
+
+class Segment:
+    """The batches from `base_offset` on, up to but without `next_offset`."""
+
+    __slots__ = ("_files", "base_offset", "index", "max_timestamp", "next_offset", "path", "size")
+
+    def __init__(self, folder: Path, base_offset: int, files: FilePool, index_interval: int) -> None:
+        self.path = folder / f"{base_offset:020d}.log"
+        self.base_offset = base_offset
+        self.next_offset = base_offset
+        self.size = 0
+        self.max_timestamp = NO_TIMESTAMP
+        self.index = SparseIndex(index_interval)
+        self._files = files
+
+    @property
+    def checkpoint_path(self) -> Path:
+        """Where the checkpoint of this segment lies."""
+        return self.path.with_suffix(".index")
+
+    @property
+    def fd(self) -> int:
+        """The open file; to be used at once."""
+        return self._files.open(self.path)
+
+    def note(self, head: BatchHead) -> None:
+        """Take a batch that stands at the end of the file into the index."""
+        self.index.add(head.base_offset, self.size, self.max_timestamp)
+        self.size += head.size
+        self.next_offset = head.last_offset + 1
+        self.max_timestamp = max(self.max_timestamp, head.max_timestamp)
+
+    def heads(self, position: int) -> Iterator[tuple[int, BatchHead]]:
+        """Position and head of each batch from the batch at `position` on."""
+        window, start = b"", position
+        while position + HEAD_SIZE <= self.size:
+            if position - start + HEAD_SIZE > len(window):
+                window, start = os.pread(self.fd, _WALK_WINDOW, position), position
+            head = read_head(window, position - start)
+            yield position, head
+            position += head.size
+
+    def position_of(self, offset: int) -> int:
+        """The position of the batch that holds `offset`, or of the next one where there is a gap."""
+        for position, head in self.heads(self.index.position_of(offset)):
+            if head.last_offset >= offset:
+                return position
+        return self.size
+
+    def end_of_read(self, position: int, max_bytes: int, at_least_one: bool) -> int:
+        """Where a read of whole batches from `position` ends that is to give at most `max_bytes`.
+
+        With `at_least_one` the first batch is given even where it alone is larger. Long reads end where the index has
+        an entry, so that the read that follows finds its place without a search.
+        """
+        limit = position + max_bytes
+        if limit >= self.size:
+            return self.size
+        boundary = self.index.boundary_before(limit)
+        if boundary > position:
+            return boundary
+        end = position
+        for at, head in self.heads(position):
+            if at + head.size > limit:
+                return at + head.size if at_least_one and at == position else end
+            end = at + head.size
+        return end
+
+    def read(self, position: int, end: int) -> bytes:
+        """The bytes from `position` to `end`."""
+        return os.pread(self.fd, end - position, position)
+
+    def remove(self) -> None:
+        """Delete the segment's files."""
+        self._files.forget(self.path)
+        self.path.unlink(missing_ok=True)
+        self.checkpoint_path.unlink(missing_ok=True)

@@ -1,0 +1,81 @@
+"""Fetch sessions (KIP-227): the broker remembers what a client fetches, so that both sides only name changes.
+
+Counterpart: Kafka's FetchSession cache.
+"""
+
+import random
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+
+FINAL_EPOCH: Final = -1
+INITIAL_EPOCH: Final = 0
+_EPOCHS: Final = 2**31 - 1
+
+PartitionKey: TypeAlias = tuple[str | UUID, int]
+"""A partition as the request names it: the topic's name or id, and the number."""
+
+
+@dataclass(slots=True)
+class FetchedPartition:
+    """What a client wants of a partition, and what it was told of it last."""
+
+    fetch_offset: int
+    max_bytes: int
+    current_leader_epoch: int = -1
+    told_high_watermark: int = -1
+    told_start_offset: int = -1
+
+
+class FetchSession:
+    """The partitions of one session in the order in which they are served."""
+
+    __slots__ = ("epoch", "partitions", "session_id")
+
+    def __init__(self, session_id: int) -> None:
+        self.session_id = session_id
+        self.epoch = 1
+        self.partitions: OrderedDict[PartitionKey, FetchedPartition] = OrderedDict()
+
+
+class FetchSessions:
+    """All sessions; when there are too many, the one unused for the longest time goes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
+        # Unpredictable only to keep a client of an earlier run from finding its number taken by another.
+        self._random = random.Random()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self) -> FetchSession | None:
+        """A new session, or None where there are to be none; its client then sends full requests on and on."""
+        if self._limit == 0:
+            return None
+        session_id = self._random.randrange(1, 2**31 - 1)
+        while session_id in self._sessions:
+            session_id = self._random.randrange(1, 2**31 - 1)
+        if len(self._sessions) >= self._limit:
+            self._sessions.popitem(last=False)
+        session = self._sessions[session_id] = FetchSession(session_id)
+        return session
+
+    def resume(self, session_id: int, epoch: int) -> FetchSession:
+        """The session for an incremental request, its epoch counted up; raises `RequestFailed`."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise RequestFailed(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.epoch != epoch:
+            raise RequestFailed(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        session.epoch = 1 if epoch == _EPOCHS else epoch + 1
+        self._sessions.move_to_end(session_id)
+        return session
+
+    def close(self, session_id: int) -> None:
+        """End a session, if it is there."""
+        self._sessions.pop(session_id, None)

@@ -1,0 +1,72 @@
+"""What can be set on an embedded broker, in one frozen object that its parts read."""
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kafka.errors import KafkaConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """The settings of an embedded broker; in brackets what Kafka calls the same.
+
+    Sizes are bytes, times milliseconds.
+    """
+
+    node_id: int = 1
+    """The broker's id (``node.id``)."""
+    rack: str | None = None
+    """The rack that metadata name (``broker.rack``)."""
+    advertised_host: str | None = None
+    """The host that clients are told to connect to; the one listened on where not given (``advertised.listeners``)."""
+    auto_create_topics: bool = True
+    """Whether asking for a topic or producing to it creates it (``auto.create.topics.enable``)."""
+    num_partitions: int = 1
+    """Partitions of a topic that is created without a number (``num.partitions``)."""
+    topic_defaults: Mapping[str, str] = field(default_factory=dict)
+    """Topic configs that differ from Kafka's defaults, by the topic config's name."""
+    fsync: bool = False
+    """Sync each append to the disk before it is acknowledged, so that it survives a power failure as well."""
+    max_request_bytes: int = 104_857_600
+    """The largest request taken (``socket.request.max.bytes``)."""
+    max_fetch_bytes: int = 57_671_680
+    """The most that one fetch response holds (``fetch.max.bytes``)."""
+    max_open_files: int = 256
+    """Log files held open at a time."""
+    max_fetch_sessions: int = 1000
+    """Fetch sessions kept (``max.incremental.fetch.session.cache.slots``)."""
+    retention_check_interval_ms: int = 300_000
+    """How often retention is looked at (``log.retention.check.interval.ms``)."""
+    group_initial_rebalance_delay_ms: int = 0
+    """How long the first rebalance of an empty group waits for more members (``group.initial.rebalance.delay.ms``)."""
+    group_min_session_timeout_ms: int = 100
+    """The shortest session timeout a member may have (``group.min.session.timeout.ms``; there 6000)."""
+    group_max_session_timeout_ms: int = 1_800_000
+    """The longest (``group.max.session.timeout.ms``)."""
+    offset_metadata_max_bytes: int = 4096
+    """The longest metadata of a committed offset (``offset.metadata.max.bytes``)."""
+
+    @classmethod
+    def from_names(cls, names: Mapping[str, object]) -> "BrokerSettings":
+        """Settings by name; `KafkaConfigurationError` names what is unknown or of the wrong type."""
+        known = {one.name: one for one in dataclasses.fields(cls)}
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(known))}"
+                raise KafkaConfigurationError(f"{name} is no setting of the embedded broker: {hint}")
+        settings = cls(**names)  # type: ignore[arg-type]
+        settings._check()
+        return settings
+
+    def _check(self) -> None:
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.type in ("int", int) and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                raise KafkaConfigurationError(f"{one.name} has to be a whole number from 0 up, not {value!r}")
+            if one.type in ("bool", bool) and not isinstance(value, bool):
+                raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
+        if self.num_partitions < 1 or self.max_open_files < 1:
+            raise KafkaConfigurationError("num_partitions and max_open_files have to be at least 1")

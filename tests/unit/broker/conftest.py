@@ -1,0 +1,25 @@
+"""What the broker's unit tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka.broker.log.files import FilePool
+from kafka.broker.log.partition import LogOptions, PartitionLog
+
+
+@pytest.fixture
+def open_log(tmp_path: Path) -> Iterator[Callable[..., PartitionLog]]:
+    """Opens the log in the test's folder with the given options; each call is like a start after a crash."""
+    pools: list[FilePool] = []
+
+    def open_it(**options: int) -> PartitionLog:
+        pools.append(FilePool(4))
+        return PartitionLog(tmp_path / "log", LogOptions(**options), pools[-1])
+
+    yield open_it
+    for pool in pools:
+        pool.close()
