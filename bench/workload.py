@@ -80,9 +80,9 @@ class Sums:
 
 def _column_sums(data: Any, count: int, size: int) -> Words:
     """Add up the 32-bit words of `count` records of `size` bytes, column by column, modulo 2**32."""
-    words: Words = np.frombuffer(data, np.uint8)[: count * size].view(np.uint32).reshape(count, size // 4)
-    if words.nbytes != memoryview(data).nbytes:
+    if memoryview(data).nbytes != count * size:
         raise ValueError(f"{memoryview(data).nbytes} bytes are not {count} records of {size} bytes")
+    words: Words = np.frombuffer(data, np.uint8).view(np.uint32).reshape(count, size // 4)
     whole = count - count % FOLD
     sums: Words = np.add.reduce(words[whole:], axis=0, dtype=np.uint32)
     if whole:

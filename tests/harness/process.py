@@ -29,7 +29,7 @@ class Supervised:
         self.log = log
         self.pid = self._child.pid
         # The trap keeps an interrupt at the terminal from ending the watchdog before what it watches.
-        script = "trap '' INT TERM; cat >/dev/null; kill -9 -- -\"$1\" 2>/dev/null"
+        script = "trap '' INT TERM; cat >/dev/null; kill -s KILL -- \"-$1\" 2>/dev/null"
         self._watchdog = subprocess.Popen(
             ["/bin/sh", "-c", script, "watchdog", str(self.pid)],
             stdin=subprocess.PIPE,
