@@ -1,0 +1,176 @@
+"""A consumer's commits: asked for, automatic, and those whose callbacks wait for the caller."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafka.config import GroupOptions
+from kafka.consumer.commit_future import CommitFuture
+from kafka.consumer.subscription_state import SubscriptionState
+from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.member import GroupMember
+from kafka.coordinator.offsets import GroupOffsets
+from kafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+log = logging.getLogger(__name__)
+
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+Callback = Callable[[Offsets, Any], Any]
+
+
+class Commits:
+    """See the module. Coroutines run on the loop, the rest in the caller's thread unless it says otherwise.
+
+    Arguments:
+        options: the group's.
+        subscription: what is assigned, and the positions.
+        member: the membership; None without a group.
+        offsets: sends the commits; None without a group.
+        submit: has a function run on the loop.
+        call_attention: called on the loop when the caller has something to do.
+    """
+
+    def __init__(
+        self,
+        options: GroupOptions,
+        subscription: SubscriptionState,
+        member: GroupMember | None,
+        offsets: GroupOffsets | None,
+        submit: Callable[..., None],
+        call_attention: Callable[[], None],
+    ) -> None:
+        self._options = options
+        self._subscription = subscription
+        self._member = member
+        self._offsets = offsets
+        self._submit = submit
+        self._call_attention = call_attention
+        self._due = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._settled: deque[tuple[CommitFuture, Offsets, Callback | None]] = deque()
+        self.is_automatic = offsets is not None and options.enable_auto_commit
+        self.succeeded = 0
+
+    # On the loop ------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to commit automatically, if that is configured."""
+        if self.is_automatic:
+            self._arm()
+
+    async def close(self) -> None:
+        """Stop, and let what is under way be: a commit cut short is one that nobody knows the outcome of."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def commit(self, offsets: Offsets, timeout_ms: float) -> Any:
+        """Commit; returns the response. Raises `CommitFailedError`, `KafkaTimeoutError` and what the broker answers."""
+        response = await self._group().commit(offsets, self._credentials(), timeout_ms)
+        self.succeeded += 1
+        return response
+
+    async def commit_quietly(self, offsets: Offsets, timeout_ms: float) -> None:
+        """Commit where that is automatic; a failure is logged, because nobody asked for it."""
+        if not self.is_automatic or not offsets:
+            return
+        if self._subscription.is_automatic and not self._membership().is_valid:
+            return
+        try:
+            await self.commit(offsets, timeout_ms)
+        except KafkaError as error:
+            log.warning("auto commit of %d offsets failed: %s", len(offsets), error)
+
+    async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
+        """The group's committed offsets; partitions without one are left out."""
+        return await self._group().fetch(partitions, timeout_ms)
+
+    # In the caller's thread -------------------------------------------------------------------------------------------
+
+    def attend(self) -> None:
+        """Start the automatic commit that is due, and run callbacks of commits that are done."""
+        if self._due:
+            self._due = False
+            timeout_ms = max(self._options.auto_commit_interval_ms, 1_000)
+            offsets = self._subscription.all_consumed_offsets()
+            self._submit(self._spawn_quiet, offsets, timeout_ms)
+        self.run_callbacks()
+
+    def commit_later(self, offsets: Offsets, callback: Callback | None, timeout_ms: float) -> CommitFuture:
+        """Commit without waiting; see `KafkaConsumer.commit_async`."""
+        self._group()
+        future = CommitFuture()
+        chosen = callback if callback is not None else self._options.default_offset_commit_callback
+        self._submit(self._spawn_commit, future, dict(offsets), chosen, timeout_ms)
+        return future
+
+    def run_callbacks(self) -> None:
+        """Call back for commits that are done; raises what a callback raises."""
+        while self._settled:
+            future, offsets, callback = self._settled.popleft()
+            outcome = future.value if future.exception is None else future.exception
+            if callback is not None:
+                callback(offsets, outcome)
+            elif future.exception is not None and not future.has_callbacks:
+                log.warning("commit_async of %d offsets failed: %s", len(offsets), future.exception)
+            future.run_callbacks()
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _arm(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._options.auto_commit_interval_ms / 1000, self._interval_over)
+
+    def _interval_over(self) -> None:
+        # Only the caller knows what it has processed: everything handed out before its next poll().
+        self._due = True
+        self._call_attention()
+        self._arm()
+
+    def _spawn(self, coroutine: Any) -> None:
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _spawn_quiet(self, offsets: Offsets, timeout_ms: float) -> None:
+        self._spawn(self.commit_quietly(offsets, timeout_ms))
+
+    def _spawn_commit(
+        self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
+    ) -> None:
+        self._spawn(self._commit_for(future, offsets, callback, timeout_ms))
+
+    async def _commit_for(
+        self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
+    ) -> None:
+        try:
+            future.resolve(await self.commit(offsets, timeout_ms), None)
+        except asyncio.CancelledError:
+            future.resolve(None, CommitFailedError("the consumer was closed before the commit was done"))
+        except Exception as error:  # the future is where it is looked for
+            future.resolve(None, error)
+        self._settled.append((future, offsets, callback))
+        self._call_attention()
+
+    def _group(self) -> GroupOffsets:
+        if self._offsets is None:
+            raise IllegalStateError("committed offsets belong to a group: give the consumer a group_id")
+        return self._offsets
+
+    def _membership(self) -> Generation:
+        return self._member.generation if self._member is not None else NO_GENERATION
+
+    def _credentials(self) -> Generation:
+        """What a commit goes out with: the membership, or nothing for partitions assigned by hand."""
+        if not self._subscription.is_automatic:
+            return NO_GENERATION
+        generation = self._membership()
+        if not generation.is_valid:
+            raise CommitFailedError
+        return generation

@@ -1,0 +1,335 @@
+"""The core of a consumer: everything but the face.
+
+It has two sides. What stands below "The caller's side" runs in the caller's thread, or on its loop for the asyncio
+face, and never waits; coroutines, and what the parts call back, run on the client's loop. `Caller` carries news from
+one side to the other.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from kafka.cluster import Backoff, ClusterClient, ClusterMetadata
+from kafka.config import ConsumerConfig
+from kafka.consumer import consumer_metrics
+from kafka.consumer.commits import Commits, Offsets
+from kafka.consumer.fetch_buffer import FetchBuffer
+from kafka.consumer.fetcher import Fetcher
+from kafka.consumer.list_offsets import OffsetLookup
+from kafka.consumer.partition_state import RESET_STRATEGIES, PartitionState
+from kafka.consumer.positions import PositionResolver
+from kafka.consumer.rebalance import Rebalance
+from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.topic_watch import TopicWatch
+from kafka.coordinator.member import GroupMember
+from kafka.coordinator.offsets import GroupOffsets
+from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.state import CALLERS_TURN, MemberState
+from kafka.errors import IllegalStateError, KafkaTimeoutError
+from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
+
+log = logging.getLogger(__name__)
+
+
+class Caller(Protocol):
+    """How the two sides reach each other."""
+
+    def notify(self) -> None:
+        """Called on the loop: a caller that waits has something to look at."""
+
+    def submit(self, function: Callable[..., object], *args: object) -> None:
+        """Called by the caller: have ``function(*args)`` run on the loop."""
+
+
+class ConsumerCore:
+    """See the module.
+
+    Arguments:
+        config: all options.
+        caller: reaches the caller.
+        loop: the loop that this runs on.
+        client: the cluster; None: one is made from the options.
+    """
+
+    def __init__(
+        self,
+        config: ConsumerConfig,
+        caller: Caller,
+        loop: asyncio.AbstractEventLoop,
+        client: ClusterClient | None = None,
+    ) -> None:
+        self.config = config
+        self.client = client if client is not None else ClusterClient(config.connection, config.security)
+        self.subscription = SubscriptionState()
+        self.clock = PollClock(loop.time())
+        self.closed = False
+        self.attention = False
+        """Whether the caller should attend to something (its face knows how) before it takes records."""
+        self._caller = caller
+        self._loop = loop
+        self._errors: deque[Exception] = deque()
+        self._resting = False
+        self._woken = False
+        self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
+        self.metrics = consumer_metrics.register(self)
+
+    def _make_parts(self, backoff: Backoff) -> None:
+        fetch, group, submit = self.config.fetch, self.config.group, self._caller.submit
+        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
+        self.fetcher = Fetcher(
+            fetch, self.client, self.subscription, self.buffer, backoff, self._caller.notify, self._metadata_stale
+        )
+        timeout_ms = self.config.connection.request_timeout_ms
+        self.lookup = OffsetLookup(self.client, fetch.isolation_level, timeout_ms, backoff)
+        self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
+        self.member, offsets = self._make_group(backoff)
+        self.commits = Commits(group, self.subscription, self.member, offsets, submit, self._call_attention)
+        self.positions = PositionResolver(
+            self.subscription,
+            None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
+            self.lookup,
+            RESET_STRATEGIES[fetch.auto_offset_reset],
+            self._position_found,
+            self._failed,
+            backoff,
+        )
+        self.rebalance = None
+        if self.member is not None:
+            self.rebalance = Rebalance(
+                self.member, self.subscription, submit, self._assign_from_group, self.positions.kick
+            )
+
+    def _make_group(self, backoff: Backoff) -> tuple[GroupMember | None, GroupOffsets | None]:
+        group = self.config.group
+        if group.group_id is None:
+            return None, None
+        member = GroupMember(self.client, group, self, self.clock, backoff)
+        stable = self.config.fetch.isolation_level == "read_committed"
+        offsets = GroupOffsets(
+            self.client, group.group_id, group.group_instance_id, member.commit_refused, stable, backoff
+        )
+        return member, offsets
+
+    # The loop's side: life --------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Find the cluster; raises `NoBrokersAvailable`."""
+        await self.client.start()
+        self.client.on_metadata(self._metadata_changed)
+        self.commits.start()
+
+    async def close(self, autocommit: bool, timeout_ms: float) -> None:
+        """Commit if that is automatic, leave the group, close the connections. Does not raise."""
+        self.closed = True
+        self._caller.notify()
+        deadline = self._loop.time() + timeout_ms / 1000
+        self.fetcher.close()
+        self.positions.close()
+        self.topics.close()
+        if autocommit:
+            await self.commits.commit_quietly(self.consumed(), timeout_ms / 2)
+        await self.commits.close()
+        if self.member is not None:
+            await self.member.close(max(100.0, (deadline - self._loop.time()) * 1000))
+        await self.client.close()
+
+    # The loop's side: what callers wait for ---------------------------------------------------------------------------
+
+    async def position(self, tp: TopicPartition, timeout_ms: float) -> int:
+        """Where ``tp`` is read on, found out first if need be; raises `KafkaTimeoutError`."""
+        state = self.subscription.assigned(tp)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while state.position is None:
+                    self.positions.kick()
+                    await self.positions.next_round()
+                    self.raise_error()
+        except TimeoutError:
+            raise KafkaTimeoutError(
+                f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
+            ) from None
+        return state.position
+
+    async def leave_group(self, timeout_ms: float) -> None:
+        """Give up the membership. Raises nothing."""
+        if self.member is not None:
+            await self.member.leave("the consumer has unsubscribed", timeout_ms)
+
+    async def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions of a topic; None if there is no such topic."""
+        found = self.client.metadata.partitions_for_topic(topic)
+        if found is None:
+            found = (await self.client.refresh_metadata([topic])).partitions_for_topic(topic)
+        return found
+
+    async def all_topics(self) -> set[str]:
+        """The names of all topics but internal ones."""
+        response: MetadataResponse = await self.client.send_any(MetadataRequest(topics=None), min_version=1)
+        return {each.name for each in response.topics if each.name and not each.error_code and not each.is_internal}
+
+    async def is_connected(self) -> bool:
+        """Whether a broker is connected."""
+        nodes = self.client.metadata.brokers()
+        return any(self.client.ready_connection(node.nodeId) is not None for node in nodes)
+
+    # The caller's side: polling ---------------------------------------------------------------------------------------
+
+    def begin_poll(self) -> None:
+        """The caller is in `poll()`."""
+        if self.closed:
+            raise IllegalStateError("the consumer is closed")
+        self.clock.begin(self._loop.time())
+
+    def end_poll(self) -> None:
+        """The caller has left `poll()`."""
+        self.clock.end(self._loop.time())
+
+    def begin_attending(self) -> None:
+        """The caller looks at what happened in the background; from now on `attention` means something newer."""
+        self.attention = False
+        self.raise_error()
+        self.commits.attend()
+
+    def raise_error(self) -> None:
+        """Raise what went wrong in the background, one error a call; the call after the last one lets work go on."""
+        if self._errors:
+            self.attention = self._resting = True
+            raise self._errors.popleft()
+        if self._resting:
+            self._resting = False
+            self._caller.submit(self.positions.kick)
+
+    def wake(self) -> None:
+        """Have the caller return from waiting, now or next time; any thread may call this."""
+        self._woken = True
+        self._caller.notify()
+
+    def woken(self) -> bool:
+        """Whether `wake` was called since this was asked last."""
+        woken, self._woken = self._woken, False
+        return woken
+
+    # The caller's side: subscribing and seeking -----------------------------------------------------------------------
+
+    def subscribed(self) -> None:
+        """The subscription has changed."""
+        if self.rebalance is not None:
+            self.rebalance.ask_again()
+        self.attention = True
+        self._caller.submit(self._resubscribe)
+
+    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Take partitions by hand."""
+        self._drop(self.subscription.assign_from_user(partitions))
+        self._caller.submit(self.topics.update)
+        self._caller.submit(self.positions.kick)
+
+    def unsubscribe(self) -> None:
+        """Take nothing any more; leaving the group is left to `leave_group`."""
+        self._drop(self.subscription.unsubscribe())
+        self._caller.submit(self.topics.update)
+
+    def seek(self, state: PartitionState, offset: int) -> None:
+        """Read on from ``offset``."""
+        self.buffer.discard(state)
+        state.reset = None
+        state.position = offset
+        self._caller.submit(self.fetcher.refresh, state)
+
+    def reset(self, state: PartitionState, timestamp: int | None) -> None:
+        """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
+        self.buffer.discard(state)
+        state.position = None
+        state.reset = timestamp
+        self._caller.submit(self.fetcher.refresh, state)
+        self._caller.submit(self.positions.kick)
+
+    def pause(self, state: PartitionState) -> None:
+        """Hand out nothing of a partition until `resume`; what has been fetched is kept."""
+        state.paused = True
+        self._caller.submit(self.fetcher.refresh, state)
+
+    def resume(self, state: PartitionState) -> None:
+        """Hand it out again."""
+        state.paused = False
+        self.buffer.resume(state)
+        self._caller.submit(self.fetcher.refresh, state)
+
+    def consumed(self) -> Offsets:
+        """The positions, for a commit."""
+        return self.subscription.all_consumed_offsets()
+
+    # The loop's side: hooks of the member -----------------------------------------------------------------------------
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """See `MemberHooks`."""
+        return self.subscription.topics
+
+    def watch_group_topics(self, topics: frozenset[str]) -> None:
+        """See `MemberHooks`."""
+        self.topics.watch_group(topics)
+
+    def member_moved(self, state: MemberState) -> None:
+        """See `MemberHooks`."""
+        if self.rebalance is not None:
+            self.rebalance.member_moved()
+        if state in CALLERS_TURN:
+            self._call_attention()
+
+    def member_failed(self, error: Exception) -> None:
+        """See `MemberHooks`."""
+        self._failed(error)
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _call_attention(self) -> None:
+        self.attention = True
+        self._caller.notify()
+
+    def _failed(self, error: Exception) -> None:
+        self._errors.append(error)
+        self._call_attention()
+
+    def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
+        if state.generation == generation and state.position is None:
+            state.position, state.reset = offset, None
+            state.fetch_generation, state.fetch_offset = generation, offset
+            self.fetcher.refresh(state)
+
+    def _unblocked(self, state: PartitionState) -> None:
+        self._caller.submit(self.fetcher.refresh, state)
+
+    def _out_of_range(self, state: PartitionState) -> None:
+        policy = self.config.fetch.auto_offset_reset
+        log.info("offset %s of %s-%d is out of range: going to the %s one", state.position, *state.tp, policy)
+        self.reset(state, RESET_STRATEGIES[policy])
+
+    def _assign_from_group(self, partitions: Iterable[TopicPartition]) -> None:
+        self._drop(self.subscription.assign_from_group(partitions))
+
+    def _drop(self, gone: list[PartitionState]) -> None:
+        for state in gone:
+            self.buffer.discard(state)
+            self._caller.submit(self.fetcher.forget, state)
+
+    def _resubscribe(self) -> None:
+        self.topics.update()
+        if self.member is not None:
+            self.member.request_rejoin("the subscription has changed")
+
+    def _metadata_stale(self) -> None:
+        if not self.closed:
+            self.client.request_refresh()
+
+    def _metadata_changed(self, metadata: ClusterMetadata) -> None:
+        if self.closed:
+            return
+        others_match = self.topics.metadata_changed(metadata)
+        self.fetcher.refresh_all()
+        if self.member is not None and self.subscription.is_automatic:
+            if others_match:
+                self.member.request_rejoin("other topics match the pattern now")
+            self.member.check_metadata(metadata)

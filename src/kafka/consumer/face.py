@@ -1,0 +1,174 @@
+"""What the synchronous and the asyncio consumer have in common: everything that does not wait."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka.consumer.core import ConsumerCore
+from kafka.consumer.partition_state import EARLIEST, LATEST, PartitionState
+from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
+from kafka.errors import IllegalArgumentError, IllegalStateError
+from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+
+Listener = ConsumerRebalanceListener | AsyncConsumerRebalanceListener
+
+
+COLUMNS_BYTES = 8 * 1024 * 1024
+"""How many fetched bytes one call opens for columns; more stay in the buffer while these are worked on."""
+
+
+def check_max_records(given: Any, default: int) -> int:
+    """The number of records to hand out at most; raises `IllegalArgumentError`."""
+    if given is None:
+        return default
+    if not isinstance(given, int) or given < 1:
+        raise IllegalArgumentError(f"max_records is a whole number from 1, not {given!r}")
+    return given
+
+
+def check_offset(given: Any) -> int:
+    """An offset to go to; raises `IllegalArgumentError`."""
+    if not isinstance(given, int) or given < 0:
+        raise IllegalArgumentError(f"an offset is a whole number from 0, not {given!r}")
+    return given
+
+
+def found_or_none(
+    found: Mapping[TopicPartition, OffsetAndTimestamp],
+) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+    """The result of a lookup by time, with None where no record is as late."""
+    return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
+
+
+def check_offsets(offsets: object) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    """The offsets given to a commit; raises `IllegalArgumentError`."""
+    if not isinstance(offsets, Mapping):
+        raise IllegalArgumentError(
+            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
+        )
+    for tp, committed in offsets.items():
+        if not isinstance(tp, TopicPartition) or not isinstance(committed, OffsetAndMetadata):
+            raise IllegalArgumentError(
+                f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata; there is {tp!r}: {committed!r}"
+            )
+        if committed.offset < 0:
+            raise IllegalArgumentError(f"the offset to commit for {tp!r} is {committed.offset}; offsets begin at 0")
+    return offsets
+
+
+def check_times(timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    """The times given to a lookup; raises `ValueError`."""
+    for tp, timestamp in timestamps.items():
+        if int(timestamp) < 0:
+            raise IllegalArgumentError(
+                f"the time to look up in {tp!r} is {timestamp}; times are milliseconds since 1970, and not negative "
+                "(use beginning_offsets() or end_offsets() for the ends)"
+            )
+    return {tp: int(timestamp) for tp, timestamp in timestamps.items()}
+
+
+class ConsumerFace:
+    """The methods that do not wait. All but `wakeup` belong to the thread that polls."""
+
+    _core: ConsumerCore
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options in effect, by name, without those of `kafka.config.SecurityOptions`."""
+        config = self._core.config
+        slices = (config.connection, config.fetch, config.group, config.consumer)
+        return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+
+    def subscribe(
+        self,
+        topics: Iterable[str] = (),
+        pattern: str | re.Pattern[str] | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        """Have the group assign partitions; replaces an earlier subscription. Nothing is sent before the next `poll()`.
+
+        Arguments:
+            topics: names of topics.
+            pattern: instead of names, a regular expression that names have to begin with a match of; topics that are
+                created later are found as metadata are refreshed (``metadata_max_age_ms``).
+            listener: told when partitions come and go.
+
+        Raises `IllegalStateError` after `assign`, without a ``group_id``, or where topics and a pattern are both given.
+        """
+        self._check_open()
+        if self._core.member is None:
+            raise IllegalStateError("subscribe() needs a group: give the consumer a group_id, or use assign()")
+        self._core.subscription.subscribe(topics, pattern, listener)
+        self._core.subscribed()
+
+    def subscription(self) -> set[str] | None:
+        """The topics subscribed to, or that match the pattern now; None without a subscription."""
+        subscription = self._core.subscription
+        return set(subscription.topics) if subscription.is_automatic else None
+
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions that this consumer reads now; a subscription gives them during `poll()`."""
+        return self._core.subscription.assigned_partitions()
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Read on from ``offset`` at the next `poll()`.
+
+        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset below 0.
+        """
+        self._core.seek(self._assigned(partition), check_offset(offset))
+
+    def seek_to_beginning(self, *partitions: TopicPartition) -> None:
+        """Read on from the start of the log, of all assigned partitions if none are given; looked up when needed."""
+        self._reset(partitions, EARLIEST)
+
+    def seek_to_end(self, *partitions: TopicPartition) -> None:
+        """Read on from the end of the log, of all assigned partitions if none are given; looked up when needed."""
+        self._reset(partitions, LATEST)
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Hand out nothing of these partitions until `resume`, without leaving the group or losing the position."""
+        for state in [self._assigned(tp) for tp in partitions]:
+            self._core.pause(state)
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Hand out these partitions again."""
+        for state in [self._assigned(tp) for tp in partitions]:
+            self._core.resume(state)
+
+    def paused(self) -> set[TopicPartition]:
+        """The partitions that are paused."""
+        return {state.tp for state in self._core.subscription.states() if state.paused}
+
+    def highwater(self, partition: TopicPartition) -> int | None:
+        """The offset after the last record that consumers may see, as the last fetch told; None before the first."""
+        return self._assigned(partition).highwater
+
+    def metrics(self, raw: bool = False) -> dict[str, dict[str, float]]:
+        """Present values by group and name.
+
+        Arguments:
+            raw: accepted for the sake of older programs, without effect.
+        """
+        return self._core.metrics.snapshot()
+
+    def wakeup(self) -> None:
+        """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""
+        self._core.wake()
+
+    def _assigned(self, tp: TopicPartition) -> PartitionState:
+        self._check_open()
+        return self._core.subscription.assigned(tp)
+
+    def _reset(self, partitions: Iterable[TopicPartition], timestamp: int) -> None:
+        self._check_open()
+        wanted = list(partitions)
+        states = [self._assigned(tp) for tp in wanted] if wanted else self._core.subscription.states()
+        if not states:
+            raise IllegalStateError("no partitions are assigned to seek in")
+        for state in states:
+            self._core.reset(state, timestamp)
+
+    def _check_open(self) -> None:
+        if self._core.closed:
+            raise IllegalStateError("the consumer is closed")

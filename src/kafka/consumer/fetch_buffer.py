@@ -1,0 +1,237 @@
+"""The buffer between the loop, which fetches, and the caller, who decodes and takes.
+
+The loop puts a partition's answer in and goes on fetching while the bounds allow it; the caller takes slices without a
+hop to the loop. One lock, held for a few operations a batch, never while decoding.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from kafka.config import FetchOptions
+from kafka.consumer.fetched import DecodedFetch, Fetched, Slice
+from kafka.consumer.partition_state import PartitionState
+from kafka.errors import OffsetOutOfRangeError
+
+PARTITION_FETCHES = 2
+"""How many full answers of one partition may lie here: one to decode while the next is on its way."""
+
+NO_LIMIT = 2**63 - 1
+
+
+class FetchBuffer:
+    """See the module.
+
+    Arguments:
+        options: sizes in bytes, how to decode.
+        unblocked: called, in the caller's thread, with a partition that may be fetched again.
+        out_of_range: called, in the caller's thread, with a partition whose position the broker does not have (any
+            more) where there is a reset policy.
+    """
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        unblocked: Callable[[PartitionState], None],
+        out_of_range: Callable[[PartitionState], None],
+    ) -> None:
+        self._check_crcs = options.check_crcs
+        self._read_committed = options.isolation_level == "read_committed"
+        self._resets = options.auto_offset_reset != "none"
+        self._partition_bound = max(1, PARTITION_FETCHES * options.max_partition_fetch_bytes)
+        self._bound = max(self._partition_bound, options.fetch_max_bytes)
+        self._unblocked = unblocked
+        self._out_of_range = out_of_range
+        self._lock = threading.Lock()
+        self._ready: deque[PartitionState] = deque()
+        self._bytes = 0
+        self._held_up: dict[PartitionState, None] = {}
+        self.records_taken = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes fetched and not handed out yet."""
+        return self._bytes
+
+    # The loop's side --------------------------------------------------------------------------------------------------
+
+    def put(self, item: Fetched) -> bool:
+        """Take in an answer; False if a seek or a rebalance has made it useless."""
+        state = item.state
+        with self._lock:
+            if item.generation == state.generation:
+                state.items.append(item)
+                state.buffered_bytes += item.nbytes
+                self._bytes += item.nbytes
+                self._make_ready(state)
+                return True
+        item.drop()
+        return False
+
+    def is_full(self, state: PartitionState) -> bool:
+        """Whether a partition has to wait for the caller; ``unblocked`` is called when it need not any more."""
+        with self._lock:
+            state.blocked = state.buffered_bytes >= self._partition_bound
+            if not state.blocked and self._bytes >= self._bound:
+                state.blocked = True
+                self._held_up[state] = None
+            return state.blocked
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def take(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> list[Slice]:
+        """Up to ``max_records`` records, a slice a partition mostly; positions are left where they are.
+
+        Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
+
+        Arguments:
+            max_bytes: open no more fetched bytes once so many have been.
+            one_each: at most one slice of each partition.
+        """
+        taken: list[Slice] = []
+        aside: list[PartitionState] = []
+        left, opened = max_records, 0
+        while left > 0 and opened < max_bytes:
+            state = self._next_ready()
+            if state is None:
+                break
+            if one_each and any(piece.state is state for piece in taken):
+                aside.append(state)
+                continue
+            try:
+                if state.current is None:
+                    if not self._open_next(state, taken):
+                        break
+                    opened += _nbytes(state.current)
+                left -= self._take_slice(state, left, taken)
+            finally:
+                self._requeue(state)
+        for state in aside:
+            self._requeue(state)
+        self.records_taken += max_records - left
+        return taken
+
+    def unread(self, slices: Iterable[Slice]) -> None:
+        """Put back, in their order, slices that have been taken and not used."""
+        for piece in reversed(list(slices)):
+            state = piece.state
+            if not piece.is_current:
+                continue
+            with self._lock:
+                if state.current is not None:
+                    state.items.appendleft(state.current)
+                state.current = DecodedFetch(piece.columns, piece.next_offset, 0)
+                self._make_ready(state)
+
+    def resume(self, state: PartitionState) -> None:
+        """Hand out again what a pause held back."""
+        with self._lock:
+            self._make_ready(state)
+
+    def discard(self, state: PartitionState) -> None:
+        """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all."""
+        with self._lock:
+            state.generation += 1
+            items = list(state.items)
+            state.items.clear()
+            state.current = None
+            self._bytes -= state.buffered_bytes
+            state.buffered_bytes = 0
+            state.blocked = False
+            self._held_up.pop(state, None)
+            freed = self._freed()
+        for item in items:
+            if isinstance(item, Fetched):
+                item.drop()
+        for other in freed:
+            self._unblocked(other)
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _make_ready(self, state: PartitionState) -> None:
+        if not state.queued and not state.paused and (state.items or state.current is not None):
+            state.queued = True
+            self._ready.append(state)
+
+    def _next_ready(self) -> PartitionState | None:
+        with self._lock:
+            while self._ready:
+                state = self._ready.popleft()
+                state.queued = False
+                if not state.paused and (state.current is not None or state.items):
+                    return state
+        return None
+
+    def _requeue(self, state: PartitionState) -> None:
+        with self._lock:
+            if state.current is not None and not state.queued and not state.paused:
+                state.queued = True
+                self._ready.appendleft(state)  # what has been decoded is handed out first
+            else:
+                self._make_ready(state)
+
+    def _open_next(self, state: PartitionState, taken: list[Slice]) -> bool:
+        """Make the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
+        with self._lock:
+            item = state.items.popleft()
+        if isinstance(item, DecodedFetch):
+            state.current = item
+        elif item.error is None:
+            state.current = item.decode(self._check_crcs, self._read_committed)
+        elif taken:
+            state.items.appendleft(item)
+            return False
+        elif self._resets and isinstance(item.error, OffsetOutOfRangeError):
+            self._out_of_range(state)
+        else:
+            if item.sticky:
+                state.items.appendleft(item)
+            raise item.error
+        return True
+
+    def _take_slice(self, state: PartitionState, most: int, taken: list[Slice]) -> int:
+        current = state.current
+        if current is None:
+            return 0
+        count = min(most, current.left)
+        start, stop = current.start, current.start + count
+        ends = stop == len(current.columns)
+        next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
+        if count:
+            whole = start == 0 and ends
+            columns = current.columns if whole else current.columns.slice(start, stop)
+            taken.append(Slice(state, state.generation, columns, next_offset))
+        elif taken and taken[-1].state is state:
+            taken[-1].next_offset = next_offset  # nothing but control records and gaps: read over together
+        else:
+            state.position = next_offset
+        current.start = stop
+        if ends:
+            self._finish(state, current)
+        return count
+
+    def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
+        """All of ``current`` has been handed out."""
+        with self._lock:
+            state.current = None
+            state.buffered_bytes -= current.nbytes
+            self._bytes -= current.nbytes
+            if current.error is not None:
+                failed = Fetched(state, state.generation, current.next_offset, error=current.error, sticky=True)
+                state.items.appendleft(failed)
+            freed = self._freed()
+            if state.blocked and state.buffered_bytes < self._partition_bound and state not in freed:
+                freed.append(state)
+        for other in freed:
+            self._unblocked(other)
+
+    def _freed(self) -> list[PartitionState]:
+        if not self._held_up or self._bytes >= self._bound:
+            return []
+        freed = list(self._held_up)
+        self._held_up.clear()
+        return freed
+
+
+def _nbytes(opened: DecodedFetch | None) -> int:
+    return 0 if opened is None else opened.nbytes

@@ -1,0 +1,168 @@
+"""Incremental fetch sessions (KIP-227): a broker remembers what is fetched from it, and requests name only changes.
+
+Pure bookkeeping, without I/O. A session also serves as the list of what to fetch where sessions are not in use: then
+every request names everything.
+"""
+
+import uuid
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kafka.consumer.partition_state import PartitionState
+from kafka.structs import TopicPartition
+from kafka.wire.api.fetch import FetchPartition, FetchTopic, ForgottenTopic
+
+NO_SESSION = 0
+FINAL_EPOCH = -1
+"""Epoch of a request outside any session, or, with a session's id, of the one that ends it."""
+INITIAL_EPOCH = 0
+"""Epoch of a request that asks for a new session."""
+_MAX_EPOCH = 2**31 - 1
+_NO_ID = uuid.UUID(int=0)
+
+
+class Wanted(NamedTuple):
+    """A partition to fetch.
+
+    Arguments:
+        state: its state.
+        generation: of the state, when this was wanted.
+        offset: where to read on.
+        leader_epoch: of the leader, as the metadata have it; -1 if not known (KIP-320).
+        topic_id: for Fetch v13 and later; None where the metadata have none (KIP-516).
+    """
+
+    state: PartitionState
+    generation: int
+    offset: int
+    leader_epoch: int
+    topic_id: uuid.UUID | None
+
+
+class FetchBody(NamedTuple):
+    """What a session adds to a FetchRequest."""
+
+    session_id: int
+    session_epoch: int
+    topics: list[FetchTopic]
+    forgotten: list[ForgottenTopic]
+    by_id: bool
+
+
+class FetchSession:
+    """What is wanted from one broker, and what it knows of it.
+
+    Arguments:
+        incremental: whether to use sessions at all.
+        max_bytes: ``max_partition_fetch_bytes``.
+    """
+
+    def __init__(self, incremental: bool, max_bytes: int) -> None:
+        self._incremental = incremental
+        self._max_bytes = max_bytes
+        self._id = NO_SESSION
+        self._epoch = INITIAL_EPOCH if incremental else FINAL_EPOCH
+        self._changed: dict[TopicPartition, None] = {}
+        self._forget: dict[TopicPartition, uuid.UUID | None] = {}
+        self._known: dict[TopicPartition, uuid.UUID | None] = {}
+        self._by_id = True
+        self.wanted: dict[TopicPartition, Wanted] = {}
+
+    @property
+    def in_session(self) -> bool:
+        """Whether the broker holds a session."""
+        return self._id != NO_SESSION
+
+    def want(self, wanted: Wanted) -> None:
+        """Fetch a partition, or fetch it from another offset."""
+        tp = wanted.state.tp
+        if self.wanted.get(tp) == wanted:
+            return
+        self.wanted[tp] = wanted
+        self._changed[tp] = None
+        if tp in self._known and self._known[tp] != wanted.topic_id:
+            self._forget[tp] = self._known.pop(tp)
+        elif self._forget.get(tp, _NO_ID) == wanted.topic_id:
+            self._known[tp] = self._forget.pop(tp)
+
+    def drop(self, tp: TopicPartition) -> None:
+        """Fetch a partition no longer."""
+        if self.wanted.pop(tp, None) is not None:
+            self._changed.pop(tp, None)
+            if tp in self._known:
+                self._forget[tp] = self._known.pop(tp)
+
+    def answers(self, tp: TopicPartition) -> Wanted | None:
+        """What a partition in an answer belongs to; None if it is wanted no more, or from another offset by now."""
+        return None if tp in self._changed else self.wanted.get(tp)
+
+    def next_request(self) -> FetchBody:
+        """The body of the next request; from then on what it says counts as said."""
+        by_id = all(each.topic_id is not None for each in self.wanted.values()) if self._epoch <= 0 else self._by_id
+        if by_id and self._epoch > 0 and any(self.wanted[tp].topic_id is None for tp in self._changed):
+            self.reset()  # a session speaks either of names or of ids
+            return self.next_request()
+        self._by_id = by_id
+        full = self._epoch <= INITIAL_EPOCH
+        named = self.wanted.values() if full else [self.wanted[tp] for tp in self._changed]
+        forgotten = [] if full else _forgotten(self._forget)
+        body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, by_id)
+        if full:
+            self._known.clear()
+        self._known.update((each.state.tp, each.topic_id) for each in named)
+        self._changed.clear()
+        self._forget.clear()
+        return body
+
+    def answered(self, session_id: int) -> None:
+        """The broker took the request; ``session_id`` is the session it holds from now on, 0 for none."""
+        if not self._incremental:
+            return
+        if session_id == NO_SESSION:
+            self.reset()
+        elif self._id == session_id:
+            self._epoch = self._epoch + 1 if self._epoch < _MAX_EPOCH else 1
+        else:
+            self._id, self._epoch = session_id, 1
+
+    def reset(self, keep_id: bool = False) -> None:
+        """Start over: the next request names everything.
+
+        Arguments:
+            keep_id: name the present session once more, so that the broker puts the new one in its place.
+        """
+        if not keep_id:
+            self._id = NO_SESSION
+        if self._incremental:
+            self._epoch = INITIAL_EPOCH
+        self._known.clear()
+        self._forget.clear()
+        self._by_id = True
+
+    def _topics(self, named: Iterable[Wanted]) -> list[FetchTopic]:
+        topics: dict[str, FetchTopic] = {}
+        for wanted in named:
+            tp = wanted.state.tp
+            topic = topics.get(tp.topic)
+            if topic is None:
+                topic = FetchTopic(topic=tp.topic, topic_id=wanted.topic_id or _NO_ID, partitions=[])
+                topics[tp.topic] = topic
+            topic.partitions.append(
+                FetchPartition(
+                    partition=tp.partition,
+                    current_leader_epoch=wanted.leader_epoch,
+                    fetch_offset=wanted.offset,
+                    partition_max_bytes=self._max_bytes,
+                )
+            )
+        return list(topics.values())
+
+
+def _forgotten(partitions: dict[TopicPartition, uuid.UUID | None]) -> list[ForgottenTopic]:
+    topics: dict[tuple[str, uuid.UUID | None], list[int]] = {}
+    for tp, topic_id in partitions.items():
+        topics.setdefault((tp.topic, topic_id), []).append(tp.partition)
+    return [
+        ForgottenTopic(topic=topic, topic_id=topic_id or _NO_ID, partitions=numbers)
+        for (topic, topic_id), numbers in topics.items()
+    ]

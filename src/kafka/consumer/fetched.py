@@ -1,0 +1,212 @@
+"""Fetched bytes on their way to the caller: as they came, decoded, and handed out."""
+
+import struct
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+from kafka.consumer.partition_state import PartitionState
+from kafka.errors import CorruptRecordError
+from kafka.record import Columns, decode_batches
+
+_HEAD = struct.Struct(">qi")
+_HEAD_SIZE = 12
+_MAGIC_AT = 16
+_LAST_OFFSET_DELTA = struct.Struct(">i")
+_LAST_OFFSET_DELTA_AT = 23
+_SMALLEST = 14
+"""Bytes after the length field of the smallest batch there can be: a message of magic 0 without key and value."""
+
+
+def whole_batches(data: memoryview) -> tuple[int, int]:
+    """How far the whole batches in ``data`` go: bytes, and the offset after the last one (-1 without any).
+
+    Only lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded.
+    """
+    at, last, size = 0, -1, len(data)
+    base = 0
+    while at + _HEAD_SIZE <= size:
+        base_offset, length = _HEAD.unpack_from(data, at)
+        end = at + _HEAD_SIZE + length
+        if length < _SMALLEST or end > size:
+            break
+        base, last, at = base_offset, at, end
+    if last < 0:
+        return 0, -1
+    if data[last + _MAGIC_AT] < 2:
+        return at, int(base) + 1
+    return at, int(base) + int(_LAST_OFFSET_DELTA.unpack_from(data, last + _LAST_OFFSET_DELTA_AT)[0]) + 1
+
+
+class SharedFrame:
+    """A response's pooled frame, given back when the last partition in it has been decoded or dropped."""
+
+    __slots__ = ("_count", "_lock", "_release")
+
+    def __init__(self, release: Callable[[], None] | None) -> None:
+        self._release = release
+        self._count = 1
+        self._lock = threading.Lock()
+
+    def retain(self) -> None:
+        """One more part of the frame is in use."""
+        with self._lock:
+            self._count += 1
+
+    def release(self) -> None:
+        """One part less."""
+        with self._lock:
+            self._count -= 1
+            last = self._count == 0
+        if last and self._release is not None:
+            self._release()
+
+
+class Fetched:
+    """The answer for one partition: records as bytes, or an error to raise when the caller gets there.
+
+    Arguments:
+        state: the partition.
+        generation: the one it was fetched under.
+        offset: the offset asked for.
+        records: whole batches, the last may be cut.
+        nbytes: what it counts for against the bounds of the buffer.
+        frame: holds the bytes.
+        aborted: pairs of producer id and first offset of aborted transactions.
+        error: instead of records.
+        sticky: whether the error is raised again and again until a seek leads past it.
+    """
+
+    __slots__ = ("aborted", "error", "frame", "generation", "nbytes", "offset", "records", "state", "sticky")
+
+    def __init__(
+        self,
+        state: PartitionState,
+        generation: int,
+        offset: int,
+        records: memoryview | None = None,
+        nbytes: int = 0,
+        frame: SharedFrame | None = None,
+        aborted: Sequence[tuple[int, int]] = (),
+        error: Exception | None = None,
+        sticky: bool = False,
+    ) -> None:
+        self.state = state
+        self.generation = generation
+        self.offset = offset
+        self.records = records
+        self.nbytes = nbytes
+        self.frame = frame
+        self.aborted = aborted
+        self.error = error
+        self.sticky = sticky
+
+    def drop(self) -> None:
+        """Let go of the bytes."""
+        self.records = None
+        frame, self.frame = self.frame, None
+        if frame is not None:
+            frame.release()
+
+    def decode(self, check_crcs: bool, read_committed: bool) -> "DecodedFetch":
+        """Decode into columns and let go of the bytes.
+
+        What comes before a corrupt batch is handed out; the error is kept for when the caller gets there.
+        """
+        assert self.records is not None
+        error: CorruptRecordError | None = None
+        try:
+            columns = self._columns(self.records, check_crcs, read_committed)
+        except CorruptRecordError as corrupt:
+            error = corrupt
+            sound = self.records[: self._sound_bytes(check_crcs)]
+            columns = self._columns(sound, check_crcs, read_committed)
+        self.drop()
+        return DecodedFetch(columns, columns.next_offset, self.nbytes, error)
+
+    def _columns(self, data: memoryview, check_crcs: bool, read_committed: bool) -> Columns:
+        return decode_batches(
+            data,
+            topic=self.state.tp.topic,
+            partition=self.state.tp.partition,
+            check_crcs=check_crcs,
+            read_committed=read_committed,
+            aborted_transactions=self.aborted,
+            start_offset=self.offset,
+        )
+
+    def _sound_bytes(self, check_crcs: bool) -> int:
+        """How many bytes come before the first batch that does not decode."""
+        assert self.records is not None
+        at = 0
+        while at + _HEAD_SIZE <= len(self.records):
+            end = at + _HEAD_SIZE + _HEAD.unpack_from(self.records, at)[1]
+            if end > len(self.records) or end <= at:
+                break
+            try:
+                self._columns(self.records[at:end], check_crcs, read_committed=False)
+            except CorruptRecordError:
+                break
+            at = end
+        return at
+
+
+class DecodedFetch:
+    """Columns that are being handed out.
+
+    Arguments:
+        columns: all of them.
+        next_offset: the position once they have been handed out.
+        nbytes: what they count for against the bounds of the buffer.
+        error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
+    """
+
+    __slots__ = ("columns", "error", "nbytes", "next_offset", "start")
+
+    def __init__(self, columns: Columns, next_offset: int, nbytes: int, error: Exception | None = None) -> None:
+        self.columns = columns
+        self.next_offset = next_offset
+        self.nbytes = nbytes
+        self.error = error
+        self.start = 0
+
+    @property
+    def left(self) -> int:
+        """Records that have not been handed out."""
+        return len(self.columns) - self.start
+
+
+class Slice:
+    """A run of records of one partition, handed out together.
+
+    Arguments:
+        state: the partition.
+        generation: the one they were fetched under; the position moves only while it is the present one.
+        columns: the records.
+        next_offset: the position after them.
+    """
+
+    __slots__ = ("columns", "generation", "next_offset", "state")
+
+    def __init__(self, state: PartitionState, generation: int, columns: Columns, next_offset: int) -> None:
+        self.state = state
+        self.generation = generation
+        self.columns = columns
+        self.next_offset = next_offset
+
+    @property
+    def is_current(self) -> bool:
+        """Whether no seek, revocation or other assignment came in between."""
+        return self.generation == self.state.generation
+
+    def advance(self) -> None:
+        """Move the position past these records."""
+        if self.generation == self.state.generation:
+            self.state.position = self.next_offset
+            self.state.leader_epoch = self.columns.leader_epoch
+
+    def from_offset(self, offset: int) -> "Slice":
+        """What is left from ``offset`` on."""
+        first = bisect_left(self.columns.offsets, offset)
+        rest = self.columns.slice(first, len(self.columns))
+        return Slice(self.state, self.generation, rest, self.next_offset)

@@ -1,0 +1,84 @@
+"""What an assignor is, and what it is told of the group."""
+
+import abc
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from kafka.structs import TopicPartition
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+
+class PartitionCounts(Protocol):
+    """The part of the cluster's metadata that an assignor needs."""
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions of a topic; None for a topic that is not known."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a member told about itself when it joined.
+
+    Arguments:
+        topics: the topics it wants.
+        user_data: what its assignor added.
+        owned_partitions: the partitions it still holds; empty in the eager protocol.
+        generation: the generation they are from; -1 where it is not known.
+        group_instance_id: set on static members (KIP-345).
+        rack_id: the rack it runs in, or None (KIP-881).
+    """
+
+    topics: Sequence[str]
+    user_data: bytes | None = None
+    owned_partitions: Sequence[TopicPartition] = ()
+    generation: int = -1
+    group_instance_id: str | None = None
+    rack_id: str | None = None
+
+    @property
+    def subscription(self) -> Sequence[str]:
+        """The topics, under the name that older assignors use."""
+        return self.topics
+
+
+class AbstractPartitionAssignor(abc.ABC):
+    """A way to spread partitions over members. Java: ``ConsumerPartitionAssignor``, eager protocol.
+
+    Members of one group agree on an assignor by its ``name``, also across clients in other languages, so assignors of
+    one name have to assign alike. Methods may be class methods; both classes and instances are accepted as
+    ``partition_assignment_strategy``. They run on the client's loop thread and must not block.
+    """
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name that members agree by, such as ``"range"``."""
+
+    @abc.abstractmethod
+    def assign(
+        self, cluster: PartitionCounts, members: Mapping[str, Subscription]
+    ) -> Mapping[str, ConsumerProtocolAssignment]:
+        """Spread the partitions of all topics that members want.
+
+        Arguments:
+            cluster: answers ``partitions_for_topic(topic)``.
+            members: the subscriptions by member id.
+
+        Returns the assignment of each member; each partition goes to at most one of them.
+        """
+
+    @abc.abstractmethod
+    def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """What to tell the leader when joining: the topics, and the assignor's own user data."""
+
+    @abc.abstractmethod
+    def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
+        """Called with this member's assignment after each rebalance."""
+
+
+def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
+    """Order members as Java does: static ones first, by instance id; then the others by member id."""
+    member_id, subscription = member
+    instance_id = subscription.group_instance_id
+    return (False, instance_id) if instance_id is not None else (True, member_id)

@@ -1,0 +1,49 @@
+"""The range assignor: of each topic, each member gets a run of neighbouring partitions."""
+
+from collections.abc import Iterable, Mapping
+
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
+from kafka.coordinator.protocol import make_assignment, make_subscription
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+
+class RangePartitionAssignor(AbstractPartitionAssignor):
+    """Topic by topic, the partitions in order are cut into as many runs as members want the topic.
+
+    The first members get one partition more where the number does not divide evenly, so topics with equal numbers of
+    partitions are assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, without its use of
+    racks.
+    """
+
+    name = "range"
+    version = 0
+
+    @classmethod
+    def assign(
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+    ) -> Mapping[str, ConsumerProtocolAssignment]:
+        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        wanted: dict[str, list[str]] = {}
+        for member_id, subscription in sorted(members.items(), key=sort_key):
+            for topic in subscription.topics:
+                wanted.setdefault(topic, []).append(member_id)
+        assigned: dict[str, dict[str, list[int]]] = {member_id: {} for member_id in members}
+        for topic, member_ids in wanted.items():
+            partitions = sorted(cluster.partitions_for_topic(topic) or ())
+            each, more = divmod(len(partitions), len(member_ids))
+            start = 0
+            for index, member_id in enumerate(member_ids):
+                stop = start + each + (index < more)
+                if stop > start:
+                    assigned[member_id][topic] = partitions[start:stop]
+                start = stop
+        return {member_id: make_assignment(topics) for member_id, topics in assigned.items()}
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """The topics; this assignor keeps no user data."""
+        return make_subscription(topics)
+
+    @classmethod
+    def on_assignment(cls, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
+        """Nothing to remember."""

@@ -1,0 +1,41 @@
+"""The round-robin assignor: all partitions of all topics are dealt out in turn."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
+from kafka.coordinator.protocol import make_assignment, make_subscription
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+
+class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
+    """Topics in order of name, their partitions in order of number, are dealt out over the members in turn.
+
+    A member that does not want the topic is passed over. Java: ``RoundRobinAssignor``.
+    """
+
+    name = "roundrobin"
+    version = 0
+
+    @classmethod
+    def assign(
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+    ) -> Mapping[str, ConsumerProtocolAssignment]:
+        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        wanted = {member_id: frozenset(subscription.topics) for member_id, subscription in members.items()}
+        assigned: dict[str, dict[str, list[int]]] = {member_id: {} for member_id in members}
+        turns = itertools.cycle([member_id for member_id, _ in sorted(members.items(), key=sort_key)])
+        for topic in sorted(frozenset().union(*wanted.values())):
+            for partition in sorted(cluster.partitions_for_topic(topic) or ()):
+                member_id = next(turn for turn in turns if topic in wanted[turn])
+                assigned[member_id].setdefault(topic, []).append(partition)
+        return {member_id: make_assignment(topics) for member_id, topics in assigned.items()}
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """The topics; this assignor keeps no user data."""
+        return make_subscription(topics)
+
+    @classmethod
+    def on_assignment(cls, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
+        """Nothing to remember."""

@@ -1,0 +1,114 @@
+"""One round of joining: JoinGroup, the assignment if this member leads, SyncGroup. One try; the member retries."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from kafka.config import GroupOptions
+from kafka.coordinator.assignment import Assignors, read_members, run_assignor
+from kafka.coordinator.client import GROUP, CoordinatorClient
+from kafka.coordinator.generation import Generation
+from kafka.coordinator.protocol import PROTOCOL_TYPE, decode_assignment
+from kafka.errors import check_error
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
+from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+JOIN_MARGIN_MS = 5_000
+"""How much longer than the rebalance may take we wait for JoinGroup's answer."""
+
+
+class Joined(NamedTuple):
+    """What JoinGroup gave.
+
+    Arguments:
+        generation: this member's credentials.
+        response: the coordinator's answer; it lists the members if this one leads.
+    """
+
+    generation: Generation
+    response: JoinGroupResponse
+
+    @property
+    def leads(self) -> bool:
+        """Whether this member has to work out the assignment."""
+        return self.response.leader == self.response.member_id
+
+
+class JoinRound:
+    """Builds the requests of a round and reads its answers.
+
+    Arguments:
+        client: sends to the coordinator.
+        group_id: the group.
+        options: timeouts in milliseconds, static membership.
+        assignors: what this member can use.
+        watch: called by a leader with all topics of the group, so that their metadata are kept fresh.
+    """
+
+    def __init__(
+        self,
+        client: CoordinatorClient,
+        group_id: str,
+        options: GroupOptions,
+        assignors: Assignors,
+        watch: Callable[[frozenset[str]], None],
+    ) -> None:
+        self._client = client
+        self._group_id = group_id
+        self._options = options
+        self._assignors = assignors
+        self._watch = watch
+        self.partition_counts: dict[str, int] = {}
+        """Of a leader: the partitions of each topic that the last assignment went by; else empty."""
+
+    async def join(self, member_id: str, topics: Iterable[str], reason: str) -> JoinGroupResponse:
+        """Send JoinGroup; its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
+        request = JoinGroupRequest(
+            group_id=self._group_id,
+            session_timeout_ms=self._options.session_timeout_ms,
+            rebalance_timeout_ms=self._options.max_poll_interval_ms,
+            member_id=member_id,
+            group_instance_id=self._options.group_instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocols=self._assignors.protocols(topics),
+            reason=reason[:255],
+        )
+        patience = max(self._options.max_poll_interval_ms, self._options.session_timeout_ms) + JOIN_MARGIN_MS
+        response: JoinGroupResponse = await self._client.send_coordinator(
+            GROUP, self._group_id, request, timeout_ms=patience
+        )
+        return response
+
+    async def sync(self, joined: Joined) -> ConsumerProtocolAssignment:
+        """Send SyncGroup, with the group's assignment if this member leads; returns this member's part of it."""
+        self.partition_counts = {}
+        assignments = await self._assign(joined) if joined.leads else {}
+        generation = joined.generation
+        request = SyncGroupRequest(
+            group_id=self._group_id,
+            generation_id=generation.generation_id,
+            member_id=generation.member_id,
+            group_instance_id=self._options.group_instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocol_name=generation.protocol,
+            assignments=[
+                SyncGroupRequestAssignment(member_id=member_id, assignment=data)
+                for member_id, data in assignments.items()
+            ],
+        )
+        patience = self._options.max_poll_interval_ms + JOIN_MARGIN_MS
+        response: SyncGroupResponse = await self._client.send_coordinator(
+            GROUP, self._group_id, request, timeout_ms=patience
+        )
+        check_error(response.error_code, f"SyncGroup of {self._group_id!r}")
+        return decode_assignment(bytes(response.assignment))
+
+    async def _assign(self, joined: Joined) -> dict[str, bytes]:
+        members = read_members(joined.response)
+        topics = frozenset(topic for member in members.values() for topic in member.topics)
+        self._watch(topics)
+        metadata = await self._client.refresh_metadata(topics)
+        self.partition_counts = {topic: len(metadata.partitions_for_topic(topic) or ()) for topic in topics}
+        if joined.response.skip_assignment:
+            return {}
+        return run_assignor(self._assignors.choose(joined.generation.protocol), metadata, members)
