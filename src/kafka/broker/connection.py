@@ -188,7 +188,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if answer is None:
             return
         if isinstance(answer, Message):
-            self._send(encode_response(answer, version, correlation_id))
+            self._respond(answer, version, correlation_id)
             return
         self._waiting = answer
         answer.add_done_callback(partial(self._answer_late, version, correlation_id))
@@ -202,8 +202,17 @@ class ClientConnection(asyncio.BufferedProtocol):
             log.error("a request of %s could not be answered", self._peer, exc_info=error)
             self.close()
             return
-        self._send(encode_response(answer.result(), version, correlation_id))
+        self._respond(answer.result(), version, correlation_id)
         self._take_frames()
+
+    def _respond(self, response: Message, version: int, correlation_id: int) -> None:
+        try:
+            parts = encode_response(response, version, correlation_id)
+        except KafkaError:
+            log.exception("%s version %d cannot be written", type(response).__name__, version)
+            self.close()
+            return
+        self._send(parts)
 
     def _send(self, parts: list[Buffer]) -> None:
         """Write a response: small parts together, large ones (records) as they are."""

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from .batches import append, make_batch
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import Compression, TimestampType, batch_headers, decode_batches
+
+from .batches import append, make_batch
 
 OpenLog = Callable[..., PartitionLog]
 

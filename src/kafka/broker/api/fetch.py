@@ -189,8 +189,11 @@ class Fetching:
         for ((name, _), _), data in found:
             topic = topics.get(name)
             if topic is None:
-                by_name = isinstance(name, str)
-                topic = FetchableTopicResponse(topic=name) if by_name else FetchableTopicResponse(topic_id=name)
+                topic = FetchableTopicResponse()
+                if isinstance(name, str):
+                    topic.topic = name
+                else:
+                    topic.topic_id = name
                 topics[name] = topic
             topic.partitions.append(data)
         return list(topics.values())

@@ -18,6 +18,7 @@ from kafka.broker.convert import to_magic_2
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError
 from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches
+from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -102,10 +103,11 @@ def _topic(broker: Broker, data: TopicProduceData, version: int) -> Topic:
     return broker.topics.get(data.name)
 
 
-def _one_batch(records: memoryview | None, version: int) -> tuple[memoryview, BatchHeader]:
+def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, BatchHeader]:
     """The batch of magic 2 to be appended, in writable memory."""
-    if not records:
+    if not given:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "the request has no records for the partition")
+    records = memoryview(given)
     headers = list(batch_headers(records))
     if not headers or headers[-1].position + headers[-1].size != len(records):
         raise RequestFailed(ErrorCode.CORRUPT_MESSAGE, f"the {len(records)} bytes of records end within a batch")

@@ -28,7 +28,7 @@ class BatchHead(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    records: int
 
 
 def read_head(data: Buffer, position: int = 0) -> BatchHead:

@@ -90,7 +90,7 @@ class PartitionLog:
         self.end_offset = head.last_offset + 1
         if header.producer_id >= 0:
             self.producers.note(head)
-        self._unflushed += head.count
+        self._unflushed += head.records
         if self._unflushed >= self.options.flush_messages:
             self._flush()
         for waiter in tuple(self.waiters):
