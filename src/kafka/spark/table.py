@@ -153,13 +153,13 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.boolean,
         "Whether missing topics and offsets that are no longer there are an error, or else a warning.",
     ),
-    SparkOption("includeHeaders", "false", Use.ALL, values.boolean, "Whether there is a column of headers."),
+    SparkOption("includeHeaders", "false", Use.ALL, values.boolean, "Whether a read has the column headers; a write takes it as it comes."),
     SparkOption(
         "columns",
         "all",
         Use.READ,
         values.names,
-        "Columns to read, with commas between: the others are not even decoded. A user schema does the same.",
+        "Columns to read, with commas between: the others stay behind. A user schema does the same.",
     ),
     SparkOption(
         "kafkaConsumer.pollTimeoutMs",
