@@ -34,7 +34,7 @@ async def ask_metadata(connection: Connection, topics: set[str] | None, options:
     """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises."""
     version = connection.api_versions.version_for(MetadataRequest)
     request = metadata_request(topics, version, options.allow_auto_create_topics)
-    response: MetadataResponse = await connection.send(request, version)
+    response = await connection.send(request, version)
     if not response.brokers:
         raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")
     return response

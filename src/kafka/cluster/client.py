@@ -1,6 +1,7 @@
 """The cluster client: every request of the three clients goes out here."""
 
 import asyncio
+import dataclasses
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
@@ -27,12 +28,13 @@ from kafka.net import Connection
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.wire import Message
+    from kafka.wire import Request, Response
     from kafka.wire.api.metadata import MetadataResponse
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Response")
 _REBOOTSTRAP_REQUIRED = 129
 
 
@@ -106,6 +108,11 @@ class ClusterClient:
         await self._refreshing().refresh(topics)
         return self.metadata
 
+    async def read_metadata(self, topics: set[str] | None) -> "MetadataResponse":
+        """One broker's present answer about these topics (None: all), without creating or remembering any."""
+        options = dataclasses.replace(self._options, allow_auto_create_topics=False)
+        return await ask_metadata(await self.any_connection(), topics, options)
+
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
         """As `refresh_metadata`, without waiting: the present picture has proved wrong."""
         self._refreshing().request(topics)
@@ -151,13 +158,13 @@ class ClusterClient:
     async def send(
         self,
         node_id: int,
-        request: "Message",
+        request: "Request[R]",
         *,
         timeout_ms: float | None = None,
         min_version: int = 0,
         max_version: int | None = None,
         channel: str = "",
-    ) -> Any:
+    ) -> R:
         """Send a request to one broker and await the response; one try.
 
         Arguments:
@@ -173,36 +180,43 @@ class ClusterClient:
 
     async def send_any(
         self,
-        request: "Message",
+        request: "Request[R]",
         *,
         timeout_ms: float | None = None,
         min_version: int = 0,
         max_version: int | None = None,
-    ) -> Any:
+    ) -> R:
         """As `send`, to the broker that has the least to do."""
         connection = await self.any_connection()
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
 
     async def send_controller(
         self,
-        request: "Message",
+        request: "Request[R]",
         *,
         timeout_ms: float | None = None,
         min_version: int = 0,
         max_version: int | None = None,
-    ) -> Any:
+    ) -> R:
         """As `send`, to the controller; with KRaft that is any broker, which passes the request on (KIP-590).
 
         After `NotControllerError` in a response, refresh the metadata and send again.
+        """
+        return await self.send(
+            await self.controller(), request, timeout_ms=timeout_ms, min_version=min_version, max_version=max_version
+        )
+
+    async def controller(self) -> int:
+        """The id of the broker to send to what only the controller can do, see `send_controller`.
+
+        Raises `NotControllerError` when there is none at the moment.
         """
         if self.metadata.broker_metadata(self.metadata.controller_id) is None:
             await self.refresh_metadata(())
         controller = self.metadata.controller_id
         if self.metadata.broker_metadata(controller) is None:
             raise NotControllerError("the cluster has no controller at the moment")
-        return await self.send(
-            controller, request, timeout_ms=timeout_ms, min_version=min_version, max_version=max_version
-        )
+        return controller
 
     async def coordinator(self, kind: Kind, key: str, timeout_ms: float | None = None) -> int:
         """The id of the broker that coordinates a group or a transactional id, remembered until it is forgotten.
@@ -225,13 +239,13 @@ class ClusterClient:
         self,
         kind: Kind,
         key: str,
-        request: "Message",
+        request: "Request[R]",
         *,
         timeout_ms: float | None = None,
         min_version: int = 0,
         max_version: int | None = None,
         channel: str = "coordinator",
-    ) -> Any:
+    ) -> R:
         """As `send`, to the coordinator of a group or transactional id; a broker that fails is looked up anew."""
         node_id = await self.coordinator(kind, key)
         try:
@@ -247,7 +261,7 @@ class ClusterClient:
             self._coordinators.forget_node(node_id)
             raise
 
-    def api_version(self, node_id: int, request: "type[Message]", max_version: int | None = None) -> int | None:
+    def api_version(self, node_id: int, request: "type[Request[Any]]", max_version: int | None = None) -> int | None:
         """The version that `send` would use; None: the broker was not connected yet, or has no fitting version."""
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
@@ -297,8 +311,12 @@ class ClusterClient:
 
     @staticmethod
     async def _send_on(
-        connection: Connection, request: "Message", timeout_ms: float | None, min_version: int, max_version: int | None
-    ) -> Any:
+        connection: Connection,
+        request: "Request[R]",
+        timeout_ms: float | None,
+        min_version: int,
+        max_version: int | None,
+    ) -> R:
         version = connection.api_versions.version_for(type(request), min_version, max_version)
         return await connection.send(request, version, timeout_ms)
 

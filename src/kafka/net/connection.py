@@ -1,7 +1,7 @@
 """A connection to one broker: requests out, answers in, matched by correlation id."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -23,15 +23,14 @@ from kafka.version import __version__
 from kafka.wire.framing import correlation_id, decode_response, encode_request
 
 if TYPE_CHECKING:
-    from kafka.wire import Message
+    from kafka.wire import Request, Response
 
+R = TypeVar("R", bound="Response")
 
 DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
 _PRODUCE = 0
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
-_APIS_WITH_RECORDS = frozenset({1, 59, 78})
-"""Fetch, FetchSnapshot, ShareFetch: their decoded records are views of the received frame."""
 _CLOSE_TIMEOUT_S = 2.0
 
 
@@ -119,7 +118,7 @@ class Connection:
         """Call ``callback(connection, error)`` on the loop once the connection is closed."""
         self._on_close.append(callback)
 
-    async def send(self, request: "Message", version: int | None = None, timeout_ms: float | None = None) -> Any:
+    async def send(self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None) -> R:
         """Send a request and await its response, an instance of ``type(request).RESPONSE``.
 
         Requests go out in the order of the calls. A produce request with acks=0 has no answer: it gives an empty
@@ -135,14 +134,14 @@ class Connection:
         return await self.post(request, version, timeout_ms)
 
     def post(
-        self, request: "Message", version: int | None = None, timeout_ms: float | None = None
-    ) -> "asyncio.Future[Any]":
+        self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
+    ) -> "asyncio.Future[R]":
         """As `send`, but the request is on its way when this returns; the future has the response."""
         return self._post(request, version, timeout_ms, through_hold=False)
 
     def _post(
-        self, request: "Message", version: int | None, timeout_ms: float | None, *, through_hold: bool
-    ) -> "asyncio.Future[Any]":
+        self, request: "Request[R]", version: int | None, timeout_ms: float | None, *, through_hold: bool
+    ) -> "asyncio.Future[R]":
         stream = self._open_stream()
         cls = type(request)
         if version is None:
@@ -150,7 +149,7 @@ class Connection:
         timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
         number = self._table.next_id()
         parts = encode_request(request, version, number, self._client_id)
-        future: asyncio.Future[Any] = self.loop.create_future()
+        future: asyncio.Future[R] = self.loop.create_future()
         now = self._last_used = self.loop.time()
         answered = cls.API_KEY != _PRODUCE or request.acks != 0  # type: ignore[attr-defined]  # ProduceRequest has it
         if answered:
@@ -161,15 +160,15 @@ class Connection:
             stream.when_drained(lambda: self._sent_unanswered(cls, future))
         return future
 
-    def _sent_unanswered(self, request: "type[Message]", future: "asyncio.Future[Any]") -> None:
+    def _sent_unanswered(self, request: "type[Request[R]]", future: "asyncio.Future[R]") -> None:
         if future.done():
             return
         if self._why_closed is not None:
             future.set_exception(self._closed_error())
         else:
-            future.set_result(request.RESPONSE())  # type: ignore[misc]  # a request class has a response class
+            future.set_result(cast("R", request.RESPONSE()))
 
-    async def send_now(self, request: "Message", version: int, timeout_ms: float | None = None) -> Any:
+    async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
         """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
         return await self._post(request, version, timeout_ms, through_hold=True)
 
@@ -236,7 +235,8 @@ class Connection:
         return self._decode(entry, view, buffer)
 
     def _decode(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        has_records = entry.request.API_KEY in _APIS_WITH_RECORDS
+        # Records are views of the frame: it has to live on with them.
+        has_records = entry.request.RESPONSE.HAS_RECORDS
         frame = bytes(view) if has_records and buffer is None else view
         version = entry.version
         if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:

@@ -14,6 +14,8 @@ from kafka.net.stream import Stream
 _STAGGER_S = 0.25
 """Head start of an address before the next one is tried beside it (RFC 8305)."""
 
+_TLS_SHUTDOWN_S = 1.0
+
 
 def describe_failure(error: BaseException) -> str:
     """Why an address did not answer, in words."""
@@ -27,7 +29,7 @@ def describe_failure(error: BaseException) -> str:
         return "no answer in time"
     if isinstance(error, ConnectionResetError | BrokenPipeError | ConnectionAbortedError):
         return "it closed the connection while it was being set up"
-    if isinstance(error, OSError) and error.errno in errno.errorcode:
+    if isinstance(error, OSError) and error.errno is not None and error.errno in errno.errorcode:
         return f"{os.strerror(error.errno).lower()} ({errno.errorcode[error.errno]})"
     return str(error) or type(error).__name__
 
@@ -82,15 +84,16 @@ class _Race:
         self._cause: BaseException | None = None
 
     async def _connect(self, family: int, address: tuple[str, int], timeout_s: float) -> Stream:
-        tls_arguments = {}
-        if self._tls is not None:
-            tls_arguments = {
-                "server_hostname": self._host.rstrip("."),  # also without a check of the name: SNI needs it
-                "ssl_handshake_timeout": timeout_s,
-                "ssl_shutdown_timeout": 1.0,
-            }
+        uses_tls = self._tls is not None
         _, stream = await self._loop.create_connection(
-            self._factory, address[0], address[1], family=family, ssl=self._tls, **tls_arguments
+            self._factory,
+            address[0],
+            address[1],
+            family=family,
+            ssl=self._tls,
+            server_hostname=self._host.rstrip(".") if uses_tls else None,  # SNI needs it, whether it is checked or not
+            ssl_handshake_timeout=timeout_s if uses_tls else None,
+            ssl_shutdown_timeout=_TLS_SHUTDOWN_S if uses_tls else None,
         )
         return stream
 

@@ -107,5 +107,4 @@ async def _ask(connection: Connection, options: ConnectionOptions, version: int)
     request = ApiVersionsRequest()
     if version >= _GREETING:
         request = ApiVersionsRequest(client_software_name="kafka-columnar", client_software_version=__version__)
-    response: ApiVersionsResponse = await connection.send(request, version, options.socket_connection_setup_timeout_ms)
-    return response
+    return await connection.send(request, version, options.socket_connection_setup_timeout_ms)

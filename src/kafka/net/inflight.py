@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafka.wire import Message
+    from kafka.wire import Request
 
 
 class InFlight:
@@ -13,7 +13,12 @@ class InFlight:
     __slots__ = ("deadline", "future", "request", "timeout_s", "version")
 
     def __init__(
-        self, request: "type[Message]", version: int, future: "asyncio.Future[Any]", deadline: float, timeout_s: float
+        self,
+        request: "type[Request[Any]]",
+        version: int,
+        future: "asyncio.Future[Any]",
+        deadline: float,
+        timeout_s: float,
     ) -> None:
         self.request = request
         self.version = version

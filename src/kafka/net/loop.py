@@ -22,7 +22,7 @@ _TASKS_TIMEOUT_S = 0.5
 class _ClientLoop(asyncio.SelectorEventLoop):
     """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.blocking`."""
 
-    async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:  # type: ignore[override]
+    async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
         """As `socket.getaddrinfo`, awaited."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 

@@ -51,7 +51,7 @@ class Stream(asyncio.BufferedProtocol):
         self._transport = transport
         self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER)
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # type: ignore[override]  # any writable buffer will do
+    def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go: straight into a large frame's own buffer."""
         return self._cutter.writable()
 

@@ -22,6 +22,10 @@ class Raw(bytes):
 SERVED = ("ApiVersions", "Metadata", "FindCoordinator", "Heartbeat", "Fetch", "Produce", "ListOffsets")
 
 
+def request_class(api: str) -> Any:
+    return message_class(f"{api}Request")
+
+
 class ScriptedBroker:
     """Listens on a free port of the loopback interface; ``handlers`` are by name of the API.
 
@@ -31,10 +35,7 @@ class ScriptedBroker:
 
     def __init__(self, node_id: int = 1, served: tuple[str, ...] = SERVED, ssl: Any = None) -> None:
         self.node_id = node_id
-        self.versions = {
-            cls.API_KEY: (cls.MIN_VERSION, cls.MAX_VERSION)
-            for cls in (message_class(f"{api}Request") for api in served)
-        }
+        self.versions = {cls.API_KEY: (cls.MIN_VERSION, cls.MAX_VERSION) for cls in map(request_class, served)}
         self.handlers: dict[str, Callable[[Any, Any], Any]] = {"ApiVersions": self._api_versions}
         self.seen: list[tuple[Any, Any]] = []
         self.connections = 0

@@ -126,7 +126,8 @@ def test_keyboard_interrupt_ends_a_blocking_call_at_once():
         cancelled = threading.Event()
         async def hang():
             try:
-                asyncio.get_running_loop().call_later(0.05, signal.pthread_kill, threading.main_thread().ident, signal.SIGINT)
+                main = threading.main_thread().ident
+                asyncio.get_running_loop().call_later(0.05, signal.pthread_kill, main, signal.SIGINT)
                 await asyncio.Event().wait()
             finally:
                 cancelled.set()

@@ -1,0 +1,219 @@
+"""The synchronous admin client."""
+
+import contextlib
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar
+
+from kafka.admin import configs as _configs
+from kafka.admin import groups as _groups
+from kafka.admin import records as _records
+from kafka.admin import topics as _topics
+from kafka.admin.config_resource import ConfigResource
+from kafka.admin.new_partitions import NewPartitions
+from kafka.admin.new_topic import NewTopic
+from kafka.admin.requests import AdminRequests
+from kafka.admin.results import AlterConfigsResult, CreateTopicsResult, DeleteTopicsResult, DescribeConfigsResult
+from kafka.cluster import ClusterClient
+from kafka.config import option_table, parse_admin
+from kafka.errors import BrokerResponseError, IllegalStateError, KafkaError
+from kafka.net import LoopThread
+from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
+
+T = TypeVar("T")
+_CLOSE_TIMEOUT_S = 5.0
+
+
+class KafkaAdminClient:
+    """Administers a cluster; safe to use from several threads.
+
+    Each method blocks until the cluster has answered. All raise what is wrong with the request, such as
+    `TopicAlreadyExistsError`; `KafkaTimeoutError` and `KafkaConnectionError` when the cluster does not answer in time;
+    `UnsupportedVersionError` when the brokers are too old; `ForkedClientError` in a forked child.
+
+    Arguments: the options of docs/OPTIONS.md that apply to admin clients, by keyword. Raises `NoBrokersAvailable`,
+    naming what each bootstrap server answered, and `KafkaConfigurationError`.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "admin" in row.clients
+    }
+
+    def __init__(self, **configs: Any) -> None:
+        self._closed = True  # so that __del__ works on one that could not be made
+        parsed = parse_admin(configs)
+        self.config = {**self.DEFAULT_CONFIG, **configs}
+        self._loop_thread = LoopThread.shared()
+        self._cluster = ClusterClient(parsed.connection, parsed.security)
+        self._requests = AdminRequests(self._cluster, parsed.connection)
+        try:
+            self._loop_thread.run(self._cluster.start())
+        except BaseException:
+            self._loop_thread.spawn(self._cluster.close())
+            raise
+        self._closed = False
+
+    # Topics
+
+    def create_topics(
+        self, new_topics: Sequence[NewTopic], timeout_ms: float | None = None, validate_only: bool = False
+    ) -> CreateTopicsResult:
+        """Create topics.
+
+        Arguments:
+            timeout_ms: how long the cluster may take until all brokers know the topics; None: ``request_timeout_ms``.
+            validate_only: only check whether they could be created.
+
+        Raises the error of the first topic that failed; others may have been created.
+        """
+        return self._run(_topics.create_topics(self._requests, new_topics, timeout_ms, validate_only))
+
+    def delete_topics(self, topics: Iterable[str], timeout_ms: float | None = None) -> DeleteTopicsResult:
+        """Delete topics by name. Raises the error of the first that failed; others may be gone."""
+        return self._run(_topics.delete_topics(self._requests, topics, timeout_ms))
+
+    def list_topics(self) -> list[str]:
+        """The names of all topics, internal ones included."""
+        return self._run(_topics.list_topics(self._requests))
+
+    def describe_topics(self, topics: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Describe topics, None: all.
+
+        Each is a dict of ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id`` and
+        ``partitions``: dicts of ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``,
+        ``offline_replicas``, ``error_code``. A topic that does not exist has an error code and no partitions.
+        """
+        return self._run(_topics.describe_topics(self._requests, topics))
+
+    def create_partitions(
+        self,
+        topic_partitions: Mapping[str, NewPartitions],
+        timeout_ms: float | None = None,
+        validate_only: bool = False,
+    ) -> CreateTopicsResult:
+        """Add partitions to topics: topic name to a `NewPartitions`."""
+        return self._run(_topics.create_partitions(self._requests, topic_partitions, timeout_ms, validate_only))
+
+    def describe_cluster(self) -> dict[str, Any]:
+        """A dict of ``cluster_id``, ``controller_id`` and ``brokers`` (``node_id``, ``host``, ``port``, ``rack``)."""
+        return self._run(_topics.describe_cluster(self._requests))
+
+    # Configurations
+
+    def describe_configs(
+        self, config_resources: Iterable[ConfigResource], include_synonyms: bool = False
+    ) -> list[DescribeConfigsResult]:
+        """Describe configurations: one result for all topics and the like, and one for each broker named.
+
+        Arguments:
+            include_synonyms: also tell which other settings a value may come from.
+        """
+        return self._run(_configs.describe_configs(self._requests, config_resources, include_synonyms))
+
+    def alter_configs(
+        self,
+        config_resources: Iterable[ConfigResource],
+        validate_only: bool = False,
+        incremental: bool = False,
+    ) -> AlterConfigsResult:
+        """Alter configurations.
+
+        Arguments:
+            validate_only: only check whether it could be done.
+            incremental: False replaces the whole configuration of each resource: a setting that is not given falls
+                back to its default. True changes only those given (KIP-339, Kafka 2.3): None deletes one, a pair of
+                an `AlterConfigOp` and a value does what that says.
+        """
+        return self._run(_configs.alter_configs(self._requests, config_resources, validate_only, incremental))
+
+    # Groups
+
+    def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[tuple[str, str]]:
+        """Group ids with their protocol types, of the groups that these brokers coordinate; None: of all groups."""
+        return self._run(_groups.list_consumer_groups(self._requests, broker_ids))
+
+    def describe_consumer_groups(
+        self,
+        group_ids: Iterable[str],
+        group_coordinator_id: int | None = None,
+        include_authorized_operations: bool = False,
+    ) -> list[GroupInformation]:
+        """Describe groups with their members, subscriptions and assignments.
+
+        Arguments:
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            include_authorized_operations: also tell what this client may do with them.
+
+        A group that does not exist is in state "Dead", or raises `GroupIdNotFoundError` on Kafka 4.0 and later.
+        """
+        return self._run(
+            _groups.describe_consumer_groups(
+                self._requests, group_ids, group_coordinator_id, include_authorized_operations
+            )
+        )
+
+    def delete_consumer_groups(
+        self, group_ids: Iterable[str], group_coordinator_id: int | None = None
+    ) -> list[tuple[str, type[BrokerResponseError]]]:
+        """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success."""
+        return self._run(_groups.delete_consumer_groups(self._requests, group_ids, group_coordinator_id))
+
+    def list_consumer_group_offsets(
+        self,
+        group_id: str,
+        group_coordinator_id: int | None = None,
+        partitions: Iterable[TopicPartition] | None = None,
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What a group has committed, for these partitions; None: for all that it has committed for.
+
+        A partition that was named but has no committed offset has offset -1.
+        """
+        return self._run(
+            _groups.list_consumer_group_offsets(self._requests, group_id, group_coordinator_id, partitions)
+        )
+
+    # Records
+
+    def delete_records(
+        self,
+        records_to_delete: Mapping[TopicPartition, int],
+        timeout_ms: float | None = None,
+        partition_leader_id: int | None = None,
+    ) -> dict[TopicPartition, dict[str, Any]]:
+        """Delete all records before an offset (-1: all) of each partition.
+
+        Arguments:
+            partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
+
+        Gives a dict with ``low_watermark``, the first offset that is left, for each partition.
+        """
+        return self._run(_records.delete_records(self._requests, records_to_delete, timeout_ms, partition_leader_id))
+
+    # Life
+
+    def close(self) -> None:
+        """Close the connections. Does nothing the second time."""
+        if self._closed:
+            return
+        self._closed = True
+        with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
+            self._loop_thread.run(self._cluster.close(), _CLOSE_TIMEOUT_S)
+
+    def __enter__(self) -> "KafkaAdminClient":
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):
+            with contextlib.suppress(KafkaError, RuntimeError):
+                self._loop_thread.spawn(self._cluster.close())
+
+    def _run(self, operation: Coroutine[Any, Any, T]) -> T:
+        if self._closed:
+            operation.close()
+            raise IllegalStateError("the admin client is closed")
+        return self._loop_thread.run(operation)

@@ -1,0 +1,54 @@
+"""Whose configuration is described or altered."""
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+
+class ConfigResourceType(IntEnum):
+    """The kinds of things that have a configuration."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class AlterConfigOp(IntEnum):
+    """What an incremental change does to a setting (KIP-339); the last two are for lists."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+Configs: TypeAlias = Mapping[str, Any] | Iterable[str] | None
+
+
+class ConfigResource:
+    """A topic, broker or other thing that has a configuration.
+
+    Arguments:
+        resource_type: a `ConfigResourceType`, or its name in any case.
+        name: of the topic, id of the broker, …
+        configs: when describing, the names of the settings wanted (None: all); when altering, names to values.
+    """
+
+    def __init__(self, resource_type: ConfigResourceType | str | int, name: str | int, configs: Configs = None) -> None:
+        if isinstance(resource_type, str):
+            resource_type = ConfigResourceType[resource_type.upper()]
+        self.resource_type = ConfigResourceType(resource_type)
+        self.name = str(name)
+        self.configs = configs
+
+    @property
+    def broker_id(self) -> int | None:
+        """The broker that has to be asked for this; None: any."""
+        is_broker = self.resource_type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
+        return int(self.name) if is_broker and self.name.lstrip("-").isdigit() else None
+
+    def __repr__(self) -> str:
+        return f"ConfigResource({self.resource_type.name}, {self.name!r})"

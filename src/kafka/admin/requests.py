@@ -1,0 +1,124 @@
+"""How admin operations reach the broker that can do them, and what is tried again."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kafka.cluster import ClusterClient
+from kafka.config import ConnectionOptions
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    KafkaError,
+    NotControllerError,
+    NotCoordinatorError,
+    for_code,
+)
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
+
+_MARGIN_MS = 5_000
+"""How much longer than the broker's own time limit its answer is waited for."""
+
+ErrorCodes = Callable[[Any], list[int]]
+
+
+class _SentError(Exception):
+    """A request failed after it was sent: the broker may have carried it out, so that it is not repeated."""
+
+    def __init__(self, error: KafkaError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class AdminRequests:
+    """Sends requests for the operations.
+
+    What changes the cluster is repeated only while it was certainly not begun: no connection, another controller. What
+    only reads is repeated until ``request_timeout_ms`` is over. Other errors are raised at once.
+    """
+
+    def __init__(self, cluster: ClusterClient, options: ConnectionOptions) -> None:
+        self.cluster = cluster
+        self.options = options
+
+    def limit_ms(self, timeout_ms: float | None) -> int:
+        """The time limit to give the broker, in milliseconds."""
+        return self.options.request_timeout_ms if timeout_ms is None else int(timeout_ms)
+
+    async def controller(
+        self,
+        request: "Request[Any]",
+        error_codes: ErrorCodes,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+    ) -> Any:
+        """Send to the controller, again when it has moved. ``error_codes`` finds the codes in the response."""
+        limit_ms = self.limit_ms(timeout_ms) + _MARGIN_MS
+
+        async def once() -> Any:
+            connection = await self.cluster.connection(await self.cluster.controller())
+            version = connection.api_versions.version_for(type(request), min_version, max_version)
+            try:
+                response = await connection.send(request, version, limit_ms)
+            except KafkaError as error:
+                raise _SentError(error) from error
+            if NotControllerError.errno in error_codes(response):
+                raise NotControllerError("the controller has moved")
+            return response
+
+        try:
+            return await self.cluster.retry(once, limit_ms)
+        except _SentError as sent:
+            raise sent.error from sent.error.__cause__
+
+    async def any_broker(self, request: "Request[Any]", node_id: int | None = None, min_version: int = 0) -> Any:
+        """Send to ``node_id``, or to the broker with the least to do."""
+
+        async def once() -> Any:
+            if node_id is None:
+                return await self.cluster.send_any(request, min_version=min_version)
+            return await self.cluster.send(node_id, request, min_version=min_version)
+
+        return await self.cluster.retry(once, self.options.request_timeout_ms)
+
+    async def coordinator(
+        self,
+        group_id: str,
+        make_request: "Callable[[int], tuple[Request[Any], int]]",
+        request_type: "type[Request[Any]]",
+        error_codes: ErrorCodes,
+        node_id: int | None = None,
+    ) -> Any:
+        """Send to a group's coordinator, again while there is none, it moves, or it loads.
+
+        Arguments:
+            make_request: version that the coordinator serves to the request and the version to send it in.
+            node_id: the coordinator, if the caller knows it.
+        """
+
+        async def once() -> Any:
+            target = node_id if node_id is not None else await self.cluster.coordinator("group", group_id)
+            connection = await self.cluster.connection(target)
+            request, version = make_request(connection.api_versions.version_for(request_type))
+            response = await connection.send(request, version)
+            for code in error_codes(response):
+                if code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):
+                    self.cluster.forget_coordinator("group", group_id)
+                    raise for_code(code)(f"coordinator of group {group_id!r}")
+                if code == CoordinatorLoadInProgressError.errno:
+                    raise CoordinatorLoadInProgressError(f"coordinator of group {group_id!r}")
+            return response
+
+        return await self.cluster.retry(once, self.options.request_timeout_ms)
+
+
+def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
+    """Raise the first error of a list of what, error code and the broker's message."""
+    for what, code, message in errors:
+        if code:
+            error = for_code(code)
+            others = sum(1 for _, other, _ in errors if other) - 1
+            more = f" (and {others} more failed)" if others else ""
+            raise error(f"{what}: {message or error.description}{more}")

@@ -1,0 +1,105 @@
+import uuid
+
+from kafka.cluster import ClusterMetadata
+from kafka.errors import LeaderNotAvailableError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
+from kafka.structs import BrokerMetadata, TopicPartition
+from kafka.wire.api.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+FIRST, SECOND = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+def topic(name, *leaders, topic_id=FIRST, error_code=0, is_internal=False):
+    partitions = [
+        MetadataResponsePartition(partition_index=index, leader_id=leader, leader_epoch=epoch)
+        for index, (leader, epoch) in enumerate(leaders)
+    ]
+    return MetadataResponseTopic(
+        name=name, topic_id=topic_id, error_code=error_code, is_internal=is_internal, partitions=partitions
+    )
+
+
+def response(*topics):
+    brokers = [MetadataResponseBroker(node_id=n, host=f"b{n}", port=9092, rack="r") for n in (1, 2)]
+    return MetadataResponse(brokers=brokers, cluster_id="c", controller_id=2, topics=list(topics))
+
+
+def after(*responses, keep_others=False):
+    metadata = ClusterMetadata()
+    for each in responses:
+        metadata = metadata.updated(each, keep_others=keep_others)
+    return metadata
+
+
+def test_an_answer_becomes_a_picture_of_the_cluster():
+    metadata = after(
+        response(topic("t", (1, 5), (-1, 6)), topic("__offsets", (2, 0), topic_id=SECOND, is_internal=True))
+    )
+    assert metadata.brokers() == {BrokerMetadata(1, "b1", 9092, "r"), BrokerMetadata(2, "b2", 9092, "r")}
+    assert metadata.broker_metadata(3) is None
+    assert (metadata.cluster_id, metadata.controller_id) == ("c", 2)
+    assert metadata.topics() == {"t"}
+    assert metadata.topics(exclude_internal_topics=False) == {"t", "__offsets"}
+    assert metadata.partitions_for_topic("t") == {0, 1}
+    assert metadata.partitions_for_topic("other") is None
+    assert metadata.available_partitions_for_topic("t") == {0}
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 1
+    assert metadata.leader_for_partition(TopicPartition("t", 1)) is None
+    assert metadata.leader_for_partition(TopicPartition("t", 9)) is None
+    assert metadata.leader_epoch(TopicPartition("t", 1)) == 6
+    assert metadata.topic_id("t") == FIRST
+    assert metadata.topic_name(SECOND) == "__offsets"
+
+
+def test_a_leader_epoch_never_goes_back():
+    metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, 6))))
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 2
+    assert metadata.leader_epoch(TopicPartition("t", 0)) == 7
+
+
+def test_a_topic_that_was_deleted_and_made_anew_starts_over():
+    metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, 0), topic_id=SECOND)))
+    assert metadata.leader_epoch(TopicPartition("t", 0)) == 0
+
+
+def test_brokers_without_epochs_are_believed():
+    metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, -1))))
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 1
+
+
+def test_topics_not_in_the_answer_are_kept_only_when_asked_for_some():
+    assert after(response(topic("a", (1, 0))), response(topic("b", (1, 0)))).topics() == {"b"}
+    assert after(response(topic("a", (1, 0))), response(topic("b", (1, 0))), keep_others=True).topics() == {"a", "b"}
+
+
+def test_an_unknown_topic_is_forgotten_and_its_error_told():
+    metadata = after(response(topic("t", (1, 0))), response(topic("t", error_code=3)))
+    assert metadata.partitions_for_topic("t") is None
+    assert metadata.topic_errors == {"t": UnknownTopicOrPartitionError}
+    assert after(response(topic("t", error_code=29))).topic_errors == {"t": TopicAuthorizationFailedError}
+
+
+def test_a_passing_error_does_not_forget_the_topic():
+    metadata = after(response(topic("t", (1, 0))), response(topic("t", error_code=5)))
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 1
+    assert metadata.topic_errors == {"t": LeaderNotAvailableError}
+
+
+def test_an_error_is_over_once_the_topic_is_there():
+    assert after(response(topic("t", error_code=5)), response(topic("t", (1, 0))), keep_others=True).topic_errors == {}
+
+
+def test_a_newer_leader_named_by_a_response_is_taken_and_an_older_one_is_not():
+    metadata = after(response(topic("t", (1, 5), (1, 5))))
+    tp = TopicPartition("t", 0)
+    moved = metadata.with_leader(tp, 2, 6)
+    assert (moved.leader_for_partition(tp), moved.leader_epoch(tp)) == (2, 6)
+    assert moved.leader_for_partition(TopicPartition("t", 1)) == 1
+    assert moved.version > metadata.version
+    assert metadata.leader_for_partition(tp) == 1
+    assert moved.with_leader(tp, 1, 5) is moved
+    assert moved.with_leader(TopicPartition("x", 0), 1, 9) is moved
