@@ -23,6 +23,8 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.materialize",
     "kafka.record.memory",
     "kafka.record.reader",
+    "kafka.wire.decoder",
+    "kafka.wire.encoder",
 )
 """Dotted names of the modules that are compiled, one a line, sorted."""
 

@@ -1,0 +1,49 @@
+"""The API ApiVersions (key 18, versions 0 to 4): ask which APIs and versions a broker has."""
+
+from __future__ import annotations
+
+from kafka.wire.fields import array, boolean, int16, int32, int64, string
+from kafka.wire.message import Request, Response, Struct
+
+
+class ApiVersionsRequest(Request["ApiVersionsResponse"], api_key=18, versions=(0, 4), flexible_since=3):
+    """Ask which APIs and versions a broker has."""
+
+    client_software_name: str = string(since=3, ignorable=True)
+    client_software_version: str = string(since=3, ignorable=True)
+
+
+class ApiVersion(Struct):
+    """An element of `ApiVersionsResponse.api_keys`."""
+
+    api_key: int = int16()
+    min_version: int = int16()
+    max_version: int = int16()
+
+
+class SupportedFeatureKey(Struct):
+    """An element of `ApiVersionsResponse.supported_features`."""
+
+    name: str = string(since=3)
+    min_version: int = int16(since=3)
+    max_version: int = int16(since=3)
+
+
+class FinalizedFeatureKey(Struct):
+    """An element of `ApiVersionsResponse.finalized_features`."""
+
+    name: str = string(since=3)
+    max_version_level: int = int16(since=3)
+    min_version_level: int = int16(since=3)
+
+
+class ApiVersionsResponse(Response, request=ApiVersionsRequest):
+    """The answer to `ApiVersionsRequest`."""
+
+    error_code: int = int16()
+    api_keys: list[ApiVersion] = array(ApiVersion)
+    throttle_time_ms: int = int32(since=1, ignorable=True)
+    supported_features: list[SupportedFeatureKey] = array(SupportedFeatureKey, since=3, tag=0, ignorable=True)
+    finalized_features_epoch: int = int64(since=3, tag=1, default=-1, ignorable=True)
+    finalized_features: list[FinalizedFeatureKey] = array(FinalizedFeatureKey, since=3, tag=2, ignorable=True)
+    zk_migration_ready: bool = boolean(since=3, tag=3, ignorable=True)

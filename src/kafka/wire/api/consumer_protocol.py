@@ -1,0 +1,39 @@
+"""What the members of a group of consumers tell one another through its coordinator (protocol type "consumer")."""
+
+from __future__ import annotations
+
+from kafka.wire.fields import array, binary, int32, string
+from kafka.wire.message import Message, Struct
+
+
+class TopicPartition(Struct):
+    """An element of `ConsumerProtocolSubscription.owned_partitions`."""
+
+    topic: str = string(since=1)
+    partitions: list[int] = array(int32, since=1)
+
+
+class ConsumerProtocolSubscription(Message, versions=(0, 3)):
+    """What a consumer tells its group when it joins: the metadata of the protocol type "consumer"."""
+
+    topics: list[str] = array(string)
+    user_data: bytes | None = binary(nullable=True, default=None)
+    owned_partitions: list[TopicPartition] = array(TopicPartition, since=1, ignorable=True)
+    generation_id: int = int32(since=2, default=-1, ignorable=True)
+    rack_id: str | None = string(since=3, nullable=True, default=None, ignorable=True)
+
+
+class ConsumerProtocolAssignmentTopicPartition(Struct):
+    """An element of `ConsumerProtocolAssignment.assigned_partitions`."""
+
+    topic: str = string()
+    partitions: list[int] = array(int32)
+
+
+class ConsumerProtocolAssignment(Message, versions=(0, 3)):
+    """What the leader of a group of consumers assigns to a member."""
+
+    assigned_partitions: list[ConsumerProtocolAssignmentTopicPartition] = array(
+        ConsumerProtocolAssignmentTopicPartition
+    )
+    user_data: bytes | None = binary(nullable=True, default=None)

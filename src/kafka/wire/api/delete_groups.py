@@ -1,0 +1,26 @@
+"""The API DeleteGroups (key 42, versions 0 to 2): delete groups."""
+
+from __future__ import annotations
+
+from kafka.wire.fields import array, int16, int32, string
+from kafka.wire.message import Request, Response, Struct
+
+
+class DeleteGroupsRequest(Request["DeleteGroupsResponse"], api_key=42, versions=(0, 2), flexible_since=2):
+    """Delete groups."""
+
+    groups_names: list[str] = array(string)
+
+
+class DeletableGroupResult(Struct):
+    """An element of `DeleteGroupsResponse.results`."""
+
+    group_id: str = string()
+    error_code: int = int16()
+
+
+class DeleteGroupsResponse(Response, request=DeleteGroupsRequest):
+    """The answer to `DeleteGroupsRequest`."""
+
+    throttle_time_ms: int = int32()
+    results: list[DeletableGroupResult] = array(DeletableGroupResult)

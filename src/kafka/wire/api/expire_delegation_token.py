@@ -1,0 +1,23 @@
+"""The API ExpireDelegationToken (key 40, versions 0 to 2): let a delegation token expire."""
+
+from __future__ import annotations
+
+from kafka.wire.fields import binary, int16, int32, int64
+from kafka.wire.message import Request, Response
+
+
+class ExpireDelegationTokenRequest(
+    Request["ExpireDelegationTokenResponse"], api_key=40, versions=(0, 2), flexible_since=2
+):
+    """Let a delegation token expire."""
+
+    hmac: bytes = binary()
+    expiry_time_period_ms: int = int64()
+
+
+class ExpireDelegationTokenResponse(Response, request=ExpireDelegationTokenRequest):
+    """The answer to `ExpireDelegationTokenRequest`."""
+
+    error_code: int = int16()
+    expiry_timestamp_ms: int = int64()
+    throttle_time_ms: int = int32()

@@ -1,0 +1,368 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+# mypy: allow-untyped-decorators
+"""From bytes to messages: one loop over a plan. Compiled by Cython, equal (but for the speed) when it runs plain.
+
+`kafka.wire.plan` makes the plans. A plan lists the fields that one version of a struct has, in the order of the wire.
+Each length is held against the bytes that are really there before anything is allocated for it, and an array may not
+announce more elements than their smallest encoding leaves room for; so a message never takes more than a fixed multiple
+of its own size, and an endless loop is impossible.
+"""
+
+from __future__ import annotations
+
+import struct as _struct
+from typing import Any
+from uuid import UUID
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.errors import WireFormatError
+from kafka.wire.fields import Kind
+
+INT8 = cython.declare(cython.int, int(Kind.INT8))
+INT16 = cython.declare(cython.int, int(Kind.INT16))
+UINT16 = cython.declare(cython.int, int(Kind.UINT16))
+INT32 = cython.declare(cython.int, int(Kind.INT32))
+INT64 = cython.declare(cython.int, int(Kind.INT64))
+FLOAT64 = cython.declare(cython.int, int(Kind.FLOAT64))
+BOOL = cython.declare(cython.int, int(Kind.BOOL))
+STRING = cython.declare(cython.int, int(Kind.STRING))
+BYTES = cython.declare(cython.int, int(Kind.BYTES))
+RECORDS = cython.declare(cython.int, int(Kind.RECORDS))
+UUID_KIND = cython.declare(cython.int, int(Kind.UUID))
+ARRAY = cython.declare(cython.int, int(Kind.ARRAY))
+STRUCT = cython.declare(cython.int, int(Kind.STRUCT))
+
+_float64 = _struct.Struct(">d")
+
+
+@cython.final
+@cython.cclass
+class ReadPlan:
+    """How one version of a struct is read: its class, its fields, and whether a section of tagged fields follows."""
+
+    target: type
+    fields: list[Any]
+    tagged: list[Any]
+    flexible: cython.bint
+    label: str
+
+    def __init__(self, target: type, fields: list[Any], tagged: list[Any], flexible: bool, label: str) -> None:
+        self.target = target
+        self.fields = fields
+        self.tagged = tagged
+        self.flexible = flexible
+        self.label = label
+
+
+@cython.final
+@cython.cclass
+class ReadField:
+    """How one field is read. `floor` is the number of bytes that an element of an array takes at least."""
+
+    name: str
+    kind: cython.int
+    element: cython.int
+    struct: ReadPlan
+    nullable: cython.bint
+    compact: cython.bint
+    tag: cython.longlong
+    floor: cython.Py_ssize_t
+
+    def __init__(
+        self,
+        name: str,
+        kind: int,
+        element: int,
+        struct: ReadPlan | None,
+        nullable: bool,
+        compact: bool,
+        tag: int,
+        floor: int,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.element = element
+        self.struct = struct  # type: ignore[assignment]  # None where the field holds no struct
+        self.nullable = nullable
+        self.compact = compact
+        self.tag = tag
+        self.floor = floor
+
+
+@cython.final
+@cython.cclass
+class Decoder:
+    """A position in a message, and the readers of each wire type."""
+
+    source: object
+    view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]  # Cython's typed memoryview
+    p: cython.pointer[cython.const[cython.uchar]]
+    pos: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    trail: list[Any]
+
+    def __init__(self, source: memoryview, start: int) -> None:
+        self.source = source
+        self.pos = start
+        self.end = len(source)
+        self.trail = []
+        if cython.compiled:
+            self.view = source
+            if self.end > 0:
+                self.p = cython.address(self.view[0])
+        else:
+            self.p = source
+
+    @cython.cfunc
+    @cython.inline
+    def take(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Move over `count` bytes and return where they begin."""
+        at: cython.Py_ssize_t = self.pos
+        if count > self.end - at:
+            raise WireFormatError(f"expected {count} more bytes at byte {at}, found {self.end - at}")
+        self.pos = at + count
+        return at
+
+    @cython.cfunc
+    def int8(self) -> cython.longlong:
+        at: cython.Py_ssize_t = self.take(1)
+        value: cython.longlong = self.p[at]
+        return value - 256 if value > 127 else value
+
+    @cython.cfunc
+    def uint16(self) -> cython.longlong:
+        at: cython.Py_ssize_t = self.take(2)
+        high: cython.longlong = self.p[at]
+        return (high << 8) | self.p[at + 1]
+
+    @cython.cfunc
+    def int16(self) -> cython.longlong:
+        value: cython.longlong = self.uint16()
+        return value - 65536 if value > 32767 else value
+
+    @cython.cfunc
+    def int32(self) -> cython.longlong:
+        at: cython.Py_ssize_t = self.take(4)
+        if not cython.compiled:
+            return int.from_bytes(self.p[at : at + 4], "big", signed=True)
+        value: cython.uint = self.p[at]
+        value = (value << 8) | self.p[at + 1]
+        value = (value << 8) | self.p[at + 2]
+        value = (value << 8) | self.p[at + 3]
+        return cython.cast(cython.int, value)
+
+    @cython.cfunc
+    def int64(self) -> cython.longlong:
+        at: cython.Py_ssize_t = self.take(8)
+        if not cython.compiled:
+            return int.from_bytes(self.p[at : at + 8], "big", signed=True)
+        value: cython.ulonglong = 0
+        i: cython.Py_ssize_t
+        for i in range(at, at + 8):
+            value = (value << 8) | self.p[i]
+        return cython.cast(cython.longlong, value)
+
+    @cython.cfunc
+    def uvarint(self) -> cython.longlong:
+        """Read an unsigned number of at most 32 bits, seven bits a byte, the lowest first."""
+        value: cython.longlong = 0
+        shift: cython.int = 0
+        part: cython.longlong
+        while True:
+            part = self.p[self.take(1)]
+            value |= (part & 127) << shift
+            if part < 128:
+                break
+            shift += 7
+            if shift > 28:
+                raise WireFormatError(f"expected a varint of at most 5 bytes before byte {self.pos}")
+        if value > 0xFFFFFFFF:
+            raise WireFormatError(f"expected a varint of at most 32 bits before byte {self.pos}, got {value}")
+        return value
+
+    @cython.cfunc
+    def length(self, field: ReadField, kind: cython.int) -> cython.Py_ssize_t:
+        """Read the length of a text, of bytes or of an array; -1 for null, where that is allowed."""
+        count: cython.longlong
+        if field.compact:
+            count = self.uvarint() - 1
+        elif kind == STRING:
+            count = self.int16()
+        else:
+            count = self.int32()
+        if count < 0 and not (count == -1 and field.nullable and kind == field.kind):
+            what = "null, which it may not be" if count == -1 else f"the length {count}"
+            raise WireFormatError(f"expected a length before byte {self.pos}, got {what}")
+        if kind == STRING and count > 32767:
+            raise WireFormatError(f"expected a text of at most 32767 bytes at byte {self.pos}, got the length {count}")
+        return count
+
+    @cython.cfunc
+    def text(self, field: ReadField) -> object:
+        count: cython.Py_ssize_t = self.length(field, STRING)
+        if count < 0:
+            return None
+        at: cython.Py_ssize_t = self.take(count)
+        try:
+            if cython.compiled:
+                return cython.cast(cython.p_char, self.p)[at : at + count].decode("utf-8")
+            return str(self.p[at : at + count], "utf-8")
+        except UnicodeDecodeError as error:
+            raise WireFormatError(f"expected UTF-8 at byte {at}, got {error.object!r}") from None
+
+    @cython.cfunc
+    def blob(self, field: ReadField, kind: cython.int) -> object:
+        """Read bytes, as a copy, or records, as a view of the input."""
+        count: cython.Py_ssize_t = self.length(field, kind)
+        if count < 0:
+            return None
+        at: cython.Py_ssize_t = self.take(count)
+        part = self.source[at : at + count]
+        return part if kind == RECORDS else bytes(part)
+
+    @cython.cfunc
+    def value(self, field: ReadField, kind: cython.int) -> object:
+        """Read a value of the kind, which is the field's, or that of its elements."""
+        at: cython.Py_ssize_t
+        if kind == INT32:
+            return self.int32()
+        if kind == INT64:
+            return self.int64()
+        if kind == INT16:
+            return self.int16()
+        if kind == STRING:
+            return self.text(field)
+        if kind == ARRAY:
+            return self.array(field)
+        if kind == STRUCT:
+            return None if field.nullable and kind == field.kind and self.int8() < 0 else self.struct(field.struct)
+        if kind == BOOL:
+            return self.int8() != 0
+        if kind == INT8:
+            return self.int8()
+        if kind == UINT16:
+            return self.uint16()
+        if kind == UUID_KIND:
+            at = self.take(16)
+            return UUID(bytes=bytes(self.source[at : at + 16]))
+        if kind == FLOAT64:
+            return _float64.unpack_from(self.source, self.take(8))[0]
+        return self.blob(field, kind)
+
+    @cython.cfunc
+    def array(self, field: ReadField) -> object:
+        count: cython.Py_ssize_t = self.length(field, ARRAY)
+        if count < 0:
+            return None
+        if count > (self.end - self.pos) // field.floor:
+            raise WireFormatError(
+                f"expected {count} elements of at least {field.floor} bytes at byte {self.pos}, "
+                f"found {self.end - self.pos} bytes"
+            )
+        items: list[Any] = []
+        _: cython.Py_ssize_t
+        if field.element == STRUCT:
+            for _ in range(count):
+                items.append(self.struct(field.struct))
+        else:
+            for _ in range(count):
+                items.append(self.value(field, field.element))
+        return items
+
+    @cython.cfunc
+    def struct(self, plan: ReadPlan) -> object:
+        target: type = plan.target
+        made = target.__new__(target)
+        values: dict[str, Any] = made.__dict__
+        field: ReadField | None = None
+        try:
+            for field in plan.fields:
+                values[field.name] = self.value(field, field.kind)
+            if plan.flexible:
+                field = None
+                self.tags(plan, values)
+        except WireFormatError:
+            self.trail.append((plan.label, None if field is None else field.name))
+            raise
+        return made
+
+    @cython.cfunc
+    def tags(self, plan: ReadPlan, values: dict[str, Any]) -> object:
+        """Read the section of tagged fields (KIP-482); those that are not known are kept as they are."""
+        count: cython.longlong = self.uvarint()
+        last: cython.longlong = -1
+        end: cython.Py_ssize_t = self.end
+        tag: cython.longlong
+        size: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        field: ReadField | None
+        unknown: dict[int, bytes] = {}
+        while count > 0:
+            count -= 1
+            tag = self.uvarint()
+            if tag <= last:
+                raise WireFormatError(f"expected a tag above {last} before byte {self.pos}, got {tag}")
+            last = tag
+            size = self.uvarint()
+            at = self.take(size)
+            field = _tagged(plan, tag)
+            if field is None:
+                unknown[tag] = bytes(self.source[at : at + size])
+                continue
+            self.pos = at
+            self.end = at + size
+            values[field.name] = self.value(field, field.kind)
+            if self.pos != self.end:
+                raise WireFormatError(f"expected tag {tag} to take {size} bytes at byte {at}, it took {self.pos - at}")
+            self.end = end
+        if unknown:
+            values["unknown_tags"] = unknown
+        return None
+
+
+@cython.cfunc
+def _tagged(plan: ReadPlan, tag: cython.longlong) -> ReadField | None:
+    """Find the field of a tag in a plan."""
+    field: ReadField
+    for field in plan.tagged:
+        if field.tag == tag:
+            return field
+    return None
+
+
+def decode(plan: ReadPlan, data: Any, start: int, exact: bool) -> tuple[Any, int]:
+    """Read a struct at byte `start` of a buffer; return it and where it ends.
+
+    Args:
+        plan: how to read it.
+        data: any contiguous buffer; records in the result are views of it.
+        start: the first byte.
+        exact: whether bytes left over are an error.
+
+    Raises:
+        WireFormatError: the bytes are no such struct.
+    """
+    source = data if type(data) is memoryview else memoryview(data)
+    if source.format != "B" or source.ndim != 1 or not source.c_contiguous:
+        source = source.cast("B")
+    if not 0 <= start <= len(source):
+        raise WireFormatError(f"{plan.label}: expected it to begin at byte {start}, there are {len(source)}")
+    decoder: Decoder = Decoder(source, start)
+    try:
+        made = decoder.struct(plan)
+    except WireFormatError as error:
+        raise WireFormatError(f"{_place(decoder.trail)}: {error.args[0]}") from None
+    if exact and decoder.pos != decoder.end:
+        left = decoder.end - decoder.pos
+        raise WireFormatError(f"{plan.label}: expected the end at byte {decoder.pos}, found {left} more bytes")
+    return made, decoder.pos
+
+
+def _place(trail: list[tuple[str, str | None]]) -> str:
+    """Say where decoding stopped: the message, then the fields from the outermost to the innermost."""
+    message = trail[len(trail) - 1][0]
+    return ".".join([message, *(field or "tagged fields" for _, field in reversed(trail))])

@@ -1,0 +1,293 @@
+"""What a field of a message is: its wire type, the versions that have it, its default.
+
+The functions here are the right-hand sides of the declarations in `kafka.wire.api`. To a type checker each returns the
+value that the attribute will have, so that the annotation and the wire type are held against one another. They are no
+`field_specifiers` of `dataclass_transform`: a checker would take a field without `default=` for a required argument,
+while every field of a message has a default.
+
+Common arguments:
+    since, until: the first and the last version of the message that has the field.
+    nullable: whether None may be written, and read; from version `null_since` to `null_until` where not in all.
+    tag: the number of a tagged field (KIP-482); -1 for a field with a place of its own.
+    default: the value of a field that is not given; what the type calls empty where it is left out.
+    ignorable: whether a value may be dropped silently when a version is written that lacks the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from kafka.wire.message import Struct
+
+T = TypeVar("T")
+S = TypeVar("S", bound="Struct")
+
+NEVER = 32767
+"""A version that no message reaches: what is since NEVER does not happen, what is until NEVER lasts."""
+
+RecordBytes: TypeAlias = bytes | bytearray | memoryview
+"""Record batches as they lie on the wire. Decoding gives a memoryview of the input; any of these can be encoded."""
+
+NO_UUID = UUID(int=0)
+"""The uuid that stands for none."""
+
+
+class Kind(IntEnum):
+    """The wire types."""
+
+    INT8 = 0
+    INT16 = 1
+    UINT16 = 2
+    INT32 = 3
+    INT64 = 4
+    FLOAT64 = 5
+    BOOL = 6
+    STRING = 7
+    BYTES = 8
+    RECORDS = 9
+    UUID = 10
+    ARRAY = 11
+    STRUCT = 12
+
+
+class Field:
+    """One declared field; `name` is its attribute, set by the class that declares it."""
+
+    __slots__ = (
+        "default",
+        "element",
+        "ignorable",
+        "kind",
+        "name",
+        "never_compact",
+        "null_since",
+        "null_until",
+        "since",
+        "struct",
+        "tag",
+        "until",
+    )
+
+    def __init__(
+        self,
+        kind: Kind,
+        default: Any,
+        *,
+        element: Kind | None = None,
+        struct: type[Struct] | None = None,
+        since: int = 0,
+        until: int = NEVER,
+        nullable: bool = False,
+        null_since: int = 0,
+        null_until: int = NEVER,
+        tag: int = -1,
+        ignorable: bool = False,
+        never_compact: bool = False,
+    ) -> None:
+        self.name = ""
+        self.kind = kind
+        self.default = default
+        self.element = element
+        self.struct = struct
+        self.since, self.until = since, until
+        self.null_since, self.null_until = (null_since, null_until) if nullable else (NEVER, NEVER)
+        self.tag = tag
+        self.ignorable = ignorable
+        self.never_compact = never_compact
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether the default is an object that its owner may change, so that each message needs its own."""
+        return self.default is not None and self.kind in (Kind.ARRAY, Kind.STRUCT)
+
+    def make_default(self) -> Any:
+        """Return the default; a new one where it can be changed."""
+        if not self.is_mutable:
+            return self.default
+        return [] if self.struct is None or self.kind is Kind.ARRAY else self.struct()
+
+    def in_version(self, version: int) -> bool:
+        """Whether the version has the field."""
+        return self.since <= version <= self.until
+
+    def nullable_in(self, version: int) -> bool:
+        """Whether the field may be None in the version."""
+        return self.null_since <= version <= self.null_until
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        """Make a mutable default when it is first read, and keep it: an untouched field costs nothing."""
+        value = self.make_default()
+        if instance is not None:
+            instance.__dict__[self.name] = value
+        return value
+
+
+def int8(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
+    """Declare a signed integer of 8 bits."""
+    return Field(Kind.INT8, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def int16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
+    """Declare a signed integer of 16 bits."""
+    return Field(Kind.INT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def uint16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
+    """Declare an unsigned integer of 16 bits (ports)."""
+    return Field(Kind.UINT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def int32(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
+    """Declare a signed integer of 32 bits."""
+    return Field(Kind.INT32, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def int64(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
+    """Declare a signed integer of 64 bits."""
+    return Field(Kind.INT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def float64(
+    *, default: float = 0.0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
+) -> float:
+    """Declare a floating-point number of 64 bits."""
+    return Field(Kind.FLOAT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def boolean(
+    *, default: bool = False, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
+) -> bool:
+    """Declare a truth value."""
+    return Field(Kind.BOOL, default, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+def uuid(*, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> UUID:
+    """Declare a `uuid.UUID`."""
+    return Field(Kind.UUID, NO_UUID, since=since, until=until, tag=tag, ignorable=ignorable)
+
+
+@overload
+def string(
+    *,
+    default: str = ...,
+    since: int = ...,
+    until: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+    never_compact: bool = ...,
+) -> str: ...
+@overload
+def string(
+    *,
+    nullable: Literal[True],
+    default: str | None = ...,
+    since: int = ...,
+    until: int = ...,
+    null_since: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+    never_compact: bool = ...,
+) -> str | None: ...
+def string(*, default: str | None = "", **settings: Any) -> str | None:
+    """Declare a text of at most 32,767 bytes in UTF-8; `never_compact` keeps the length's old form (RequestHeader)."""
+    return Field(Kind.STRING, default, **settings)
+
+
+@overload
+def binary(*, since: int = ..., until: int = ..., tag: int = ..., ignorable: bool = ...) -> bytes: ...
+@overload
+def binary(
+    *,
+    nullable: Literal[True],
+    default: bytes | None = ...,
+    since: int = ...,
+    until: int = ...,
+    null_since: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+) -> bytes | None: ...
+def binary(*, default: bytes | None = b"", **settings: Any) -> bytes | None:
+    """Declare bytes (Kafka's type `bytes`), copied out of the message."""
+    return Field(Kind.BYTES, default, **settings)
+
+
+@overload
+def record_bytes(*, since: int = ..., until: int = ..., ignorable: bool = ...) -> RecordBytes: ...
+@overload
+def record_bytes(
+    *,
+    nullable: Literal[True],
+    since: int = ...,
+    until: int = ...,
+    null_since: int = ...,
+    null_until: int = ...,
+    ignorable: bool = ...,
+) -> RecordBytes | None: ...
+def record_bytes(*, nullable: bool = False, **settings: Any) -> RecordBytes | None:
+    """Declare record batches (Kafka's type `records`), never copied; a nullable one is None where it is not given."""
+    return Field(Kind.RECORDS, None if nullable else b"", nullable=nullable, **settings)
+
+
+@overload
+def array(
+    element: Callable[..., T],
+    *,
+    since: int = ...,
+    until: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+) -> list[T]: ...
+@overload
+def array(
+    element: Callable[..., T],
+    *,
+    nullable: Literal[True],
+    default: None = ...,
+    since: int = ...,
+    until: int = ...,
+    null_since: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+) -> list[T] | None: ...
+def array(element: Callable[..., T], *, default: Any = (), **settings: Any) -> list[T] | None:
+    """Declare a list of structs (`element` is their class) or of values (`element` is a function of this module)."""
+    if isinstance(element, type):
+        return Field(Kind.ARRAY, default, element=Kind.STRUCT, struct=element, **settings)
+    return Field(Kind.ARRAY, default, element=_KINDS[element], **settings)
+
+
+@overload
+def struct(kind: type[S], *, since: int = ..., until: int = ..., tag: int = ..., ignorable: bool = ...) -> S: ...
+@overload
+def struct(
+    kind: type[S],
+    *,
+    nullable: Literal[True],
+    default: None = ...,
+    since: int = ...,
+    until: int = ...,
+    null_since: int = ...,
+    tag: int = ...,
+    ignorable: bool = ...,
+) -> S | None: ...
+def struct(kind: type[S], *, default: Any = (), **settings: Any) -> S | None:
+    """Declare a struct inside a message."""
+    return Field(Kind.STRUCT, default, struct=kind, **settings)
+
+
+_KINDS: dict[Callable[..., Any], Kind] = {
+    int8: Kind.INT8,
+    int16: Kind.INT16,
+    uint16: Kind.UINT16,
+    int32: Kind.INT32,
+    int64: Kind.INT64,
+    string: Kind.STRING,
+    uuid: Kind.UUID,
+}

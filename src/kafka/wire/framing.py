@@ -1,0 +1,126 @@
+"""Frames: a message behind its header and its size, as it travels.
+
+A frame is four bytes of size, a header, and the message. The header has versions of its own, which follow from the
+message's: a flexible version of a message has a flexible header (KIP-482), with two exceptions that stand here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from kafka.errors import UnsupportedVersionError, WireFormatError
+from kafka.wire import encoder
+from kafka.wire.api.headers import RequestHeader, ResponseHeader
+from kafka.wire.index import request_class
+from kafka.wire.message import Message, Request, Response
+
+R = TypeVar("R", bound=Response)
+
+_CONTROLLED_SHUTDOWN = 7
+_API_VERSIONS = 18
+
+
+def request_header_version(request: type[Request[Any]], version: int) -> int:
+    """Return the version of the header before a version of a request."""
+    if version >= request.FLEXIBLE_SINCE:
+        return 2
+    return 0 if request.API_KEY == _CONTROLLED_SHUTDOWN and version == 0 else 1
+
+
+def response_header_version(response: type[Message], version: int) -> int:
+    """Return the version of the header before a version of a response.
+
+    That of ApiVersions is always 0: a client that asks does not know yet which versions the broker speaks (KIP-511).
+    """
+    return 1 if version >= response.FLEXIBLE_SINCE and response.API_KEY != _API_VERSIONS else 0
+
+
+def encode_request(message: Request[Any], version: int, correlation_id: int, client_id: str | None) -> list[Any]:
+    """Write a request as a frame; return its parts, in which record bytes are those that were given.
+
+    Raises:
+        WireFormatError: a value does not fit its field.
+        UnsupportedVersionError: there is no such version, or it lacks a field that is set and is not ignorable.
+    """
+    header_version = request_header_version(type(message), version)
+    header = RequestHeader(
+        request_api_key=message.API_KEY,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id if header_version else "",
+    )
+    body = message.writer(version)
+    return encoder.encode([(RequestHeader.writer(header_version), header), (body, message)], True)
+
+
+def encode_response(message: Message, version: int, correlation_id: int) -> list[Any]:
+    """Write a response as a frame; return its parts, in which record bytes are those that were given.
+
+    Raises:
+        As `encode_request`.
+    """
+    header = ResponseHeader(correlation_id=correlation_id)
+    body = message.writer(version)
+    header_version = response_header_version(type(message), version)
+    return encoder.encode([(ResponseHeader.writer(header_version), header), (body, message)], True)
+
+
+def correlation_id(frame: Any) -> int:
+    """Return the correlation id of a response, given the bytes after the size.
+
+    Raises:
+        WireFormatError: there are fewer than four bytes.
+    """
+    return ResponseHeader.decode_prefix(frame, 0)[0].correlation_id
+
+
+def decode_response(request: type[Request[R]], version: int, frame: Any) -> R:
+    """Read the response to a version of a request, given the bytes after the size; records are views of them.
+
+    Raises:
+        WireFormatError: the bytes are no such response.
+        UnsupportedVersionError: the request has no such version.
+    """
+    response = request.RESPONSE
+    _, start = ResponseHeader.decode_prefix(frame, response_header_version(response, version))
+    made: R = _rest(response, version, frame, start)  # type: ignore[assignment]  # the request's parameter says which
+    return made
+
+
+def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
+    """Read the header of a request, given the bytes after the size; return it and where the message begins.
+
+    Works for versions of the message that are not known here, which a broker has to answer (ApiVersions, KIP-511).
+
+    Raises:
+        WireFormatError: the bytes are no header.
+        UnsupportedVersionError: the API is not known.
+    """
+    first, _ = RequestHeader.decode_prefix(frame, 0)
+    try:
+        request = request_class(first.request_api_key)
+    except LookupError as error:
+        raise UnsupportedVersionError(str(error)) from None
+    return RequestHeader.decode_prefix(frame, request_header_version(request, first.request_api_version))
+
+
+def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
+    """Read a request with its header, given the bytes after the size; records are views of them.
+
+    Raises:
+        WireFormatError: the bytes are no request.
+        UnsupportedVersionError: the API, or this version of it, is not known.
+    """
+    header, start = decode_request_header(frame)
+    request = request_class(header.request_api_key)
+    made: Request[Any] = _rest(request, header.request_api_version, frame, start)  # type: ignore[assignment]
+    return header, made
+
+
+def _rest(message: type[Message], version: int, frame: Any, start: int) -> Message:
+    """Read a message that begins at byte `start` and takes all the bytes that are left."""
+    made, end = message.decode_prefix(frame, version, start)
+    if end != memoryview(frame).nbytes:
+        left = memoryview(frame).nbytes - end
+        raise WireFormatError(f"{message.NAME} v{version}: expected the end at byte {end}, found {left} more bytes")
+    return made

@@ -1,0 +1,119 @@
+"""From declarations to plans: which fields one version of a message has, in the order of the wire.
+
+A plan is made when a version of a message is first read or written, and kept with the class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka.wire.decoder import ReadField, ReadPlan
+from kafka.wire.encoder import WriteField, WritePlan
+from kafka.wire.fields import Field, Kind
+
+if TYPE_CHECKING:
+    from kafka.wire.message import Message, Struct
+
+_LIMITS = {
+    Kind.INT8: (-(1 << 7), (1 << 7) - 1),
+    Kind.INT16: (-(1 << 15), (1 << 15) - 1),
+    Kind.UINT16: (0, (1 << 16) - 1),
+    Kind.INT32: (-(1 << 31), (1 << 31) - 1),
+    Kind.INT64: (-(1 << 63), (1 << 63) - 1),
+}
+
+_WIDTHS = {
+    Kind.INT8: 1,
+    Kind.INT16: 2,
+    Kind.UINT16: 2,
+    Kind.INT32: 4,
+    Kind.INT64: 8,
+    Kind.FLOAT64: 8,
+    Kind.BOOL: 1,
+    Kind.UUID: 16,
+}
+
+
+def read_plan(message: type[Message], version: int) -> ReadPlan:
+    """Make the plan by which a version of the message is read.
+
+    Raises:
+        UnsupportedVersionError: the message has no such version.
+    """
+    message.check_version(version)
+    return _read_struct(message, version, version >= message.FLEXIBLE_SINCE, f"{message.NAME} v{version}")
+
+
+def write_plan(message: type[Message], version: int) -> WritePlan:
+    """Make the plan by which a version of the message is written.
+
+    Raises:
+        UnsupportedVersionError: the message has no such version.
+    """
+    message.check_version(version)
+    return _write_struct(message, version, version >= message.FLEXIBLE_SINCE, f"{message.NAME} v{version}")
+
+
+def _read_struct(target: type[Struct], version: int, flexible: bool, label: str) -> ReadPlan:
+    present = [field for field in target.FIELDS if field.in_version(version)]
+    fields = [_read_field(field, version, flexible, label) for field in present if field.tag < 0]
+    tagged = [_read_field(field, version, flexible, label) for field in present if field.tag >= 0]
+    return ReadPlan(target, fields, tagged, flexible, label)
+
+
+def _read_field(field: Field, version: int, flexible: bool, label: str) -> ReadField:
+    kind, element = field.kind, field.element
+    return ReadField(
+        field.name,
+        int(kind),
+        int(kind if element is None else element),
+        None if field.struct is None else _read_struct(field.struct, version, flexible, label),
+        field.nullable_in(version),
+        flexible and not field.never_compact,
+        field.tag,
+        1 if element is None else max(1, _floor(element, field.struct, version, flexible)),
+    )
+
+
+def _floor(kind: Kind, struct: type[Struct] | None, version: int, flexible: bool) -> int:
+    """Return how many bytes a value takes at least."""
+    if struct is not None and kind is Kind.STRUCT:
+        own = [field for field in struct.FIELDS if field.in_version(version) and field.tag < 0]
+        return flexible + sum(
+            1
+            if field.kind is Kind.STRUCT and field.nullable_in(version)
+            else _floor(field.kind, field.struct, version, flexible)
+            for field in own
+        )
+    if kind in _WIDTHS:
+        return _WIDTHS[kind]
+    return 1 if flexible else 2 if kind is Kind.STRING else 4
+
+
+def _write_struct(target: type[Struct], version: int, flexible: bool, message: str) -> WritePlan:
+    label = message if message.startswith(target.__name__ + " ") else f"{message} {target.__name__}"
+    present = [field for field in target.FIELDS if field.in_version(version)]
+    fields = [_write_field(field, version, flexible, message, label) for field in present if field.tag < 0]
+    tagged = [_write_field(field, version, flexible, message, label) for field in present if field.tag >= 0]
+    absent = [
+        _write_field(field, version, flexible, message, label)
+        for field in target.FIELDS
+        if not field.in_version(version) and not field.ignorable
+    ]
+    return WritePlan(target, fields, tagged, absent, flexible, label)
+
+
+def _write_field(field: Field, version: int, flexible: bool, message: str, label: str) -> WriteField:
+    kind, element = field.kind, field.element
+    return WriteField(
+        field.name,
+        label,
+        int(kind),
+        int(kind if element is None else element),
+        None if field.struct is None else _write_struct(field.struct, version, flexible, message),
+        field.nullable_in(version),
+        flexible and not field.never_compact,
+        field.tag,
+        _LIMITS.get(kind if element is None else element, (0, 0)),
+        field.make_default(),
+    )
