@@ -24,6 +24,7 @@ MAX_COLUMN_SIZE = 0x7FFFFFFF
 """How many bytes the keys, or the values, of one `Columns` may have together: Arrow's positions are int32."""
 
 _V2 = struct.Struct(">qiibIhiqqqhii")
+_SIZE = struct.Struct(">i")
 _V2_CHECKED_FROM = 21
 _MIN_RECORD_SIZE = 7
 _MIN_MESSAGE_SIZE = 26
@@ -133,7 +134,7 @@ class _Scan:
         more = True
         while more and total - self.position >= 17:
             position = self.position
-            size = 12 + int.from_bytes(view[position + 8 : position + 12], "big", signed=True)
+            size = _SIZE.unpack_from(view, position + 8)[0] + 12
             magic = view[position + 16]
             if magic > 2 or size < (HEADER_SIZE if magic == 2 else 26 + 8 * magic):
                 raise self.corrupt(f"the batch claims magic {magic} and {size} bytes")
@@ -287,13 +288,14 @@ class _Scan:
         reader = ColumnReader(self.capacity, self.data_capacity, self.start_offset, self.stop_offset, legacy)
         runs: list[Run] = []
         source: Buffer | None = None
+        shared: tuple[int, int] | None = None
         for body in self.bodies:
             if body.source is not source:
                 source = body.source
                 reader.source(source)
-            run = Run(reader.rows, body.leader_epoch, body.timestamp_type)
-            if not runs or runs[-1][1:] != run[1:]:
-                runs.append(run)
+            if shared != (body.leader_epoch, body.timestamp_type):
+                shared = (body.leader_epoch, body.timestamp_type)
+                runs.append(Run(reader.rows, *shared))
             status = self.read_body(reader, body)
             if status:
                 self.position = body.position

@@ -83,6 +83,7 @@ def _as_bytes(data: object, what: str) -> bytes:
     )
 
 
+@cython.final
 @cython.cclass
 class ByteColumn:
     """A column of byte strings to be encoded: 64-bit end positions, which may begin anywhere in the data."""
@@ -144,6 +145,7 @@ class ByteColumn:
         return at
 
 
+@cython.final
 @cython.cclass
 class RowColumns:
     """The columns of rows to be encoded. Sizes are checked here, so that the loops need not check row numbers again."""
@@ -243,6 +245,7 @@ class RowColumns:
         return at
 
 
+@cython.final
 @cython.cclass
 class BatchBuilder:
     """A batch that is being filled. Not thread-safe: the caller holds its own lock.

@@ -121,6 +121,7 @@ def _copy(
         target[at : at + size] = data[pos : pos + size]
 
 
+@cython.final
 @cython.cclass
 class ColumnReader:
     """The loops that fill a `ColumnStorage`, and how far it is filled."""
