@@ -1,0 +1,32 @@
+"""The base class of partitioners that see the whole record."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, Protocol
+
+
+class Cluster(Protocol):
+    """What a partitioner may ask about the cluster."""
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """All partitions of a topic; None where the topic is not known."""
+
+    def available_partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions of a topic that have a leader at the moment; None where the topic is not known."""
+
+
+class Partitioner(abc.ABC):
+    """Picks a partition from all that is known of a record (Java's `Partitioner`)."""
+
+    @abc.abstractmethod
+    def partition(
+        self,
+        topic: str,
+        key: Any,
+        serialized_key: bytes | None,
+        value: Any,
+        serialized_value: bytes | None,
+        cluster: Cluster,
+    ) -> int:
+        """Return the number of a partition of `topic`."""

@@ -1,0 +1,59 @@
+"""One shape for partitioners of all of kafka-python's generations."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.partitioner.abc import Cluster
+from kafka.partitioner.default import DefaultPartitioner
+
+Pick = Callable[[str, Any, bytes | None, Any, bytes | None, Cluster], int]
+
+
+def adapt_partitioner(given: Any) -> Pick | None:
+    """Give a partitioner the shape of `Partitioner.partition`; None for the default rule, which the producer knows.
+
+    Arguments:
+        given: None, a `Partitioner` or an object with such a `partition` method, or a callable
+            ``(key_bytes, all_partitions, available)``.
+
+    Raises `KafkaConfigurationError` for anything else.
+    """
+    if given is None or type(given) is DefaultPartitioner or given is DefaultPartitioner:
+        return None
+    method = getattr(given, "partition", None)
+    if method is not None and not isinstance(given, type) and _sees_the_record(method):
+        record_method: Pick = method
+        return record_method
+    if callable(given) and not isinstance(given, type):
+        return _by_key(given)
+    if callable(method) and not isinstance(given, type):
+        return _by_key(method)
+    raise KafkaConfigurationError(
+        "option 'partitioner' expects a callable (key_bytes, all_partitions, available) or a Partitioner object, "
+        f"not {given!r}"
+    )
+
+
+def _sees_the_record(method: Callable[..., Any]) -> bool:
+    """Whether a `partition` method takes six arguments: topic, key, its bytes, value, its bytes, cluster."""
+    try:
+        parameters = inspect.signature(method).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional for p in parameters) >= 6
+
+
+def _by_key(function: Callable[..., Any]) -> Pick:
+    """Wrap a callable that sees the key's bytes and the partitions only."""
+
+    def pick(topic: str, key: Any, key_bytes: bytes | None, value: Any, value_bytes: bytes | None, c: Cluster) -> int:
+        everything = sorted(c.partitions_for_topic(topic) or ())
+        picked: int = function(key_bytes, everything, sorted(c.available_partitions_for_topic(topic) or ()))
+        return picked
+
+    return pick

@@ -1,0 +1,276 @@
+"""Arrow tables as records: encoded in the caller's thread, into the same queues that `send()` fills."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
+from kafka.net.blocking import run_blocking
+from kafka.producer.batch import ProducerBatch
+from kafka.producer.core import ProducerCore
+from kafka.record.arrow_rows import ArrowRows, EncodedBatch
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_BYTES = 256 * 1024
+"""Batches of rows are filled up to this size, or `batch_size` if that is more: nobody lingers for a row."""
+_CHUNK_BYTES = 8 * 1024 * 1024
+
+
+class OffsetRange(NamedTuple):
+    """Records that lie one after the other in a partition's log; `first` is -1 where the broker did not tell."""
+
+    first: int
+    records: int
+
+
+class ArrowResult(NamedTuple):
+    """What became of the rows of one `send_arrow`: their number, and where they are, by partition in sending order."""
+
+    rows: int
+    offsets: dict[TopicPartition, list[OffsetRange]]
+
+
+class FutureArrowResult:
+    """What becomes of all rows of one `send_arrow`: an `ArrowResult`, or the first failure.
+
+    Arguments:
+        core: the producer.
+        batches: all batches that the rows are in.
+    """
+
+    def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, batches: Sequence[ProducerBatch]) -> None:
+        self._core = core
+        self._batches = batches
+        self._settled: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(core.settle(batches), loop)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all rows are delivered or have failed."""
+        return self._settled.done()
+
+    @property
+    def value(self) -> ArrowResult | None:
+        """Where the rows are, or None if they are not all delivered (yet)."""
+        return self._result() if self.is_done and self._error() is None else None
+
+    @property
+    def exception(self) -> KafkaError | None:
+        """The first failure, or None if there is none (yet)."""
+        if not self.is_done:
+            return None
+        self._look()
+        return self._error()
+
+    def succeeded(self) -> bool:
+        """Whether all rows are delivered."""
+        self._look()
+        return self.is_done and self._error() is None
+
+    def failed(self) -> bool:
+        """Whether all rows are delivered or have failed, and at least one has failed."""
+        return self.exception is not None
+
+    def get(self, timeout: float | None = None) -> ArrowResult:
+        """Wait for all rows to be acknowledged.
+
+        Arguments:
+            timeout: longest wait in seconds.
+
+        Raises `KafkaTimeoutError` when the time is up, and else the first failure, with the number of rows that failed.
+        """
+        if not self.is_done and self._core.buffer.on_own_loop():
+            raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
+        try:
+            self._settled.result(timeout)
+        except concurrent.futures.TimeoutError:
+            raise KafkaTimeoutError(
+                f"the rows were not all acknowledged within {timeout} seconds; they are still on their way"
+            ) from None
+        except concurrent.futures.CancelledError:
+            raise IllegalStateError("the producer's loop was stopped before the rows were acknowledged") from None
+        return self._outcome()
+
+    def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f(*args, arrow_result, **kwargs)`` when all rows are delivered; returns this future."""
+        return self._add(partial(f, *args, **kwargs), None)
+
+    def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f(*args, error, **kwargs)`` when rows have failed and none is on its way; returns this future."""
+        return self._add(None, partial(f, *args, **kwargs))
+
+    def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f`` in either case; returns this future."""
+        return self._add(partial(f, *args, **kwargs), partial(f, *args, **kwargs))
+
+    def __await__(self) -> Generator[Any, None, ArrowResult]:
+        """Wait on an event loop, which need not be the producer's."""
+        if not self.is_done:
+            yield from asyncio.shield(asyncio.wrap_future(self._settled)).__await__()
+        return self._outcome()
+
+    def _add(
+        self, on_success: Callable[[ArrowResult], object] | None, on_failure: Callable[[KafkaError], object] | None
+    ) -> FutureArrowResult:
+        if on_failure is not None:
+            self._look()
+
+        def done(settled: concurrent.futures.Future[None]) -> None:
+            error = self._error()
+            if error is None and on_success is not None and not settled.cancelled():
+                on_success(self._result())
+            elif error is not None and on_failure is not None:
+                on_failure(error)
+
+        self._settled.add_done_callback(done)
+        return self
+
+    def _look(self) -> None:
+        for batch in self._leaves():
+            batch.look()
+
+    def _leaves(self) -> Iterator[ProducerBatch]:
+        """The batches that the rows are in now, after any splits."""
+        stack = list(reversed(self._batches))
+        while stack:
+            batch = stack.pop()
+            if batch.parts is None:
+                yield batch
+            else:
+                stack.extend(part for _, part in reversed(batch.parts))
+
+    def _outcome(self) -> ArrowResult:
+        self._look()
+        error = self._error()
+        if error is not None:
+            raise error
+        return self._result()
+
+    def _error(self) -> KafkaError | None:
+        failed = [batch for batch in self._leaves() if batch.error is not None]
+        if not failed or failed[0].error is None:
+            return None
+        first = failed[0].error
+        rows = sum(batch.count for batch in failed)
+        total = sum(batch.count for batch in self._leaves())
+        error = type(first)(
+            f"{rows} of {total} rows were not delivered, the first of them to {failed[0].name}: {first}"
+        )
+        error.__cause__ = first
+        return error
+
+    def _result(self) -> ArrowResult:
+        offsets: dict[TopicPartition, list[OffsetRange]] = {}
+        for batch in self._leaves():
+            ranges = offsets.setdefault(batch.topic_partition, [])
+            if ranges and batch.base_offset >= 0 and ranges[-1].first + ranges[-1].records == batch.base_offset:
+                ranges[-1] = OffsetRange(ranges[-1].first, ranges[-1].records + batch.count)
+            else:
+                ranges.append(OffsetRange(batch.base_offset, batch.count))
+        return ArrowResult(sum(batch.count for batch in self._leaves()), offsets)
+
+
+class ArrowSender:
+    """Sends the rows of one table or batch, chunk by chunk.
+
+    Arguments:
+        core: the producer.
+        loop: its event loop.
+        topic: where the rows go; its partitions are known.
+        data: the rows.
+    """
+
+    def __init__(
+        self, core: ProducerCore, loop: asyncio.AbstractEventLoop, topic: str, data: pa.Table | pa.RecordBatch
+    ) -> None:
+        self._core = core
+        self._loop = loop
+        self._topic = topic
+        self._data = data
+        self._timestamp_ms = core.now_ms()
+        self._batches: list[ProducerBatch] = []
+        self._next_partition = core.random_partition(topic)
+
+    def send_blocking(self) -> FutureArrowResult:
+        """Encode and enqueue everything; blocks the thread while there is no memory."""
+        for chunk in self._chunks():
+            for partition, encoded in self.encode(chunk):
+                amount = len(encoded.data)
+                with _Progress(self._batches, self._data.num_rows):
+                    self._core.acquire_blocking(amount)
+                self._enqueue(partition, encoded)
+        return FutureArrowResult(self._core, self._loop, self._batches)
+
+    async def send(self) -> FutureArrowResult:
+        """The same on the loop, which is not held up: chunks are encoded in a thread."""
+        for chunk in self._chunks():
+            for partition, encoded in await run_blocking(self.encode, chunk):
+                with _Progress(self._batches, self._data.num_rows):
+                    await self._core.acquire(len(encoded.data))
+                self._enqueue(partition, encoded)
+        return FutureArrowResult(self._core, self._loop, self._batches)
+
+    def encode(self, chunk: pa.Table | pa.RecordBatch) -> list[tuple[int, EncodedBatch]]:
+        """Make batches of a chunk's rows, of each partition in turn."""
+        rows = ArrowRows(chunk)
+        options = self._core.buffer.options
+        limit = self._core.config.producer.max_request_size
+        count = self._core.partition_count(self._topic)
+        by_partition: list[tuple[int, EncodedBatch]] = []
+        for number, numbers in enumerate(rows.partitions(count, first_partition=self._next_partition % count)):
+            for encoded in rows.encode(
+                numbers,
+                magic=self._core.buffer.magic,
+                compression=options.compression,
+                compression_level=options.compression_level,
+                max_batch_bytes=min(max(options.batch_size, _BATCH_BYTES), limit),
+                timestamp_ms=self._timestamp_ms,
+            ):
+                if len(encoded.data) > limit:
+                    raise MessageSizeTooLargeError(
+                        f"a row for topic {self._topic!r} takes {len(encoded.data)} bytes, more than max_request_size "
+                        f"({limit}); {_sent_so_far(self._batches)} of {self._data.num_rows} rows are on their way"
+                    )
+                by_partition.append((number, encoded))
+        self._next_partition += len(rows)
+        by_partition.sort(key=lambda each: each[1].first)  # partitions side by side, not one after the other
+        return by_partition
+
+    def _chunks(self) -> Iterator[pa.Table | pa.RecordBatch]:
+        """Slices that take little of the memory that the producer may use."""
+        rows, size = self._data.num_rows, max(self._data.nbytes, 1)
+        limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
+        step = max(rows if size <= limit else rows * limit // size, 1)
+        for start in range(0, rows, step):
+            yield self._data if step >= rows else self._data.slice(start, step)
+
+    def _enqueue(self, partition: int, encoded: EncodedBatch) -> None:
+        place = TopicPartition(self._topic, partition)
+        self._batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, len(encoded.data)))
+
+
+class _Progress:
+    """Says in an error how many rows had been taken by then."""
+
+    def __init__(self, batches: list[ProducerBatch], rows: int) -> None:
+        self._batches = batches
+        self._rows = rows
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, KafkaTimeoutError):
+            raise KafkaTimeoutError(
+                f"{error.args[0]}; {_sent_so_far(self._batches)} of {self._rows} rows are on their way"
+            ) from error
+
+
+def _sent_so_far(batches: Sequence[ProducerBatch]) -> int:
+    return sum(batch.count for batch in batches)

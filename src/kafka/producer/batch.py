@@ -1,0 +1,258 @@
+"""A batch of records for one partition: filled, sent and completed as a whole."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kafka.errors import InvalidRecordError, KafkaError
+from kafka.producer.failures import FailureReport
+from kafka.producer.future import FutureRecordMetadata
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.record import BatchBuilder
+
+Callback = tuple[FutureRecordMetadata, int, Callable[[Any], object]]
+
+
+class Home(Protocol):
+    """What a batch needs of the producer it belongs to."""
+
+    lock: threading.Lock
+    """Guards the builder, the callbacks and the outcome of every batch."""
+
+    def on_own_loop(self) -> bool:
+        """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
+
+
+class Stage(enum.Enum):
+    """How far a batch is."""
+
+    OPEN = "takes records; has a builder"
+    CLOSED = "takes no more records, is not encoded yet; has a builder"
+    ENCODED = "has the bytes that are sent"
+    DONE = "delivered or failed; has neither"
+    SPLIT = "replaced by smaller ones; has neither"
+
+
+class ProducerBatch:
+    """Records of one partition that are sent, and succeed or fail, together.
+
+    Arguments:
+        home: the producer's accumulator.
+        topic_partition: where the records go.
+        created: time of the loop when the first record came, in seconds.
+        reserved: bytes of the producer's memory that the batch holds.
+        builder: takes the records; None for a batch that comes with its bytes (see `encoded`).
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "attempts",
+        "base_offset",
+        "base_sequence",
+        "builder",
+        "callbacks",
+        "created",
+        "data",
+        "error",
+        "event",
+        "home",
+        "log_append_time",
+        "order",
+        "parts",
+        "producer_epoch",
+        "producer_id",
+        "record_errors",
+        "records",
+        "report",
+        "reserved",
+        "seen",
+        "stage",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        home: Home,
+        topic_partition: TopicPartition,
+        created: float,
+        reserved: int,
+        builder: BatchBuilder | None = None,
+    ) -> None:
+        self.report: FailureReport | None = None
+        self.error: KafkaError | None = None
+        self.seen = False
+        """Somebody has looked at what became of it, or will be told."""
+        self.home = home
+        self.topic_partition = topic_partition
+        self.created = created
+        self.reserved = reserved
+        self.builder = builder
+        self.stage = Stage.OPEN
+        self.records = 0
+        self.data: bytes | None = None
+        self.producer_id = -1
+        self.producer_epoch = -1
+        self.base_sequence = -1
+        self.order: tuple[int, ...] = ()
+        """Place among the batches of its partition, given when it is first sent; parts of a split one add a number."""
+        self.attempts = 0
+        self.record_errors: Mapping[int, str | None] | None = None
+        self.base_offset = -1
+        self.log_append_time = -1
+        self.callbacks: list[Callback] | None = None
+        self.event: threading.Event | None = None
+        self.parts: list[tuple[int, ProducerBatch]] | None = None
+
+    @classmethod
+    def encoded(
+        cls, home: Home, topic_partition: TopicPartition, created: float, data: bytes, records: int, reserved: int
+    ) -> ProducerBatch:
+        """A batch that comes with its bytes."""
+        batch = cls(home, topic_partition, created, reserved)
+        batch.data = data
+        batch.records = records
+        batch.stage = Stage.ENCODED
+        return batch
+
+    @property
+    def name(self) -> str:
+        """Topic and partition as one word."""
+        return f"{self.topic_partition.topic}-{self.topic_partition.partition}"
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return self.builder.count if self.builder is not None else self.records
+
+    @property
+    def done(self) -> bool:
+        """Whether the records are delivered or have failed."""
+        return self.stage is Stage.DONE
+
+    def close(self) -> None:
+        """Take no more records. Needs the lock."""
+        if self.stage is Stage.OPEN:
+            self.stage = Stage.CLOSED
+
+    def keep(self, data: bytes) -> None:
+        """Hold the bytes that are sent in the builder's place."""
+        self.records = self.count
+        self.builder = None
+        self.data = data
+        self.stage = Stage.ENCODED
+
+    def locate(self, index: int) -> tuple[ProducerBatch, int]:
+        """Find the batch that a record is in now, after any number of splits, and its index there."""
+        batch: ProducerBatch = self
+        while batch.parts is not None:
+            first, part = next(each for each in reversed(batch.parts) if each[0] <= index)
+            index -= first
+            batch = part
+        return batch, index
+
+    def succeed(self, base_offset: int, log_append_time: int) -> None:
+        """The records are in the log from `base_offset` on (-1: not known); runs their callbacks."""
+        self.base_offset = base_offset
+        self.log_append_time = log_append_time
+        self._finish(None)
+
+    def fail(self, error: KafkaError, record_errors: Mapping[int, str | None] | None = None) -> None:
+        """The records are lost to `error`; runs their callbacks.
+
+        Arguments:
+            error: what befell the batch.
+            record_errors: which records the broker refused, and why (KIP-467); the others were only beside them.
+        """
+        self.record_errors = record_errors or None
+        self._finish(error)
+
+    def abandon(self, error: KafkaError) -> None:
+        """In a forked child, where the batch has no business: it is done, and nobody is told. Takes no lock."""
+        self.error = error
+        self.seen = True
+        self.stage = Stage.DONE
+        self.records = self.count
+        self.builder = self.data = self.callbacks = None
+
+    def _finish(self, error: KafkaError | None) -> None:
+        with self.home.lock:
+            if self.stage is Stage.DONE:
+                return
+            self.records = self.count
+            self.error = error
+            if error is not None:
+                self.report = FailureReport(error, self.records, self.describe(error), self.seen)
+            self.stage = Stage.DONE
+            self.builder = None
+            self.data = None
+            callbacks, self.callbacks = self.callbacks, None
+            event = self.event
+        if event is not None:
+            event.set()
+        for future, when, function in callbacks or ():
+            future.run_callback(when, function)
+
+    def split_into(self, parts: Sequence[ProducerBatch]) -> None:
+        """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
+        with self.home.lock:
+            first = 0
+            self.parts = []
+            for part in parts:
+                self.parts.append((first, part))
+                part.seen = self.seen
+                first += part.count
+            self.records = self.count
+            self.stage = Stage.SPLIT
+            self.builder = None
+            self.data = None
+            callbacks, self.callbacks = self.callbacks, None
+            event, self.event = self.event, None
+            for callback in callbacks or ():
+                part, _ = self.locate(callback[0].index)
+                if part.callbacks is None:
+                    part.callbacks = []
+                part.callbacks.append(callback)
+        if event is not None:
+            event.set()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Block until the batch is done or split; False if the time, in seconds, was up first."""
+        with self.home.lock:
+            if self.stage in (Stage.DONE, Stage.SPLIT):
+                return True
+            if self.event is None:
+                self.event = threading.Event()
+            event = self.event
+        return event.wait(timeout)
+
+    def error_of(self, index: int) -> KafkaError | None:
+        """What befell one record of a batch that is done."""
+        if self.error is None or self.record_errors is None:
+            return self.error
+        if index in self.record_errors:
+            reason = self.record_errors[index]
+            return type(self.error)(reason) if reason else self.error
+        return InvalidRecordError(
+            f"not written, because the broker refused {len(self.record_errors)} other(s) of the {self.count} records "
+            f"in its batch for {self.name}"
+        )
+
+    def describe(self, error: KafkaError) -> str:
+        """One line on how many records of which partition were lost to what."""
+        return f"{self.count} record(s) for {self.name} not delivered: {error}"
+
+    def look(self) -> None:
+        """Somebody looks at what became of the batch, or wants to be told."""
+        self.seen = True
+        if self.report is not None:
+            self.report.seen = True
+
+    def __del__(self) -> None:
+        if self.report is not None and not sys.is_finalizing():
+            self.report.log_unseen()

@@ -1,0 +1,32 @@
+"""Why a record cannot be taken at this moment; the faces wait as their kind allows, and try again."""
+
+from __future__ import annotations
+
+from kafka.producer.records import PreparedRecord
+
+
+class Blocked(Exception):  # not an error: it never leaves the producer
+    """The record has to wait."""
+
+
+class NeedsTopic(Blocked):
+    """The topic is not known yet, or not the partition that was asked for."""
+
+    def __init__(self, topic: str, partition: int | None) -> None:
+        super().__init__(topic, partition)
+        self.topic = topic
+        self.partition = partition
+
+
+class NeedsMemory(Blocked):
+    """All of `buffer_memory` is taken.
+
+    Arguments:
+        amount: bytes that have to be free.
+        record: the record that waits.
+    """
+
+    def __init__(self, amount: int, record: PreparedRecord) -> None:
+        super().__init__(amount)
+        self.amount = amount
+        self.record = record

@@ -1,0 +1,278 @@
+"""What the threads that call `send()` share with the sender: the queues, the memory, and one lock for both."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from kafka.errors import KafkaError
+from kafka.producer.batch import ProducerBatch
+from kafka.producer.blocked import NeedsMemory
+from kafka.producer.future import FutureRecordMetadata, append_record
+from kafka.producer.memory import MemoryPool
+from kafka.producer.queues import PartitionQueue, TopicQueues
+from kafka.producer.records import PreparedRecord
+from kafka.record import BatchBuilder, Compression
+from kafka.structs import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOptions:
+    """The slice of the options that shapes batches.
+
+    Arguments:
+        batch_size: bytes that a batch is filled up to.
+        buffer_memory: bytes that all batches may take.
+        compression: codec of the batches.
+        compression_level: level of the codec; None: its default.
+    """
+
+    batch_size: int
+    buffer_memory: int
+    compression: Compression = Compression.NONE
+    compression_level: int | None = None
+
+
+class RecordBuffer:
+    """The unsent records of a producer.
+
+    Arguments:
+        options: how batches are made.
+        loop: the producer's event loop, whose clock is the one that counts.
+        rng: chooses partitions for records without a key.
+    """
+
+    def __init__(self, options: BufferOptions, loop: asyncio.AbstractEventLoop, rng: random.Random) -> None:
+        self.options = options
+        self.lock = threading.Lock()
+        self.memory = MemoryPool(options.buffer_memory, self.lock)
+        self.topics: dict[str, TopicQueues] = {}
+        """Topics whose partitions are known; empty once the producer is closed, so that `send()` looks no further."""
+        self.magic = 2
+        self.refusal: KafkaError | None = None
+        """Why no more records are taken."""
+        self.incomplete: set[ProducerBatch] = set()
+        self.pressed = False
+        """Somebody waits, or is about to wait, for memory."""
+        self.on_dirty: Callable[[], None] = _nobody
+        """The sender's pump, called on the loop after queues have become dirty."""
+        self._loop = loop
+        self._rng = rng
+        self._all: dict[TopicPartition, PartitionQueue] = {}
+        self._dirty: list[PartitionQueue] = []
+        self._wake_wanted = False
+        self._waking = False
+
+    def on_own_loop(self) -> bool:
+        """Whether the caller runs on the producer's event loop."""
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    def learn_topic(self, topic: str, partitions: int, available: Sequence[int]) -> None:
+        """Take over how many partitions a topic has now, and which of them have a leader."""
+        with self.lock:
+            if self.refusal is not None:
+                return
+            queues = self.topics.get(topic)
+            if queues is None:
+                queues = TopicQueues(topic, partitions, available, self.options.batch_size, self._rng)
+                self.topics[topic] = queues
+            else:
+                queues.update(partitions, available)
+            for queue in queues.queues:
+                self._all.setdefault(queue.topic_partition, queue)
+
+    def queues(self) -> Iterable[PartitionQueue]:
+        """The queues of all partitions known. On the loop."""
+        return self._all.values()
+
+    def open_batch(
+        self, queue: PartitionQueue, record: PreparedRecord, granted: int | None = None
+    ) -> FutureRecordMetadata:
+        """Put a record into a new batch. Needs the lock; call `wake` after it is released.
+
+        Arguments:
+            granted: bytes that were reserved for this record before; None: they are reserved now.
+
+        Raises `NeedsMemory` if there is not enough, and why the producer takes no more records.
+        """
+        amount = max(self.options.batch_size, record.size)
+        if self.refusal is not None:
+            raise self.refusal
+        if granted is None and not self.memory.reserve(amount):
+            self.press()
+            raise NeedsMemory(amount, record)
+        self.pressed = self.memory.contended
+        builder = BatchBuilder(
+            self.magic,
+            self.options.compression,
+            compression_level=self.options.compression_level,
+            size_limit=amount,
+        )
+        batch = ProducerBatch(self, queue.topic_partition, self._loop.time(), amount, builder)
+        try:
+            future = self._append(batch, record)
+            assert future is not None, "an empty batch has room for any record"
+        except BaseException:
+            self.memory.free += amount
+            raise
+        queue.close_open()
+        queue.open = batch
+        self.incomplete.add(batch)
+        self._mark(queue)
+        return future
+
+    def append(self, record: PreparedRecord, granted: int | None = None) -> FutureRecordMetadata:
+        """Take a record that is serialized and has its partition; see `open_batch`."""
+        with self.lock:
+            if self.refusal is not None:
+                raise self.refusal
+            queue = self.topics[record.topic].queues[record.partition]
+            future = None
+            if queue.open is not None:
+                future = self._append(queue.open, record)
+            if future is None:
+                future = self.open_batch(queue, record, granted)
+            elif granted is not None:
+                self.memory.free += granted
+        self.wake()
+        return future
+
+    def add_encoded(self, place: TopicPartition, data: bytes, records: int, reserved: int) -> ProducerBatch:
+        """Take a batch that comes with its bytes, for which `reserved` bytes were reserved before."""
+        with self.lock:
+            if self.refusal is not None:
+                self.memory.free += reserved
+                raise self.refusal
+            queue = self._all[place]
+            batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved)
+            queue.close_open()
+            queue.closed.append(batch)
+            self.incomplete.add(batch)
+            self._mark(queue)
+        self.wake()
+        return batch
+
+    def press(self) -> None:
+        """Let no batch linger, because somebody is about to wait for memory. Needs the lock; call `wake` afterwards."""
+        self.pressed = True
+        for queue in self._all.values():
+            if queue.open is not None:
+                self._mark(queue)
+
+    def close_open_batches(self) -> None:
+        """Let no batch wait for more records, because of a flush."""
+        with self.lock:
+            for queue in self._all.values():
+                if queue.open is not None:
+                    queue.close_open()
+                    self._mark(queue)
+        self.wake()
+
+    def refuse(self, reason: KafkaError) -> None:
+        """Take no more records from now on."""
+        with self.lock:
+            if self.refusal is None:
+                self.refusal = reason
+            self.topics = {}
+            self.memory.wake()
+        self.close_open_batches()
+
+    def next_batch(self, queue: PartitionQueue) -> ProducerBatch | None:
+        """Take the first batch of a queue that has never been sent; the open one is closed."""
+        with self.lock:
+            if not queue.closed:
+                queue.close_open()
+            return queue.closed.popleft() if queue.closed else None
+
+    def next_size(self, queue: PartitionQueue) -> int:
+        """Bytes, about, of the batch that a queue sends next."""
+        with self.lock:
+            batch = next(queue.waiting(), None)
+            if batch is None:
+                return 0
+            return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
+
+    def oldest(self, after: float) -> float | None:
+        """When the first of the incomplete batches was created, among those created after a time."""
+        with self.lock:
+            return min((batch.created for batch in self.incomplete if batch.created > after), default=None)
+
+    def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
+        """Take the batches out of a queue that were created by a time and are not in the network."""
+        with self.lock:
+            expired = [batch for batch in queue.waiting() if batch.created <= before]
+            if expired:
+                gone = set(expired)
+                queue.retries = [batch for batch in queue.retries if batch not in gone]
+                kept = [batch for batch in queue.closed if batch not in gone]
+                queue.closed.clear()
+                queue.closed.extend(kept)
+                if queue.open in gone:
+                    queue.open = None
+            return expired
+
+    def take_dirty(self) -> list[PartitionQueue]:
+        """The queues in which something has happened since the last call. On the loop."""
+        with self.lock:
+            self._waking = self._wake_wanted = False
+            dirty, self._dirty = self._dirty, []
+            for queue in dirty:
+                queue.dirty = False
+            return dirty
+
+    def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
+        """A batch was split; its parts share its memory."""
+        with self.lock:
+            self.incomplete.discard(batch)
+            self.incomplete.update(parts)
+
+    def completed(self, batch: ProducerBatch) -> None:
+        """A batch is done: its memory is free again. On the loop."""
+        with self.lock:
+            self.incomplete.discard(batch)
+            self.memory.release(batch.reserved)
+            batch.reserved = 0
+
+    def wake(self) -> None:
+        """Tell the sender of dirty queues, once for as many as there are by the time it looks."""
+        if not self._wake_wanted:
+            return
+        with self.lock:
+            if self._waking or not self._wake_wanted:
+                return
+            self._waking = True
+        if self.on_own_loop():
+            self._loop.call_soon(self.on_dirty)
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.on_dirty)
+
+    def after_fork(self, reason: KafkaError) -> None:
+        """Refuse everything in a forked child, where another thread of the parent may have held the lock."""
+        self.lock = threading.Lock()
+        self.memory = MemoryPool(self.options.buffer_memory, self.lock)
+        self.refusal = reason
+        self.topics = {}
+        for batch in self.incomplete:
+            batch.abandon(reason)
+        self.incomplete = set()
+        self._all = {}
+
+    @staticmethod
+    def _append(batch: ProducerBatch, record: PreparedRecord) -> FutureRecordMetadata | None:
+        return append_record(batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size)
+
+    def _mark(self, queue: PartitionQueue) -> None:
+        if not queue.dirty:
+            queue.dirty = True
+            self._dirty.append(queue)
+        self._wake_wanted = True
+
+
+def _nobody() -> None:
+    """Stands in until the sender is there."""

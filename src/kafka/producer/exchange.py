@@ -1,0 +1,146 @@
+"""One ProduceRequest and its response: batches to bytes, a request in the broker's version, answers by partition."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
+from kafka.producer.batch import ProducerBatch, Stage
+from kafka.producer.ports import Cluster
+from kafka.producer.resize import downgrade, magic_of
+from kafka.record import Compression, set_producer_state
+from kafka.structs import TopicPartition
+from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+
+if TYPE_CHECKING:
+    from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
+
+_NO_ID = UUID(int=0)
+_FIRST_WITH_MAGIC_2 = 3
+_LAST_WITHOUT_MAGIC_2: int | None = 2
+_FIRST_WITH_ZSTD = 7
+_LAST_WITH_NAMES = 12
+
+
+class Answer(NamedTuple):
+    """What a broker said about one partition; `text` is its own explanation, where it gave one."""
+
+    error: type[BrokerResponseError]
+    base_offset: int = -1
+    log_append_time: int = -1
+    record_errors: Mapping[int, str | None] = {}
+    text: str | None = None
+
+
+class Exchange:
+    """Brings batches to brokers.
+
+    Arguments:
+        cluster: metadata and connections.
+        acks: 0, 1 or -1.
+        timeout_ms: how long the broker, and then we, wait.
+        compression: codec of the batches.
+    """
+
+    def __init__(self, cluster: Cluster, acks: int, timeout_ms: int, compression: Compression) -> None:
+        self._cluster = cluster
+        self._acks = acks
+        self._timeout_ms = timeout_ms
+        self._compression = compression
+
+    def encode(self, batch: ProducerBatch, node_id: int) -> int:
+        """Give a batch the bytes that this broker takes; returns how many. The batch may not be open."""
+        magic = self._magic(node_id)
+        if batch.stage is Stage.ENCODED:
+            assert batch.data is not None
+            data = batch.data
+            if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
+                data = set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
+        else:
+            assert batch.builder is not None
+            data = batch.builder.build(
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                base_sequence=batch.base_sequence,
+            )
+        if magic_of(data) > magic:
+            data = downgrade(data, magic)
+        batch.keep(data)
+        return len(data)
+
+    async def send(self, node_id: int, batches: Sequence[ProducerBatch]) -> dict[TopicPartition, Answer]:
+        """Send encoded batches of different partitions in one request and return the answers, one for each.
+
+        Raises `KafkaError` where there is no answer at all.
+        """
+        request = self._request(batches)
+        oldest = min(magic_of(batch.data or b"") for batch in batches)
+        if oldest < 2:
+            lowest, highest = 0, _LAST_WITHOUT_MAGIC_2
+        else:
+            lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
+            highest = None if all(t.topic_id != _NO_ID for t in request.topic_data) else _LAST_WITH_NAMES
+        response = await self._cluster.send(
+            node_id, request, timeout_ms=self._timeout_ms, min_version=lowest, max_version=highest
+        )
+        if response is None:  # acks=0: nobody answers
+            return {batch.topic_partition: Answer(NoError) for batch in batches}
+        return self._answers(batches, response)
+
+    def _magic(self, node_id: int) -> int:
+        version = self._cluster.api_version(node_id, ProduceRequest)
+        if version is None or version >= _FIRST_WITH_MAGIC_2:
+            return 2
+        return 1 if version == 2 else 0
+
+    def _request(self, batches: Sequence[ProducerBatch]) -> ProduceRequest:
+        topics: dict[str, TopicProduceData] = {}
+        for batch in batches:
+            topic, partition = batch.topic_partition
+            data = topics.get(topic)
+            if data is None:
+                topic_id = self._cluster.metadata.topic_id(topic)
+                data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID)
+            data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
+        return ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
+
+    def _answers(self, batches: Sequence[ProducerBatch], response: ProduceResponse) -> dict[TopicPartition, Answer]:
+        answers: dict[TopicPartition, Answer] = {}
+        by_id: dict[UUID, str] = {}
+        for batch in batches:
+            topic = batch.topic_partition.topic
+            topic_id = self._cluster.metadata.topic_id(topic)
+            if topic_id is not None:
+                by_id[topic_id] = topic
+        for each in response.responses:
+            name = each.name or by_id.get(each.topic_id, "")
+            for partition in each.partition_responses:
+                place = TopicPartition(name, partition.index)
+                answers[place] = _answer(partition)
+                self._note_leader(place, partition)
+        for batch in batches:
+            if batch.topic_partition not in answers:
+                answers[batch.topic_partition] = Answer(UnknownError, text="the broker's response leaves it out")
+        return answers
+
+    def _note_leader(self, place: TopicPartition, partition: PartitionProduceResponse) -> None:
+        leader = partition.current_leader
+        if leader.leader_id >= 0:
+            # From a task of its own: the metadata's listeners look at queues, which must not change under our hands.
+            asyncio.get_running_loop().call_soon(
+                self._cluster.note_leader, place, leader.leader_id, leader.leader_epoch
+            )
+
+
+def _answer(partition: PartitionProduceResponse) -> Answer:
+    errors = {each.batch_index: each.batch_index_error_message for each in partition.record_errors}
+    return Answer(
+        for_code(partition.error_code),
+        partition.base_offset,
+        partition.log_append_time_ms,
+        errors,
+        partition.error_message,
+    )

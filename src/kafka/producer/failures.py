@@ -1,0 +1,85 @@
+"""Failures that nobody has looked at: logged once a batch, and raised by `flush()`."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from kafka.errors import KafkaError
+
+if TYPE_CHECKING:
+    from kafka.producer.batch import ProducerBatch
+
+log = logging.getLogger(__name__)
+
+_KEPT = 1_000
+
+
+class FailureReport:
+    """What is left of a failed batch when its futures are gone.
+
+    Arguments:
+        error: what befell the batch.
+        records: how many it had.
+        text: one line about it.
+        seen: whether somebody was told of it, through an errback.
+    """
+
+    __slots__ = ("error", "logged", "records", "seen", "text")
+
+    def __init__(self, error: KafkaError, records: int, text: str, seen: bool) -> None:
+        self.error = error
+        self.records = records
+        self.text = text
+        self.seen = seen
+        self.logged = False
+
+    def log_unseen(self) -> None:
+        """Log the failure, if nobody has looked at it and it was not logged before."""
+        if not self.seen and not self.logged:
+            self.logged = True
+            log.error("%s (nobody has looked at the futures)", self.text)
+
+
+class Failures:
+    """The failed batches since the last `raise_unseen`."""
+
+    def __init__(self) -> None:
+        self._reports: list[FailureReport] = []
+        self._more_batches = 0
+        self._more_records = 0
+
+    def add(self, batch: ProducerBatch) -> None:
+        """Keep the report of a failed batch; beyond a thousand unseen ones only their number is kept."""
+        report = batch.report
+        if report is None or report.seen:
+            return
+        if len(self._reports) >= _KEPT:
+            self._reports = [each for each in self._reports if not each.seen]
+        if len(self._reports) >= _KEPT:
+            self._more_batches += 1
+            self._more_records += report.records
+        else:
+            self._reports.append(report)
+
+    def raise_unseen(self) -> None:
+        """Raise the first failure that nobody has looked at, with the number of all; they count as seen then."""
+        unseen = [each for each in self._reports if not each.seen]
+        batches = len(unseen) + self._more_batches
+        records = sum(each.records for each in unseen) + self._more_records
+        self._reports, self._more_batches, self._more_records = [], 0, 0
+        if not unseen:
+            return
+        for each in unseen:
+            each.seen = True
+        first = unseen[0]
+        raise type(first.error)(
+            f"{records} record(s) in {batches} batch(es) were not delivered since the last flush(); the first of them: "
+            f"{first.text}"
+        ) from first.error
+
+    def log_unseen(self) -> None:
+        """Log the failures that nobody has looked at, because nobody can any more."""
+        for each in self._reports:
+            each.log_unseen()
+        self._reports = []

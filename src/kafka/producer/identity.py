@@ -1,0 +1,173 @@
+"""The producer's id, and the epochs and sequence numbers under which batches are sent (KIP-98, KIP-360).
+
+The id comes from the cluster. Epoch and sequence belong to a partition: when its broker has lost track, that partition
+alone begins a new epoch, numbered from 0, once nothing of it is in the network. Whatever was in doubt by then cannot
+be in the log: the broker would have accepted the first of the batches, or called it a duplicate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from collections.abc import Callable
+
+from kafka.cluster.backoff import Backoff
+from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
+from kafka.producer.batch import ProducerBatch
+from kafka.producer.ports import Cluster
+from kafka.producer.queues import PartitionQueue
+from kafka.producer.resize import magic_of
+from kafka.record import set_producer_state
+from kafka.wire.api.init_producer_id import InitProducerIdRequest
+
+log = logging.getLogger(__name__)
+
+_LAST_EPOCH = 2**15 - 1
+_SEQUENCES = 2**31
+_NO_TIMEOUT_MS = 2**31 - 1
+
+
+class IdentityState(enum.Enum):
+    """Whether batches may be sent, and how."""
+
+    OFF = "batches are sent without an id"
+    WANTED = "an id is being asked for; nothing is sent until it is there"
+    READY = "there is an id"
+    REFUSED = "there will be no id, and the user wants none but idempotent sending"
+
+
+class Identity:
+    """The id of one producer.
+
+    Arguments:
+        cluster: who gives ids.
+        enabled: whether batches are sent with an id at all.
+        required: whether the user has asked for it; if not, the producer goes on without where it gets none.
+        backoff: pauses between attempts to get an id.
+        on_change: called, on the loop, when batches may be sent again, or never will be.
+    """
+
+    def __init__(
+        self, cluster: Cluster, *, enabled: bool, required: bool, backoff: Backoff, on_change: Callable[[], None]
+    ) -> None:
+        self.state = IdentityState.WANTED if enabled else IdentityState.OFF
+        self.required = required
+        self.producer_id = -1
+        self.error: KafkaError | None = None
+        self._cluster = cluster
+        self._backoff = backoff
+        self._on_change = on_change
+        self._asking: asyncio.Task[None] | None = None
+
+    @property
+    def may_send(self) -> bool:
+        """Whether batches may be sent at the moment."""
+        return self.state in (IdentityState.READY, IdentityState.OFF)
+
+    def ask(self) -> None:
+        """Begin to ask for an id, if one is wanted and nobody asks yet. On the loop."""
+        if self.state is IdentityState.WANTED and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.get_running_loop().create_task(self._ask())
+
+    def stop(self) -> None:
+        """Ask no more."""
+        if self._asking is not None:
+            self._asking.cancel()
+
+    def number(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        """Give a batch that is sent for the first time its place in the order, and its sequence numbers."""
+        batch.order = (queue.next_order,)
+        queue.next_order += 1
+        if queue.producer_id != self.producer_id and not queue.retries and not queue.in_network:
+            self._begin(queue, 0)
+        if queue.producer_id >= 0:
+            self._sequence(queue, batch)
+
+    def renumber(self, queue: PartitionQueue) -> bool:
+        """Begin a new epoch for a partition and renumber what it has to send again; nothing may be in the network.
+
+        False if that has to wait for another id.
+        """
+        if self.state is IdentityState.OFF:
+            queue.producer_id = queue.producer_epoch = -1
+        elif queue.producer_id == self.producer_id and queue.producer_epoch >= _LAST_EPOCH:
+            self.renew(queue.producer_id)
+            return False
+        elif not self.may_send:
+            return False
+        else:
+            self._begin(queue, queue.producer_epoch + 1 if queue.producer_id == self.producer_id else 0)
+        queue.renumber = False
+        for batch in queue.retries:
+            if queue.producer_id >= 0:
+                self._sequence(queue, batch)
+            else:
+                batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
+            if batch.data is not None and magic_of(batch.data) == 2:
+                batch.data = set_producer_state(
+                    batch.data, batch.producer_id, batch.producer_epoch, batch.base_sequence
+                )
+        return True
+
+    def renew(self, old: int) -> None:
+        """Get another id in place of one that is no longer good."""
+        if self.state is IdentityState.READY and self.producer_id == old:
+            log.warning("producer id %d is no longer good; asking for another one", old)
+            self.state = IdentityState.WANTED
+            self.producer_id = -1
+            self.ask()
+
+    def step_down(self, error: KafkaError) -> None:
+        """Go on without an id, with one warning; or give up if the user asked for idempotence."""
+        if self.state in (IdentityState.OFF, IdentityState.REFUSED):
+            return
+        self.producer_id = -1
+        if self.required:
+            self.state = IdentityState.REFUSED
+            self.error = error
+        else:
+            self.state = IdentityState.OFF
+            log.warning(
+                "sending without idempotence, so that a retry may write a record twice: the cluster gives no producer "
+                "id (%s); enable_idempotence=False says that this is wanted",
+                error,
+            )
+
+    def _begin(self, queue: PartitionQueue, epoch: int) -> None:
+        queue.producer_id = self.producer_id
+        queue.producer_epoch = epoch if self.producer_id >= 0 else -1
+        queue.next_sequence = 0
+
+    @staticmethod
+    def _sequence(queue: PartitionQueue, batch: ProducerBatch) -> None:
+        batch.producer_id = queue.producer_id
+        batch.producer_epoch = queue.producer_epoch
+        batch.base_sequence = queue.next_sequence
+        queue.next_sequence = (queue.next_sequence + batch.count) % _SEQUENCES
+
+    async def _ask(self) -> None:
+        failures = 0
+        while self.state is IdentityState.WANTED:
+            try:
+                await self._ask_once()
+            except (ClusterAuthorizationFailedError, UnsupportedVersionError) as error:
+                self.step_down(error)
+            except KafkaError as error:
+                failures += 1
+                log.log(logging.WARNING if failures == 3 else logging.DEBUG, "asking for a producer id: %s", error)
+                if not error.retriable:
+                    self.state = IdentityState.REFUSED
+                    self.error = error
+                else:
+                    await asyncio.sleep(self._backoff.seconds(failures))
+        self._on_change()
+
+    async def _ask_once(self) -> None:
+        response = await self._cluster.send_any(
+            InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=_NO_TIMEOUT_MS), max_version=5
+        )
+        if response.error_code:
+            raise for_code(response.error_code)("asking for a producer id")
+        self.producer_id = response.producer_id
+        self.state = IdentityState.READY

@@ -1,0 +1,30 @@
+"""The way to one broker: what is ready for it, and how many requests are under way."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kafka.errors import KafkaError
+from kafka.producer.queues import PartitionQueue
+
+
+class Lane:
+    """One broker, as the sender sees it.
+
+    Arguments:
+        node_id: the broker.
+    """
+
+    __slots__ = ("blocked_until", "connecting", "error", "failures", "in_flight", "node_id", "ready")
+
+    def __init__(self, node_id: int) -> None:
+        self.node_id = node_id
+        self.ready: dict[PartitionQueue, None] = {}
+        """Queues that have something to send to this broker now, longest waiting first."""
+        self.in_flight = 0
+        self.connecting: asyncio.Task[None] | None = None
+        self.blocked_until = 0.0
+        """Not to be connected to before this time of the loop."""
+        self.failures = 0
+        self.error: KafkaError | None = None
+        """Why the last attempt to connect failed; None after one that did not."""

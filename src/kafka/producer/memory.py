@@ -1,0 +1,75 @@
+"""The bytes that all unsent records of a producer may take, and who waits for some to be given back."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable
+
+
+class MemoryPool:
+    """A count of bytes; the batches' buffers themselves are ordinary objects.
+
+    Methods need the lock, but for `block`, which takes it.
+
+    Arguments:
+        total: `buffer_memory`.
+        lock: the accumulator's lock.
+    """
+
+    def __init__(self, total: int, lock: threading.Lock) -> None:
+        self.total = total
+        self.free = total
+        self._freed = threading.Condition(lock)
+        self._blocking = 0
+        self._futures: set[asyncio.Future[None]] = set()
+
+    @property
+    def contended(self) -> bool:
+        """Whether somebody waits for memory."""
+        return self._blocking > 0 or bool(self._futures)
+
+    def reserve(self, amount: int) -> bool:
+        """Take bytes; more than there are in all can be had as long as nobody else has any."""
+        if amount > self.free and self.free < self.total:
+            return False
+        self.free -= amount
+        return True
+
+    def release(self, amount: int) -> None:
+        """Give bytes back, and let those who wait look again. On the loop."""
+        self.free += amount
+        self.wake()
+
+    def wake(self) -> None:
+        """Let everybody who waits look again. On the loop."""
+        if self._blocking:
+            self._freed.notify_all()
+        futures, self._futures = self._futures, set()
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
+
+    def block(self, amount: int, timeout: float, give_up: Callable[[], bool]) -> bool:
+        """Block the thread until the bytes are reserved; False if `give_up` says so, or the time (seconds) is up."""
+        with self._freed:
+            got = False
+
+            def look() -> bool:
+                nonlocal got
+                got = not give_up() and self.reserve(amount)
+                return got or give_up()
+
+            self._blocking += 1
+            try:
+                self._freed.wait_for(look, None if timeout == math.inf else timeout)
+            finally:
+                self._blocking -= 1
+            return got
+
+    def waiter(self) -> asyncio.Future[None]:
+        """A future, for a coroutine on the producer's loop, that is done when something was given back."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._futures.add(future)
+        return future

@@ -1,0 +1,186 @@
+"""What becomes of batches: delivered, failed, split, or back in their queue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+
+from kafka.cluster.backoff import Backoff
+from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
+from kafka.producer.batch import ProducerBatch
+from kafka.producer.buffer import RecordBuffer
+from kafka.producer.exchange import Answer
+from kafka.producer.failures import Failures
+from kafka.producer.identity import Identity
+from kafka.producer.ports import Cluster
+from kafka.producer.queues import PartitionQueue
+from kafka.producer.resize import split
+from kafka.producer.statistics import ProducerStatistics
+from kafka.producer.verdict import Verdict, judge
+
+log = logging.getLogger(__name__)
+
+
+class Outcomes:
+    """Applies what is known of a batch to the batch, its queue and the producer's id. On the loop.
+
+    Arguments:
+        retries: how often a batch may be sent again.
+        delivery_timeout: seconds after which it is not.
+    """
+
+    def __init__(
+        self,
+        buffer: RecordBuffer,
+        cluster: Cluster,
+        identity: Identity,
+        statistics: ProducerStatistics,
+        backoff: Backoff,
+        *,
+        retries: float,
+        delivery_timeout: float,
+    ) -> None:
+        self.failures = Failures()
+        self._buffer = buffer
+        self._cluster = cluster
+        self._identity = identity
+        self._statistics = statistics
+        self._backoff = backoff
+        self._retries = retries
+        self._delivery_timeout = delivery_timeout
+        self._loop = asyncio.get_running_loop()
+        self._watches: set[_Watch] = set()
+
+    def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
+        """A broker has answered for a batch that was in the network."""
+        queue.in_network.pop(batch, None)
+        verdict = judge(
+            answer.error,
+            records=batch.count,
+            has_sequence=batch.producer_id >= 0,
+            is_first=queue.is_first(batch),
+            idempotence_required=self._identity.required,
+        )
+        if verdict is Verdict.DELIVERED:
+            queue.failures = 0
+            self._deliver(batch, answer)
+            return
+        error = answer.error(answer.text) if answer.text else answer.error()
+        if verdict is Verdict.FAILED:
+            self.fail(queue, batch, error, answer.record_errors)
+        elif verdict is Verdict.SPLIT:
+            self._split(queue, batch)
+        elif verdict is Verdict.AFTER_OTHERS:
+            queue.retry(batch)
+        else:
+            if verdict is Verdict.WITHOUT_ID:
+                self._identity.step_down(error)
+            elif verdict is Verdict.NEW_ID:
+                self._identity.renew(batch.producer_id)
+            if verdict is not Verdict.AGAIN:
+                queue.renumber = True
+                log.info("%s: %s; numbering batches anew", batch.name, error)
+            self._again(queue, batch, error)
+
+    def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
+        """The request of a batch failed as a whole, so that it may or may not be in the log."""
+        queue.in_network.pop(batch, None)
+        if error.retriable:
+            self._again(queue, batch, error)
+        else:
+            self.fail(queue, batch, error)
+
+    def fail(
+        self,
+        queue: PartitionQueue,
+        batch: ProducerBatch,
+        error: KafkaError,
+        record_errors: Mapping[int, str | None] | None = None,
+    ) -> None:
+        """Give a batch up."""
+        queue.in_network.pop(batch, None)
+        self._statistics.failed(batch.count)
+        self._buffer.completed(batch)
+        batch.fail(error, record_errors)
+        self.failures.add(batch)
+        self._settled(batch)
+
+    async def settled(self, batches: Iterable[ProducerBatch]) -> None:
+        """Wait until all of these batches are delivered or have failed."""
+        remaining = {batch for batch in batches if not batch.done}
+        if not remaining:
+            return
+        watch = _Watch(remaining, self._loop.create_future())
+        self._watches.add(watch)
+        try:
+            await watch.future
+        finally:
+            self._watches.discard(watch)
+
+    def _deliver(self, batch: ProducerBatch, answer: Answer) -> None:
+        self._statistics.delivered(batch.count, len(batch.data or b""), self._loop.time() - batch.created)
+        self._buffer.completed(batch)
+        batch.succeed(answer.base_offset, answer.log_append_time)
+        self._settled(batch)
+
+    def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
+        """Put a batch back in its queue, unless it has had its chances."""
+        batch.attempts += 1
+        now = self._loop.time()
+        if error.invalid_metadata:
+            self._cluster.request_refresh([batch.topic_partition.topic])
+        if batch.attempts > self._retries:
+            self.fail(queue, batch, error)
+        elif now - batch.created >= self._delivery_timeout:
+            self.fail(queue, batch, too_late(batch, self._delivery_timeout, error))
+        else:
+            queue.failures += 1
+            queue.backoff_until = now + self._backoff.seconds(queue.failures)
+            queue.retry(batch)
+            self._statistics.retried(batch.count)
+            level = logging.WARNING if queue.failures == 1 and not _is_usual(error) else logging.DEBUG
+            log.log(level, "sending %d record(s) for %s again after %s", batch.count, batch.name, error)
+
+    def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        parts = split(batch)
+        log.info("%s takes no batch of %d records; sending it in %d parts", batch.name, batch.count, len(parts))
+        self._buffer.replace(batch, parts)
+        batch.split_into(parts)
+        for watch in self._watches:
+            if batch in watch.remaining:
+                watch.remaining.discard(batch)
+                watch.remaining.update(parts)
+        for part in parts:
+            queue.retry(part)
+
+    def _settled(self, batch: ProducerBatch) -> None:
+        for watch in list(self._watches):
+            watch.remaining.discard(batch)
+            if not watch.remaining and not watch.future.done():
+                watch.future.set_result(None)
+
+
+class _Watch:
+    """Somebody who waits for batches."""
+
+    __slots__ = ("future", "remaining")
+
+    def __init__(self, remaining: set[ProducerBatch], future: asyncio.Future[None]) -> None:
+        self.remaining = remaining
+        self.future = future
+
+
+def too_late(batch: ProducerBatch, timeout: float, last: KafkaError | None) -> KafkaTimeoutError:
+    """The error of a batch whose time is up."""
+    reason = f"; the last attempt failed with: {last}" if last is not None else "; it could not be sent at all"
+    error = KafkaTimeoutError(
+        f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g}), after {batch.attempts} attempt(s){reason}"
+    )
+    error.__cause__ = last
+    return error
+
+
+def _is_usual(error: KafkaError) -> bool:
+    """Whether an error is part of everyday life in a cluster: leaders move."""
+    return isinstance(error, BrokerResponseError) and error.invalid_metadata

@@ -1,0 +1,152 @@
+"""What waits to be sent, by topic and partition."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import random
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from kafka.producer.batch import ProducerBatch
+from kafka.structs import TopicPartition
+
+
+class PartitionQueue:
+    """The batches of one partition, from the open one to those whose answer is awaited.
+
+    `open` and `closed` are shared with the threads that call `send()` and guarded by the accumulator's lock; all else
+    belongs to the sender, on the loop. A batch gets its place in the order (and its sequence numbers) when it is first
+    sent. One that has to be sent again waits in `retries`, which are sent before anything new, lowest order first.
+    """
+
+    __slots__ = (
+        "backoff_until",
+        "closed",
+        "dirty",
+        "due_at",
+        "failures",
+        "in_network",
+        "leader",
+        "next_order",
+        "next_sequence",
+        "open",
+        "producer_epoch",
+        "producer_id",
+        "renumber",
+        "retries",
+        "topic_partition",
+    )
+
+    def __init__(self, topic_partition: TopicPartition) -> None:
+        self.topic_partition = topic_partition
+        self.open: ProducerBatch | None = None
+        self.closed: deque[ProducerBatch] = deque()
+        self.dirty = False
+        """The sender has been told, or will see, that there is something in here."""
+        self.retries: list[ProducerBatch] = []
+        self.in_network: dict[ProducerBatch, None] = {}
+        self.leader: int | None = None
+        self.next_order = 0
+        self.producer_id = -1
+        self.producer_epoch = -1
+        self.next_sequence = 0
+        self.renumber = False
+        """The broker has lost track of the sequence: a new epoch begins as soon as nothing is in the network."""
+        self.backoff_until = 0.0
+        self.due_at = math.inf
+        """When it is next on the agenda."""
+        self.failures = 0
+        """Failed attempts since the last success, for the back-off."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to send and no answer awaited."""
+        return not (self.open or self.closed or self.retries or self.in_network)
+
+    def waiting(self) -> Iterator[ProducerBatch]:
+        """What is not in the network, in the order in which it is to be sent. Needs the lock."""
+        yield from self.retries
+        yield from self.closed
+        if self.open is not None:
+            yield self.open
+
+    def close_open(self) -> None:
+        """Take no more records into the open batch. Needs the lock."""
+        if self.open is not None:
+            self.open.close()
+            self.closed.append(self.open)
+            self.open = None
+
+    def retry(self, batch: ProducerBatch) -> None:
+        """Put a batch back in its place before everything that comes after it in the order."""
+        bisect.insort(self.retries, batch, key=lambda b: b.order)
+
+    def first_in_network(self) -> tuple[int, ...] | None:
+        """The lowest order among the batches whose answer is awaited."""
+        return min((batch.order for batch in self.in_network), default=None)
+
+    def is_first(self, batch: ProducerBatch) -> bool:
+        """Whether nothing that was sent and comes before a batch is left."""
+        first = self.first_in_network()
+        if first is not None and first < batch.order:
+            return False
+        return not self.retries or self.retries[0].order >= batch.order
+
+    def may_retry(self) -> bool:
+        """Whether the first of the retries can go: nothing before it is still on its way."""
+        first = self.first_in_network()
+        return first is None or self.retries[0].order < first
+
+
+class TopicQueues:
+    """The queues of a topic's partitions, and where its records without a key go at the moment.
+
+    Arguments:
+        topic: name of the topic.
+        partitions: their number.
+        available: those that have a leader.
+        sticky_bytes: after how many bytes records without a key move on to another partition (KIP-794).
+        rng: chooses among the partitions.
+    """
+
+    __slots__ = ("_left", "_rng", "_sticky_bytes", "available", "count", "queues", "sticky", "topic")
+
+    def __init__(
+        self, topic: str, partitions: int, available: Sequence[int], sticky_bytes: int, rng: random.Random
+    ) -> None:
+        self.topic = topic
+        self.queues: list[PartitionQueue] = []
+        self.count = 0
+        self.available: Sequence[int] = ()
+        self._sticky_bytes = max(sticky_bytes, 1)
+        self._rng = rng
+        self.sticky = -1
+        self._left = 0
+        self.update(partitions, available)
+
+    def update(self, partitions: int, available: Sequence[int]) -> None:
+        """Take over what is known of the topic now; partitions are never given up."""
+        for partition in range(len(self.queues), partitions):
+            self.queues.append(PartitionQueue(TopicPartition(self.topic, partition)))
+        self.count = len(self.queues)
+        self.available = available
+        if available and self.sticky not in available:
+            self._left = 0
+
+    def pick_sticky(self, size: int) -> int:
+        """Return the partition for a record of `size` bytes without a key.
+
+        Threads that call it at the same time may count a record or two amiss, which does no harm.
+        """
+        if self._left <= 0:
+            self._move()
+        self._left -= size
+        return self.sticky
+
+    def _move(self) -> None:
+        """Go on to another partition, one that has a leader if there is any."""
+        choices = self.available or range(self.count)
+        others = [p for p in choices if p != self.sticky] or choices
+        self.sticky = self._rng.choice(others)
+        self._left = self._sticky_bytes

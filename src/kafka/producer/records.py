@@ -1,0 +1,98 @@
+"""Checks of what a caller gives for one record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kafka.errors import IllegalArgumentError
+from kafka.serializer import AdaptedSerializer
+
+Header = tuple[str, bytes | None]
+
+
+class PreparedRecord(NamedTuple):
+    """A record that is serialized and has its partition."""
+
+    topic: str
+    partition: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[Header]
+    header_size: int
+    size: int
+
+
+def serialized(
+    serializer: AdaptedSerializer, what: str, topic: str, given: Any, headers: Sequence[Header] | None
+) -> Any:
+    """Run a serializer; what it raises gets a note that says for which part of which topic's record it ran."""
+    try:
+        return serializer(topic, given, headers or ())
+    except Exception as error:
+        error.add_note(f"raised by the {what} serializer, for a {type(given).__name__} that goes to topic {topic!r}")
+        raise
+
+
+def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializer | None) -> bytes:
+    """Turn other kinds of buffers into bytes; raises `TypeError` for what holds no bytes."""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return bytes(given)
+    if serializer is None:
+        advice = f"pass bytes, or give the producer a {what}_serializer"
+    else:
+        advice = f"that is what the {what}_serializer returned"
+    raise TypeError(
+        f"the {what} of a record for topic {topic!r} has to be bytes or None, not {type(given).__name__}; {advice}"
+    )
+
+
+def checked_headers(topic: str, given: Any) -> list[Header]:
+    """Check headers: pairs of text and of bytes or None; raises `TypeError` for anything else."""
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"headers for topic {topic!r} have to be a list of (str, bytes), not {type(given).__name__}")
+    checked: list[Header] = []
+    for item in given:
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
+            raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes), not {item!r}")
+        key, value = item
+        if isinstance(value, (bytearray, memoryview)):
+            value = bytes(value)
+        if not isinstance(key, str) or not (value is None or isinstance(value, bytes)):
+            raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
+        checked.append((key, value))
+    return checked
+
+
+def header_bytes(headers: Sequence[Header]) -> int:
+    """Bytes of keys and values of headers; -1 if there are none."""
+    if not headers:
+        return -1
+    return sum(len(key.encode()) + (0 if value is None else len(value)) for key, value in headers)
+
+
+def checked_partition(topic: str, given: Any, partitions: int, source: str) -> int:
+    """Check a partition number against the topic's number of partitions.
+
+    Raises `TypeError` for what is no number and `IllegalArgumentError` for one that the topic does not have.
+    """
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
+    partition = int(given)
+    if not 0 <= partition < partitions:
+        raise IllegalArgumentError(f"topic {topic!r} has partitions 0 to {partitions - 1}, but {source} is {partition}")
+    return partition
+
+
+def checked_topic(topic: Any) -> str:
+    """Check a topic's name by Kafka's rules; raises `TypeError` or `IllegalArgumentError`."""
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic's name has to be a str, not {type(topic).__name__}")
+    legal = all(c.isascii() and (c.isalnum() or c in "._-") for c in topic)
+    if not topic or len(topic) > 249 or topic in (".", "..") or not legal:
+        raise IllegalArgumentError(
+            f"{topic!r} is no topic's name: expected 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-', "
+            "and neither '.' nor '..'"
+        )
+    return topic

@@ -1,0 +1,80 @@
+"""Making other batches out of encoded ones: smaller for a broker that finds them too large, older for an old broker."""
+
+from __future__ import annotations
+
+import itertools
+
+from kafka.producer.batch import ProducerBatch
+from kafka.record import BatchBuilder, Columns, Compression, batch_headers, decode_batches
+
+_NO_LIMIT = 2**31 - 1
+
+
+def magic_of(data: bytes) -> int:
+    """The format of an encoded batch: 0, 1 or 2."""
+    return data[16]
+
+
+def downgrade(data: bytes, magic: int) -> bytes:
+    """Encode the records of a batch in an older format, which has no headers and no producer."""
+    header = next(iter(batch_headers(data)))
+    columns = decode_batches(data, check_crcs=False)
+    return _encode(columns, magic, header.codec)
+
+
+def split(batch: ProducerBatch) -> list[ProducerBatch]:
+    """Make batches of about half the size of an encoded one with several records, which share its memory.
+
+    Their sequence numbers are the same ones, so that they may be sent in its place.
+    """
+    assert batch.data is not None
+    header = next(iter(batch_headers(batch.data)))
+    columns = decode_batches(batch.data, check_crcs=False)
+    parts: list[ProducerBatch] = []
+    cuts = _cuts(columns)
+    for start, stop in itertools.pairwise(cuts):
+        sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
+        data = _encode(
+            columns.slice(start, stop), header.magic, header.codec, batch.producer_id, batch.producer_epoch, sequence
+        )
+        part = ProducerBatch.encoded(batch.home, batch.topic_partition, batch.created, data, stop - start, 0)
+        part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
+        part.order = (*batch.order, len(parts))
+        part.attempts = batch.attempts
+        parts.append(part)
+    parts[0].reserved, batch.reserved = batch.reserved, 0
+    return parts
+
+
+def _cuts(columns: Columns) -> list[int]:
+    """Where to cut so that no part has more than half of the bytes, or else one record."""
+    sizes = [_size(columns, i) for i in range(len(columns))]
+    limit = sum(sizes) // 2
+    cuts, size = [0], 0
+    for i, each in enumerate(sizes):
+        if size and size + each > limit:
+            cuts.append(i)
+            size = 0
+        size += each
+    return [*cuts, len(columns)]
+
+
+def _size(columns: Columns, i: int) -> int:
+    """Bytes of one record, about."""
+    headers = sum(len(key) + len(value or b"") + 10 for key, value in columns.headers(i))
+    return 21 + len(columns.key(i) or b"") + len(columns.value(i) or b"") + headers
+
+
+def _encode(
+    columns: Columns,
+    magic: int,
+    codec: Compression,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+) -> bytes:
+    builder = BatchBuilder(magic, codec, size_limit=_NO_LIMIT)
+    timestamps = columns.timestamps
+    for i in range(len(columns)):
+        builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
+    return builder.build(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)

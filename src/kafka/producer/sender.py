@@ -1,0 +1,311 @@
+"""The sender: takes batches out of the queues and brings them to the partitions' leaders.
+
+Everything here runs on the producer's loop. `pump` is the one place where anything is set off: it is called when
+records have come, when an answer has, when the metadata have changed and when a time has come, and may be called at any
+time. A queue that cannot be sent from now is either on the agenda, or waits for something that calls `pump`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.cluster.backoff import Backoff
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.errors import KafkaError, LeaderNotAvailableError
+from kafka.producer.agenda import Agenda
+from kafka.producer.batch import ProducerBatch
+from kafka.producer.buffer import RecordBuffer
+from kafka.producer.exchange import Exchange
+from kafka.producer.identity import Identity, IdentityState
+from kafka.producer.lane import Lane
+from kafka.producer.outcomes import Outcomes, too_late
+from kafka.producer.ports import Cluster
+from kafka.producer.queues import PartitionQueue
+from kafka.producer.statistics import ProducerStatistics
+
+log = logging.getLogger(__name__)
+
+Request = list[tuple[PartitionQueue, ProducerBatch]]
+_CLOCK_STEP = 0.001
+"""Seconds by which the loop's timers may be early."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderOptions:
+    """The slice of the options that governs sending. Times in seconds, sizes in bytes."""
+
+    linger: float
+    delivery_timeout: float
+    max_in_flight: int
+    max_request_size: int
+
+
+class Sender:
+    """Sends the batches of one buffer.
+
+    Arguments:
+        buffer: the unsent records.
+        cluster: metadata and connections.
+        identity: the producer's id.
+        outcomes: takes what becomes of batches.
+        exchange: makes requests of batches and awaits the answers.
+        statistics: takes what requests take.
+        options: limits and times.
+        backoff: pauses before another attempt.
+    """
+
+    def __init__(
+        self,
+        buffer: RecordBuffer,
+        cluster: Cluster,
+        identity: Identity,
+        outcomes: Outcomes,
+        exchange: Exchange,
+        statistics: ProducerStatistics,
+        options: SenderOptions,
+        backoff: Backoff,
+    ) -> None:
+        self._buffer = buffer
+        self._cluster = cluster
+        self._identity = identity
+        self._outcomes = outcomes
+        self._exchange = exchange
+        self._statistics = statistics
+        self._options = options
+        self._backoff = backoff
+        self._loop = asyncio.get_running_loop()
+        self._lanes: dict[int, Lane] = {}
+        self._agenda = Agenda(self._loop, self.pump)
+        self._expiry_at = math.inf
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = False
+        buffer.on_dirty = self.pump
+        self._unsubscribe = cluster.on_metadata(self._metadata_changed)
+
+    def pump(self) -> None:
+        """Look at everything that may have changed, and send what can be sent."""
+        if self._stopped:
+            return
+        now = self._loop.time()
+        for queue in self._buffer.take_dirty():
+            self._consider(queue, now)
+        for queue in self._agenda.take(now):
+            self._consider(queue, now)
+        self._expire(now)
+        if self._identity.may_send:
+            for lane in list(self._lanes.values()):
+                if lane.ready:
+                    self._serve(lane, now)
+        elif self._identity.state is IdentityState.REFUSED:
+            self._refuse_everything()
+        else:
+            self._identity.ask()
+        self._agenda.set_timer()
+
+    async def stop(self) -> None:
+        """Send nothing any more, and await no answers."""
+        self._stopped = True
+        self._unsubscribe()
+        self._agenda.stop()
+        self._identity.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def in_flight(self) -> int:
+        """Number of requests under way."""
+        return sum(lane.in_flight for lane in self._lanes.values())
+
+    # Which queue goes where
+
+    def _consider(self, queue: PartitionQueue, now: float) -> None:
+        """Put a queue where it belongs now: on its leader's lane, on the agenda, or nowhere."""
+        when = self._sendable_at(queue, now)
+        if when > now:
+            if when < math.inf:
+                self._agenda.add(when, queue)
+            return
+        leader = self._cluster.metadata.leader_for_partition(queue.topic_partition)
+        if leader is None:
+            self._cluster.request_refresh([queue.topic_partition.topic])
+            self._agenda.add(now + self._backoff.seconds(1), queue)
+            return
+        lane = self._lanes.get(leader)
+        if lane is None:
+            lane = self._lanes[leader] = Lane(leader)
+        lane.ready[queue] = None
+
+    def _sendable_at(self, queue: PartitionQueue, now: float) -> float:
+        """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
+        if queue.renumber and (queue.in_network or not self._identity.renumber(queue)):
+            return math.inf
+        if len(queue.in_network) >= self._options.max_in_flight:
+            return math.inf
+        if queue.retries:
+            return max(now, queue.backoff_until) if queue.may_retry() else math.inf
+        if queue.closed:
+            return max(now, queue.backoff_until)
+        if queue.open is None:
+            return math.inf
+        lingers = 0.0 if self._buffer.pressed else self._options.linger
+        return max(queue.open.created + lingers, queue.backoff_until)
+
+    def _metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """Leaders may have changed: every queue looks for its lane anew."""
+        for topic, queues in list(self._buffer.topics.items()):
+            partitions = metadata.partitions_for_topic(topic)
+            if partitions:
+                available = sorted(metadata.available_partitions_for_topic(topic))
+                self._buffer.learn_topic(topic, max(len(partitions), queues.count), available)
+        now = self._loop.time()
+        for lane in self._lanes.values():
+            lane.ready.clear()
+        for queue in self._buffer.queues():
+            self._consider(queue, now)
+        self.pump()
+
+    # Time
+
+    def _expire(self, now: float) -> None:
+        """Fail what has waited for longer than the delivery timeout; what is in the network is waited for."""
+        timeout = self._options.delivery_timeout
+        before = -math.inf
+        if now >= self._expiry_at:
+            before = now - timeout + _CLOCK_STEP
+            for queue in list(self._buffer.queues()):
+                for batch in self._buffer.take_expired(queue, before):
+                    self._outcomes.fail(queue, batch, too_late(batch, timeout, self._why_not_sent(queue)))
+        elif self._expiry_at < math.inf:
+            return
+        oldest = self._buffer.oldest(before)
+        self._expiry_at = math.inf if oldest is None else oldest + timeout
+        if oldest is not None:
+            self._agenda.add(self._expiry_at, None)
+
+    def _why_not_sent(self, queue: PartitionQueue) -> KafkaError | None:
+        """What keeps the batches of a queue from being sent."""
+        if not self._identity.may_send and self._identity.error is not None:
+            return self._identity.error
+        metadata = self._cluster.metadata
+        leader = metadata.leader_for_partition(queue.topic_partition)
+        if leader is None:
+            return LeaderNotAvailableError()
+        lane = self._lanes.get(leader)
+        return lane.error if lane is not None else None
+
+    # Sending
+
+    def _serve(self, lane: Lane, now: float) -> None:
+        """Send what is ready for a broker, as far as there is a connection with room for requests."""
+        if self._cluster.ready_connection(lane.node_id) is None:
+            if lane.connecting is None:
+                if now < lane.blocked_until:
+                    self._agenda.add(lane.blocked_until, None)
+                else:
+                    lane.connecting = self._spawn(self._connect(lane))
+            return
+        while lane.ready and lane.in_flight < self._options.max_in_flight:
+            request = self._collect(lane, now)
+            if request:
+                lane.in_flight += 1
+                self._spawn(self._send(lane, request))
+
+    def _collect(self, lane: Lane, now: float) -> Request:
+        """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""
+        request: Request = []
+        size = 0
+        for queue in list(lane.ready):
+            if request and size + self._buffer.next_size(queue) > self._options.max_request_size:
+                break
+            del lane.ready[queue]
+            batch = self._take(queue, now)
+            if batch is None:
+                self._consider(queue, now)
+                continue
+            try:
+                size += self._exchange.encode(batch, lane.node_id)
+            except Exception as error:
+                log.exception("encoding %d record(s) for %s", batch.count, batch.name)
+                self._outcomes.fail(queue, batch, KafkaError(f"the batch could not be encoded: {error!r}"))
+                self._consider(queue, now)
+                continue
+            queue.in_network[batch] = None
+            request.append((queue, batch))
+            self._consider(queue, now)
+        return request
+
+    def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
+        """The next batch of a queue; None if it has none to send after all, because of what was answered meanwhile."""
+        if self._sendable_at(queue, now) > now:
+            return None
+        if queue.retries:
+            return queue.retries.pop(0)
+        batch = self._buffer.next_batch(queue)
+        if batch is not None:
+            self._identity.number(queue, batch)
+        return batch
+
+    async def _send(self, lane: Lane, request: Request) -> None:
+        """Send one request, and apply what comes of it."""
+        started = self._loop.time()
+        try:
+            answers = await self._exchange.send(lane.node_id, [batch for _, batch in request])
+        except KafkaError as error:
+            for queue, batch in request:
+                self._outcomes.unanswered(queue, batch, error)
+        except Exception as error:
+            log.exception("sending to broker %d", lane.node_id)
+            for queue, batch in request:
+                self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
+        else:
+            self._statistics.requested(sum(batch.count for _, batch in request), self._loop.time() - started)
+            for queue, batch in request:
+                self._outcomes.answered(queue, batch, answers[batch.topic_partition])
+        finally:
+            lane.in_flight -= 1
+        now = self._loop.time()
+        for queue, _ in request:
+            self._consider(queue, now)
+        self.pump()
+
+    async def _connect(self, lane: Lane) -> None:
+        """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""
+        try:
+            await self._cluster.connection(lane.node_id)
+        except KafkaError as error:
+            lane.failures += 1
+            lane.error = error
+            lane.blocked_until = self._loop.time() + self._backoff.seconds(lane.failures)
+            if error.retriable:
+                self._cluster.request_refresh()
+            else:
+                self._fail_waiting(list(lane.ready), error)
+                lane.ready.clear()
+        else:
+            lane.failures = 0
+            lane.error = None
+        finally:
+            lane.connecting = None
+        self.pump()
+
+    def _fail_waiting(self, queues: Iterable[PartitionQueue], error: KafkaError) -> None:
+        for queue in queues:
+            for batch in self._buffer.take_expired(queue, math.inf):
+                self._outcomes.fail(queue, batch, error)
+
+    def _refuse_everything(self) -> None:
+        """The producer may not send at all: fail what there is, and take no more."""
+        error = self._identity.error or KafkaError("the cluster gives no producer id")
+        self._buffer.refuse(error)
+        self._fail_waiting(list(self._buffer.queues()), error)
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

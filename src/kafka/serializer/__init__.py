@@ -1,0 +1,21 @@
+"""Turning keys and values into bytes and back. Layer 0: imports nothing of the package but `errors`.
+
+A serializer is a callable of one argument, or an object with `serialize`, of either of kafka-python's generations:
+``serialize(topic, value)`` or ``serialize(topic, headers, data)``. `adapt_serializer` and `adapt_deserializer` give all
+of them one shape.
+"""
+
+from kafka.serializer.abstract import Deserializer, Serializer
+from kafka.serializer.adapt import AdaptedDeserializer, AdaptedSerializer, adapt_deserializer, adapt_serializer
+from kafka.serializer.default import DefaultSerializer, JsonSerializer
+
+__all__ = [
+    "AdaptedDeserializer",
+    "AdaptedSerializer",
+    "DefaultSerializer",
+    "Deserializer",
+    "JsonSerializer",
+    "Serializer",
+    "adapt_deserializer",
+    "adapt_serializer",
+]

@@ -1,0 +1,104 @@
+"""One shape for callables and for serializer objects of both generations.
+
+The generation of an object is read from its signature once, when the client starts: three required arguments are
+``(topic, headers, data)``, two are ``(topic, value)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+Headers = Sequence[tuple[str, bytes | None]]
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _takes_headers(method: Callable[..., Any], role: str) -> bool:
+    """Whether the method has the form with headers; one whose signature cannot be read has the form without."""
+    try:
+        parameters = list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return False
+    positional = [p for p in parameters if p.kind in _POSITIONAL]
+    required = [p for p in positional if p.default is inspect.Parameter.empty]
+    if len(required) > 3 or len(positional) < 2:
+        raise KafkaConfigurationError(
+            f"{role} {method!r} takes {len(positional)} arguments; expected (topic, value) or (topic, headers, data)"
+        )
+    return len(required) == 3 or (len(positional) >= 3 and positional[1].name == "headers")
+
+
+class _Adapted:
+    """What both directions share: the user's object and how to call it."""
+
+    __slots__ = ("_call", "_close", "_with_headers", "direct")
+
+    direct: Callable[[Any], Any] | None
+    """The user's callable of one argument, for paths that must be quick; None for an object."""
+
+    def __init__(self, given: Any, method: str, role: str) -> None:
+        self._close: Callable[[], object] | None = getattr(given, "close", None)
+        bound = getattr(given, method, None)
+        if bound is not None:
+            self.direct = None
+            self._call: Callable[..., Any] = bound
+            self._with_headers = _takes_headers(bound, role)
+        elif callable(given):
+            self.direct = self._call = given
+            self._with_headers = False
+        else:
+            raise KafkaConfigurationError(
+                f"{role} has to be a callable of one argument or an object with {method}(), not {given!r}"
+            )
+
+    def __call__(self, topic: str, data: Any, headers: Headers = ()) -> Any:
+        """Convert one key or value of `topic`; what the user's code raises is raised as it is."""
+        if self.direct is not None:
+            return self.direct(data)
+        if self._with_headers:
+            return self._call(topic, headers, data)
+        return self._call(topic, data)
+
+    def close(self) -> None:
+        """Close the user's object, if it has a `close`."""
+        if self._close is not None and self.direct is None:
+            self._close()
+
+
+class AdaptedSerializer(_Adapted):
+    """A serializer of any kind as ``(topic, value, headers=()) -> bytes | None``."""
+
+    __slots__ = ()
+
+    def __init__(self, given: Any) -> None:
+        super().__init__(given, "serialize", "a serializer")
+
+
+class AdaptedDeserializer(_Adapted):
+    """A deserializer of any kind as ``(topic, data, headers=()) -> value``."""
+
+    __slots__ = ()
+
+    def __init__(self, given: Any) -> None:
+        super().__init__(given, "deserialize", "a deserializer")
+
+
+def adapt_serializer(given: Any) -> AdaptedSerializer | None:
+    """Give a serializer of any kind one shape; None (keys or values are bytes already) stays None.
+
+    Raises `KafkaConfigurationError` for what is no serializer.
+    """
+    return None if given is None else AdaptedSerializer(given)
+
+
+def adapt_deserializer(given: Any) -> AdaptedDeserializer | None:
+    """Give a deserializer of any kind one shape; None (records keep their bytes) stays None.
+
+    Raises `KafkaConfigurationError` for what is no deserializer.
+    """
+    return None if given is None else AdaptedDeserializer(given)
