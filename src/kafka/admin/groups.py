@@ -23,12 +23,11 @@ from kafka.wire.api.offset_fetch import (
 _GROUPS_SINCE = 8
 _NAMES_UNTIL = 9
 _ALL_SINCE = 2
-_OPERATIONS = dict(
-    enumerate(
-        "UNKNOWN ANY ALL READ WRITE CREATE DELETE ALTER DESCRIBE CLUSTER_ACTION DESCRIBE_CONFIGS ALTER_CONFIGS "
-        "IDEMPOTENT_WRITE CREATE_TOKENS DESCRIBE_TOKENS TWO_PHASE_COMMIT".split()
-    )
+_OPERATIONS = (
+    *("UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"),
+    *("DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT"),
 )
+"""ACL operations by their number on the wire."""
 
 
 class MemberSubscription(NamedTuple):
@@ -116,7 +115,7 @@ def _group(group: Any) -> GroupInformation:
 
 def _operation_names(bits: int) -> list[str]:
     """The ACL operations of a bit field (KIP-430)."""
-    return [_OPERATIONS.get(bit, str(bit)) for bit in range(31) if bits >> bit & 1]
+    return [name for bit, name in enumerate(_OPERATIONS) if bits >> bit & 1]
 
 
 def _member(member: Any, protocol_type: str) -> MemberInformation:

@@ -111,14 +111,17 @@ class Bootstrap:
             if isinstance(error, KafkaConnectionError) and not self._security.security_protocol.startswith("SASL"):
                 text = error.args[0] if error.args else error
                 raise KafkaConnectionError(
-                    f"{text} on the first request; a listener that asks for SASL does so (security_protocol is "
+                    f"{text}, on the first request; so does a listener that asks for SASL (security_protocol is "
                     f"{self._security.security_protocol!r})"
                 ) from error
             raise
 
     def _hopeless(self) -> bool:
-        """Whether nothing that answers at these addresses is a Kafka broker."""
-        return all(isinstance(error, KafkaProtocolError) for error in self._failures.values())
+        """Whether trying again cannot help: no Kafka broker answers there, or TLS does not come about."""
+        return all(
+            isinstance(error, KafkaProtocolError) or getattr(error, "permanent", False)
+            for error in self._failures.values()
+        )
 
     def _cause(self) -> KafkaError | None:
         return next(iter(self._failures.values()), None)

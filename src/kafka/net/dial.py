@@ -39,17 +39,21 @@ class DialError(KafkaConnectionError):
 
     Attributes:
         host, port: what was asked for.
+        permanent: whether trying again cannot help: the peer is not trusted, or does not speak TLS.
         attempts: pairs of an address and why it failed; empty when the name could not be resolved.
     """
 
     host: str = ""
     port: int = 0
     attempts: tuple[tuple[str, str], ...] = ()
+    permanent: bool = False
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
         """The error of these attempts; ``reason`` says what went wrong before there was any."""
         listed = "; ".join(f"{address}: {why}" for address, why in attempts)
+        if [address for address, _ in attempts] == [f"{host}:{port}"]:
+            listed = attempts[0][1]
         error = cls(f"cannot connect to {host}:{port}: {reason or listed}")
         error.host, error.port, error.attempts = host, port, tuple(attempts)
         return error
@@ -115,7 +119,9 @@ class _Race:
                     return winner
         finally:
             await self._stop_others()
-        raise DialError.of(self._host, self._port, self.failures) from self._cause
+        error = DialError.of(self._host, self._port, self.failures)
+        error.permanent = isinstance(self._cause, ssl.SSLError)
+        raise error from self._cause
 
     async def _wait(self, timeout_s: float) -> Stream | None:
         done, _ = await asyncio.wait(self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
@@ -124,13 +130,18 @@ class _Race:
             address = self._running.pop(task)
             error = task.exception()
             if error is not None:
-                self.failures.append((address, describe_failure(error)))
+                self.failures.append((address, self._describe(error)))
                 self._cause = error
             elif winner is None:
                 winner = task.result()
             else:
                 task.result().abort()
         return winner
+
+    def _describe(self, error: BaseException) -> str:
+        if self._tls is not None and isinstance(error, ConnectionError) and error.errno != errno.ECONNREFUSED:
+            return "it closed the connection during the TLS handshake: does it speak TLS on this port?"
+        return describe_failure(error)
 
     async def _stop_others(self) -> None:
         tasks = list(self._running)

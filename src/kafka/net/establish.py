@@ -93,14 +93,17 @@ async def _negotiate(
     except KafkaConnectionError as error:
         if connection.received_anything:
             raise
-        raise _HungUp(
-            f"{connection.described_as} closed the connection on the first request, as a listener for TLS does to "
-            f"plain text (security_protocol is {security.security_protocol!r}), and a broker before 0.10 (give its "
-            "version as 'api_version')"
-        ) from error
+        raise _HungUp(f"{error.args[0]}, on the first request; {_likely_causes(security)}") from error
     check_error(response.error_code, f"ApiVersions at {connection.described_as}")
     ranges = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
     return ApiVersions(ranges, connection.described_as)
+
+
+def _likely_causes(security: SecurityOptions) -> str:
+    old = "a broker before 0.10 (give its version as 'api_version')"
+    if security.security_protocol.endswith("SSL"):
+        return f"so does a listener that asks for a client certificate (give 'ssl_certfile'), and {old}"
+    return f"so does a listener for TLS (security_protocol is {security.security_protocol!r}), and {old}"
 
 
 async def _ask(connection: Connection, options: ConnectionOptions, version: int) -> ApiVersionsResponse:
