@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.errors import KafkaTimeoutError, NoOffsetForPartitionError, OffsetOutOfRangeError
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import ahead
 from kafka.spark.loss import report_loss
@@ -27,7 +27,10 @@ SMALLEST_BATCH = 1 << 20
 LARGEST_BATCH = 8 << 20
 """More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
 BATCHES_AHEAD = 2
+_POLL_MS = 100
+"""Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
 _CHECK_AFTER_S = 1.0
+"""After so long without progress it is looked up whether the records are still there."""
 
 
 def read_task(
@@ -84,21 +87,27 @@ class RangeFetch:
         consumer.assign(list(self._open))
         for partition, each in self._open.items():
             consumer.seek(partition, each.start)
-        moved = time.monotonic()
+        moved = checked = time.monotonic()
         while self._open:
-            try:
-                found = consumer.poll_columns(timeout_ms=int(_CHECK_AFTER_S * 1_000))
-            except OffsetOutOfRangeError:
-                self._skip_lost()
-                continue
+            found, out_of_range = self._poll()
             for partition, columns in found.items():
                 if partition in self._open:
                     yield from _cut(columns, self._open[partition].stop)
             if self._close_finished() or found:
-                moved = time.monotonic()
-            else:
+                moved = checked = time.monotonic()
+            elif out_of_range or time.monotonic() - checked >= _CHECK_AFTER_S:
                 self._skip_lost()
+                checked = time.monotonic()
                 self._check_time(moved)
+
+    def _poll(self) -> tuple[dict[TopicPartition, "Columns"], bool]:
+        """What was fetched, and whether an offset turned out not to exist."""
+        try:
+            return self._consumer.poll_columns(timeout_ms=_POLL_MS), False
+        except OffsetOutOfRangeError:
+            return {}, True
+        except NoOffsetForPartitionError:  # of the moment between assign() and seek(): every partition has a position
+            return {}, False
 
     def _close_finished(self) -> bool:
         done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
@@ -132,6 +141,8 @@ class RangeFetch:
             elif whole.stop > last[each] and position >= last[each]:
                 self._report(each, position, f"up to {whole.stop}, but its log ends at {last[each]}")
                 self._consumer.seek(each, whole.stop)
+            else:
+                self._consumer.seek(each, position)
         self._close_finished()
 
     def _report(self, partition: TopicPartition, position: int, what: str) -> None:

@@ -153,7 +153,13 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.boolean,
         "Whether missing topics and offsets that are no longer there are an error, or else a warning.",
     ),
-    SparkOption("includeHeaders", "false", Use.ALL, values.boolean, "Whether a read has the column headers; a write takes it as it comes."),
+    SparkOption(
+        "includeHeaders",
+        "false",
+        Use.ALL,
+        values.boolean,
+        "Whether a read has the column headers; a write takes it as it comes.",
+    ),
     SparkOption(
         "columns",
         "all",
