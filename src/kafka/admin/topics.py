@@ -144,8 +144,9 @@ async def list_topics(requests: AdminRequests) -> list[str]:
 
 async def describe_topics(requests: AdminRequests, topics: Iterable[str] | None) -> list[dict[str, Any]]:
     """See `KafkaAdminClient.describe_topics`."""
-    names = [topics] if isinstance(topics, str) else topics
+    names = None if topics is None else [topics] if isinstance(topics, str) else list(topics)
     response = await read_metadata(requests, names)
+    order = {name: place for place, name in enumerate(names or ())}
     return [
         {
             "error_code": each.error_code,
@@ -155,7 +156,7 @@ async def describe_topics(requests: AdminRequests, topics: Iterable[str] | None)
             "is_internal": each.is_internal,
             "partitions": [_partition(partition) for partition in each.partitions],
         }
-        for each in response.topics
+        for each in sorted(response.topics, key=lambda topic: order.get(topic.name, len(order)))
     ]
 
 

@@ -73,36 +73,49 @@ class Bootstrap:
 
     async def once(self, topics: set[str] | None) -> Found:
         """Try each server once. Raises as `until_found` does."""
-        servers = list(dict.fromkeys(self._options.bootstrap_servers))
-        waiting = {
-            asyncio.create_task(self._ask(server, index * _STAGGER_S, topics)): server
-            for index, server in enumerate(servers)
-        }
+        to_try = list(dict.fromkeys(self._options.bootstrap_servers))
+        running: dict[asyncio.Task[Found], tuple[str, int]] = {}
         try:
-            while waiting:
-                done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    server = waiting.pop(task)
-                    error = task.exception()
-                    if error is None:
-                        return task.result()
-                    if not isinstance(error, KafkaError) or isinstance(error, KafkaConfigurationError):
-                        raise error
-                    self._failures[server] = error
+            while to_try or running:
+                if to_try:
+                    server = to_try.pop(0)
+                    running[asyncio.create_task(self._ask(server, topics))] = server
+                head_start = _STAGGER_S if to_try else None
+                done, _ = await asyncio.wait(running, timeout=head_start, return_when=asyncio.FIRST_COMPLETED)
+                found = self._look_at([(running.pop(task), task) for task in done])
+                if found is not None:
+                    return found
         finally:
-            for task in waiting:
-                task.cancel()
-            for outcome in await asyncio.gather(*waiting, return_exceptions=True):
-                if isinstance(outcome, tuple):
-                    outcome[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+            await self._end_others(list(running))
         for error in self._failures.values():
             if isinstance(error, BrokerResponseError) and not error.retriable:
                 raise error
         raise NoBrokersAvailable(self._report("")) from self._cause()
 
-    async def _ask(self, server: tuple[str, int], delay_s: float, topics: set[str] | None) -> Found:
-        if delay_s:
-            await asyncio.sleep(delay_s)
+    def _look_at(self, done: "list[tuple[tuple[str, int], asyncio.Task[Found]]]") -> Found | None:
+        """The first success; failures are noted."""
+        found: Found | None = None
+        for server, task in done:
+            error = task.exception()
+            if error is None and found is None:
+                found = task.result()
+            elif error is None:
+                task.result()[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+            elif isinstance(error, KafkaError) and not isinstance(error, KafkaConfigurationError):
+                self._failures[server] = error
+            else:
+                raise error
+        return found
+
+    @staticmethod
+    async def _end_others(tasks: "list[asyncio.Task[Found]]") -> None:
+        for task in tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(outcome, tuple):
+                outcome[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+
+    async def _ask(self, server: tuple[str, int], topics: set[str] | None) -> Found:
         connection = await Connection.open(*server, self._options, self._security)
         try:
             return connection, await ask_metadata(connection, topics, self._options)

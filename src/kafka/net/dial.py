@@ -28,7 +28,7 @@ def describe_failure(error: BaseException) -> str:
     if isinstance(error, TimeoutError) and not error.errno:
         return "no answer in time"
     if isinstance(error, ConnectionResetError | BrokenPipeError | ConnectionAbortedError):
-        return "it closed the connection while it was being set up"
+        return "it reset the connection"
     if isinstance(error, OSError) and error.errno is not None and error.errno in errno.errorcode:
         return f"{os.strerror(error.errno).lower()} ({errno.errorcode[error.errno]})"
     return str(error) or type(error).__name__

@@ -1,0 +1,470 @@
+import asyncio
+import logging
+import socket
+
+import pytest
+
+from kafka.cluster import ClusterClient
+from kafka.config import parse_admin
+from kafka.errors import (
+    GroupAuthorizationFailedError,
+    IllegalStateError,
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    MetadataEmptyBrokerList,
+    NoBrokersAvailable,
+    NotControllerError,
+    StaleMetadata,
+    TopicAuthorizationFailedError,
+    UnsupportedVersionError,
+)
+from kafka.structs import TopicPartition
+from kafka.wire.api.find_coordinator import FindCoordinatorRequest
+from kafka.wire.api.heartbeat import HeartbeatRequest
+from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
+from unit.cluster.scripted_cluster import scripted_cluster
+from unit.net.scripted import HANG_UP, SILENCE
+
+QUICK = {
+    "reconnect_backoff_ms": 1,
+    "reconnect_backoff_max_ms": 5,
+    "retry_backoff_ms": 1,
+    "retry_backoff_max_ms": 5,
+    "request_timeout_ms": 3_000,
+    "socket_connection_setup_timeout_ms": 3_000,
+    "bootstrap_timeout_ms": 3_000,
+}
+TP = TopicPartition("t", 0)
+
+
+@pytest.fixture
+async def cluster():
+    async with scripted_cluster(3) as cluster:
+        cluster.leaders = {"t": [(2, 5), (3, 5)]}
+        yield cluster
+
+
+@pytest.fixture
+async def make_client():
+    clients = []
+
+    def make(cluster, *, brokers=None, **configs):
+        servers = [f"{b.host}:{b.port}" for b in brokers or cluster.brokers]
+        parsed = parse_admin({**QUICK, "bootstrap_servers": servers, **configs})
+        clients.append(ClusterClient(parsed.connection, parsed.security))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        await client.close()
+
+
+@pytest.fixture
+async def client(cluster, make_client):
+    client = make_client(cluster)
+    client.watch_topics({"t"})
+    await client.start()
+    return client
+
+
+def heartbeat():
+    return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+# Finding the cluster
+
+
+async def test_start_reads_the_metadata_of_what_is_watched(client):
+    assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
+    assert client.metadata.leader_for_partition(TP) == 2
+    assert client.metadata.cluster_id == "scripted"
+
+
+async def test_the_connection_that_found_the_cluster_is_used_for_its_broker(client, cluster):
+    await client.send(1, heartbeat())
+    assert cluster.brokers[0].connections == 1
+
+
+async def test_a_dead_bootstrap_server_does_not_matter_if_another_answers(cluster, make_client):
+    servers = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{cluster.brokers[2].port}"]
+    client = make_client(cluster, bootstrap_servers=servers)
+    await client.start()
+    assert len(client.metadata.brokers()) == 3
+
+
+async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_client):
+    dead = free_port()
+    cluster.brokers[0].on("ApiVersions", lambda *_: HANG_UP)
+    servers = [f"127.0.0.1:{dead}", f"127.0.0.1:{cluster.brokers[0].port}"]
+    client = make_client(cluster, bootstrap_servers=servers, bootstrap_timeout_ms=700)
+    with pytest.raises(NoBrokersAvailable) as caught:
+        await client.start()
+    text = str(caught.value)
+    assert f"127.0.0.1:{dead}: connection refused" in text
+    assert f"127.0.0.1:{cluster.brokers[0].port} closed the connection" in text
+
+
+async def test_a_listener_that_asks_for_sasl_is_told_as_the_likely_cause(cluster, make_client):
+    cluster.brokers[0].on("Metadata", lambda *_: HANG_UP)
+    client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=100)
+    with pytest.raises(NoBrokersAvailable, match="asks for SASL"):
+        await client.start()
+
+
+async def test_an_error_that_repetition_does_not_mend_is_raised_at_once(cluster, make_client):
+    cluster.brokers[0].versions.pop(MetadataRequest.API_KEY)
+    client = make_client(cluster, brokers=cluster.brokers[:1])
+    with pytest.raises(UnsupportedVersionError, match="MetadataRequest"):
+        await client.start()
+
+
+async def test_a_bootstrap_server_that_comes_late_is_waited_for(cluster, make_client):
+    broker = cluster.brokers[0]
+    port = broker.port
+    await broker.stop()
+    client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{port}")
+    starting = asyncio.create_task(client.start())
+    while not client._bootstrap._failures:
+        await asyncio.sleep(0)
+    await broker.listen(port)
+    await starting
+    assert client.metadata.controller_id == 1
+
+
+async def test_when_all_brokers_have_moved_the_bootstrap_servers_are_asked_again(cluster, make_client):
+    client = make_client(cluster, brokers=cluster.brokers[:1])
+    await client.start()
+    gone, cluster.brokers[1:] = cluster.brokers[1:], []
+    for broker in gone:
+        await broker.stop()
+    first = cluster.brokers[0]
+    cluster.brokers.clear()
+    await cluster.add(11)
+    await cluster.add(12)
+    first.hang_up()  # still answers on its old port, as a name that leads to the new brokers does
+    while client.metadata.broker_metadata(1) is not None:
+        await client.retry(client.refresh_metadata, 3_000)
+    assert {node.nodeId for node in client.metadata.brokers()} == {11, 12}
+    assert (await client.send(12, heartbeat())).error_code == 12
+    await first.stop()
+
+
+# Sending
+
+
+async def test_send_goes_to_the_broker_asked_for(client):
+    assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
+
+
+async def test_one_connection_a_broker_and_one_more_a_channel(client, cluster):
+    await asyncio.gather(*(client.send(2, heartbeat()) for _ in range(20)))
+    assert cluster.brokers[1].connections == 1
+    await asyncio.gather(*(client.send(2, heartbeat(), channel="coordinator") for _ in range(20)))
+    assert cluster.brokers[1].connections == 2
+
+
+async def test_a_long_poll_on_its_channel_does_not_hold_up_others(client, cluster):
+    gate = asyncio.Event()
+    plain = cluster.brokers[1].handlers["Heartbeat"]
+
+    async def wait_for_some(header, request):
+        if request.generation_id == 99:
+            await gate.wait()
+        return plain(header, request)
+
+    cluster.brokers[1].on("Heartbeat", wait_for_some)
+    long = asyncio.create_task(
+        client.send(2, HeartbeatRequest(group_id="g", generation_id=99, member_id="m"), channel="fetch")
+    )
+    assert (await client.send(2, heartbeat())).error_code == 2
+    assert not long.done()
+    gate.set()
+    await long
+
+
+async def test_an_id_that_the_cluster_does_not_have_asks_for_fresh_metadata(client):
+    with pytest.raises(StaleMetadata, match="no broker with id 9") as caught:
+        await client.send(9, heartbeat())
+    assert caught.value.retriable
+    assert caught.value.invalid_metadata
+
+
+async def test_version_bounds_are_kept(client, cluster):
+    await client.send(2, heartbeat(), max_version=1)
+    assert cluster.brokers[1].seen[-1][0].request_api_version == 1
+    with pytest.raises(UnsupportedVersionError, match="needs one from 50"):
+        await client.send(2, heartbeat(), min_version=50)
+
+
+async def test_the_version_of_a_request_is_known_once_the_broker_was_connected(client):
+    assert client.api_version(3, HeartbeatRequest) is None
+    await client.send(3, heartbeat())
+    assert client.api_version(3, HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
+    assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
+
+
+async def test_send_any_takes_a_broker_that_is_connected(client, cluster):
+    for _ in range(10):
+        await client.send_any(heartbeat())
+    assert [broker.connections for broker in cluster.brokers] == [1, 0, 0]
+
+
+async def test_send_any_passes_by_brokers_that_are_down(client, cluster):
+    await cluster.brokers[0].stop()
+    await cluster.brokers[1].stop()
+    answer = await client.retry(lambda: client.send_any(heartbeat()), 3_000)
+    assert answer.error_code == 3
+
+
+async def test_the_controller_is_asked_and_found_again(client, cluster):
+    assert (await client.send_controller(heartbeat())).error_code == 1
+    cluster.controller = 3
+    await client.refresh_metadata()
+    assert (await client.send_controller(heartbeat())).error_code == 3
+    cluster.controller = -1
+    await client.refresh_metadata()
+    with pytest.raises(NotControllerError):
+        await client.send_controller(heartbeat())
+
+
+async def test_a_broker_that_fails_is_not_tried_again_before_its_time(cluster, make_client):
+    client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
+    await client.start()
+    await cluster.brokers[1].stop()
+    with pytest.raises(KafkaConnectionError, match=r"refused.*advertises for broker 2"):
+        await client.send(2, heartbeat())
+    with pytest.raises(KafkaConnectionError, match=r"refused.*broker 2 is tried again in \d+"):
+        await client.send(2, heartbeat())
+
+
+async def test_a_connection_that_was_lost_after_it_worked_is_opened_again_at_once(cluster, make_client):
+    client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
+    await client.start()
+    await client.send(2, heartbeat())
+    cluster.brokers[1].hang_up()
+    while client.ready_connection(2) is not None:
+        await asyncio.sleep(0)
+    assert (await client.send(2, heartbeat())).error_code == 2
+
+
+async def test_a_broker_that_moved_is_connected_at_its_new_address(client, cluster):
+    await client.send(2, heartbeat())
+    old = cluster.brokers.pop(1)
+    await cluster.add(2)
+    await client.refresh_metadata()
+    assert (await client.send(2, heartbeat())).error_code == 2
+    assert len(cluster.brokers[-1].requests("Heartbeat")) == 1
+    await old.stop()
+
+
+async def test_an_outage_is_one_line_in_the_log(cluster, make_client, caplog):
+    client = make_client(cluster, reconnect_backoff_ms=0, reconnect_backoff_max_ms=0)
+    await client.start()
+    await cluster.brokers[1].stop()
+    with caplog.at_level(logging.INFO, "kafka"):
+        for _ in range(20):
+            with pytest.raises(KafkaConnectionError):
+                await client.send(2, heartbeat())
+    lines = [record.getMessage() for record in caplog.records if "broker 2" in record.getMessage()]
+    assert len(lines) == 1
+    assert "refused" in lines[0]
+
+
+async def test_after_close_everything_is_refused(client, cluster):
+    await client.close()
+    for call in (client.send(1, heartbeat()), client.send_any(heartbeat()), client.refresh_metadata()):
+        with pytest.raises((IllegalStateError, KafkaConnectionError)):
+            await call
+    await client.close()
+
+
+async def test_close_ends_what_is_under_way(client, cluster):
+    cluster.brokers[1].on("Heartbeat", lambda *_: SILENCE)
+    cluster.brokers[2].on("ApiVersions", lambda *_: SILENCE)
+    sending = asyncio.create_task(client.send(2, heartbeat()))
+    connecting = asyncio.create_task(client.send(3, heartbeat()))
+    while not cluster.brokers[1].requests("Heartbeat") or not cluster.brokers[2].seen:
+        await asyncio.sleep(0)
+    async with asyncio.timeout(2):
+        await client.close()
+        outcomes = await asyncio.gather(sending, connecting, return_exceptions=True)
+    assert all(isinstance(outcome, BaseException) for outcome in outcomes)
+
+
+# Metadata
+
+
+def asked(cluster):
+    return sum(len(broker.requests("Metadata")) for broker in cluster.brokers)
+
+
+async def test_refreshes_at_the_same_time_are_one_request(client, cluster):
+    before = asked(cluster)
+    results = await asyncio.gather(*(client.refresh_metadata() for _ in range(50)))
+    assert asked(cluster) == before + 1
+    assert all(result is client.metadata for result in results)
+
+
+async def test_refreshes_for_several_topics_are_gathered(client, cluster):
+    cluster.leaders.update({name: [(1, 0)] for name in "abcd"})
+    before = asked(cluster)
+    await asyncio.gather(*(client.refresh_metadata([name]) for name in "abcd"))
+    assert asked(cluster) <= before + 2
+    assert client.metadata.topics() == {"t", "a", "b", "c", "d"}
+
+
+async def test_a_full_refresh_forgets_what_is_not_watched(client, cluster):
+    cluster.leaders["other"] = [(1, 0)]
+    await client.refresh_metadata(["other"])
+    assert client.metadata.topics() == {"t", "other"}
+    await client.refresh_metadata()
+    assert client.metadata.topics() == {"t"}
+
+
+async def test_all_topics_are_watched_when_none_are_named(client, cluster):
+    cluster.leaders["new"] = [(1, 0)]
+    client.watch_topics(None)
+    await client.refresh_metadata()
+    assert client.metadata.topics() == {"t", "new"}
+
+
+async def test_listeners_get_each_new_picture_until_they_leave(client, cluster):
+    seen = []
+    leave = client.on_metadata(seen.append)
+    await client.refresh_metadata()
+    leave()
+    await client.refresh_metadata()
+    assert len(seen) == 1
+    assert seen[0].version < client.metadata.version
+
+
+async def test_metadata_are_refreshed_unasked_when_they_are_old(cluster, make_client):
+    client = make_client(cluster, metadata_max_age_ms=10)
+    await client.start()
+    arrived = asyncio.Event()
+    client.on_metadata(lambda _: arrived.set())
+    async with asyncio.timeout(3):
+        await arrived.wait()
+
+
+async def test_another_broker_is_asked_when_one_fails(client, cluster):
+    cluster.brokers[0].on("Metadata", lambda *_: HANG_UP)
+    cluster.leaders["t"] = [(1, 9)]
+    await client.refresh_metadata()
+    assert client.metadata.leader_epoch(TP) == 9
+
+
+async def test_a_leader_named_by_a_response_is_used_if_the_broker_is_known(client):
+    client.note_leader(TP, 3, 6)
+    assert client.metadata.leader_for_partition(TP) == 3
+    client.note_leader(TP, 77, 8)
+    assert client.metadata.leader_for_partition(TP) == 3
+
+
+async def test_partition_leader_waits_until_there_is_one(client, cluster):
+    cluster.leaders["t"] = [(-1, 6)]
+    await client.refresh_metadata()
+    waiting = asyncio.create_task(client.partition_leader(TP, 3_000))
+    while asked(cluster) < 4:
+        await asyncio.sleep(0)
+    cluster.leaders["t"] = [(3, 7)]
+    assert await waiting == 3
+
+
+async def test_partition_leader_tells_what_it_waited_for(client, cluster):
+    with pytest.raises(KafkaTimeoutError, match="'missing'"):
+        await client.partition_leader(TopicPartition("missing", 0), 30)
+    with pytest.raises(KafkaTimeoutError, match="no partition 7"):
+        await client.partition_leader(TopicPartition("t", 7), 30)
+    cluster.errors["secret"] = 29
+    with pytest.raises(TopicAuthorizationFailedError):
+        await client.partition_leader(TopicPartition("secret", 0), 3_000)
+
+
+@pytest.mark.parametrize("max_version", [0, 1, 3, 4, MetadataRequest.MAX_VERSION])
+async def test_metadata_are_read_in_every_style_of_request(cluster, make_client, max_version):
+    for broker in cluster.brokers:
+        broker.versions[MetadataRequest.API_KEY] = (0, max_version)
+    client = make_client(cluster, allow_auto_create_topics=False)
+    client.watch_topics({"t"})
+    await client.start()
+    assert client.metadata.leader_for_partition(TP) == 2
+    client.watch_topics(None)
+    answer = await client.refresh_metadata()
+    assert answer.brokers()
+
+
+async def test_reading_metadata_neither_creates_nor_remembers_topics(client, cluster):
+    cluster.leaders["other"] = [(1, 0)]
+    answer = await client.read_metadata({"other"})
+    assert [topic.name for topic in answer.topics] == ["other"]
+    assert client.metadata.topics() == {"t"}
+    assert cluster.brokers[0].requests("Metadata")[-1].allow_auto_topic_creation is False
+
+
+async def test_a_broker_without_brokers_is_not_believed(client, cluster):
+    cluster.brokers[0].on("Metadata", lambda *_: MetadataResponse())
+    with pytest.raises(MetadataEmptyBrokerList):
+        await client.refresh_metadata()
+    assert len(client.metadata.brokers()) == 3
+
+
+# Coordinators
+
+
+@pytest.mark.parametrize("max_version", [0, 3, FindCoordinatorRequest.MAX_VERSION])
+async def test_a_coordinator_is_found_once_and_remembered(cluster, make_client, max_version):
+    for broker in cluster.brokers:
+        broker.versions[FindCoordinatorRequest.API_KEY] = (0, max_version)
+    cluster.coordinator = 3
+    client = make_client(cluster)
+    await client.start()
+    assert await client.coordinator("group", "g") == 3
+    assert await client.coordinator("group", "g") == 3
+    assert sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) == 1
+
+
+async def test_a_forgotten_coordinator_is_looked_up_again(client, cluster):
+    assert await client.coordinator("group", "g") == 1
+    cluster.coordinator = 2
+    client.forget_coordinator("group", "g")
+    assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
+
+
+async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
+    cluster.coordinator = 2
+    await client.send_coordinator("group", "g", heartbeat())
+    await cluster.brokers[1].stop()
+    cluster.coordinator = 3
+    answer = await client.retry(lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
+    assert answer.error_code == 3
+
+
+async def test_a_coordinator_is_waited_for_until_the_time_is_up(client, cluster):
+    cluster.coordinator_error = 15
+    with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
+        await client.coordinator("group", "g", timeout_ms=30)
+    looking = asyncio.create_task(client.coordinator("group", "g"))
+    while not any(broker.requests("FindCoordinator") for broker in cluster.brokers):
+        await asyncio.sleep(0)
+    cluster.coordinator_error = 0
+    assert await looking == 1
+
+
+async def test_a_group_that_may_not_be_used_is_told_at_once(client, cluster):
+    cluster.coordinator_error = 30
+    with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
+        await client.coordinator("group", "g")
+
+
+async def test_a_coordinator_that_is_not_among_the_brokers_is_reached_at_its_own_address(client, cluster):
+    late = await cluster.add(8)
+    cluster.coordinator = 8
+    assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 8
+    assert late.connections == 1
