@@ -244,7 +244,7 @@ class KafkaConsumer(ConsumerFace):
         """Give up all topics and partitions, and leave the group."""
         self._check_open()
         self._stop_iteration()
-        self._driver.give_up(commit=True)
+        self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
         self._core.unsubscribe()
         self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
 
@@ -255,7 +255,7 @@ class KafkaConsumer(ConsumerFace):
         """
         self._check_open()
         wanted = list(partitions)
-        self._driver.give_up(commit=True)
+        self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
         self._core.assign(wanted)
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

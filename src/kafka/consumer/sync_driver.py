@@ -56,7 +56,8 @@ class SyncDriver:
     def __init__(self, config: ConsumerConfig) -> None:
         self._thread = LoopThread.shared()
         self._caller = ThreadCaller(self._thread)
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()
+        self._closing_begun = False
         self.core = ConsumerCore(config, self._caller, self._thread.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
@@ -89,30 +90,33 @@ class SyncDriver:
         rebalance = self.core.rebalance
         while rebalance is not None and (step := rebalance.next_step()) is not None:
             if step.kind is StepKind.GIVE_UP:
-                self._commit_before(step)
+                self._commit_held(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
                 self._tell_listener(step)
             finally:
                 rebalance.finish(step)
 
-    def give_up(self, commit: bool) -> None:
+    def give_up(self, commit: bool, timeout_ms: float) -> None:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
-        held = frozenset(self.core.subscription.assigned_partitions())
-        step = Step(StepKind.GIVE_UP, held, -1)
         if commit:
-            self._commit_before(step)
+            self._commit_held(timeout_ms)
+        held = frozenset(self.core.subscription.assigned_partitions())
         if held and self.core.subscription.is_automatic:
-            self._tell_listener(step)
+            self._tell_listener(Step(StepKind.GIVE_UP, held, -1))
 
     def close(self, autocommit: bool, timeout_ms: float) -> None:
         """Close the core, once; the second call does nothing, and another thread's call waits for the first."""
         with self._closing:
-            if self.core.closed:
+            if self._closing_begun:  # also when the listener calls close() again
                 return
-            self.core.closed = True
-            self._caller.notify()
-            self.run(self.core.close(autocommit, timeout_ms), timeout_ms)
+            self._closing_begun = True
+            try:
+                self.give_up(autocommit, timeout_ms / 2)
+            finally:
+                self.core.closed = True
+                self._caller.notify()
+                self.run(self.core.close(autocommit=False, timeout_ms=timeout_ms / 2), timeout_ms)
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""
@@ -120,10 +124,9 @@ class SyncDriver:
             self.core.closed = True
             self._thread.spawn(self.core.close(autocommit=False, timeout_ms=1_000))
 
-    def _commit_before(self, step: Step) -> None:
-        if step.partitions:
-            timeout_ms = self.core.config.group.session_timeout_ms
-            self.run(self.core.commits.commit_quietly(self.core.consumed(), timeout_ms), timeout_ms)
+    def _commit_held(self, timeout_ms: float) -> None:
+        if self.core.commits.is_automatic and (held := self.core.consumed()):
+            self.run(self.core.commits.commit_quietly(held, timeout_ms), timeout_ms)
 
     def _tell_listener(self, step: Step) -> None:
         listener = self.core.subscription.listener

@@ -1,0 +1,46 @@
+"""What the consumer's integration tests share: records written by a client that is not ours, and patient polling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from confluent_kafka import Producer
+
+from kafka import KafkaConsumer
+from kafka.record import ConsumerRecord
+
+PATIENCE_S = 30.0
+
+
+def produce(bootstrap_servers: str, topic: str, partition: int, values: Sequence[bytes | None], **options: Any) -> None:
+    """Write values to a partition, in order, with keys `k0`, `k1`, …, timestamps from 1,000 on, 1,000 ms apart."""
+    config = {"bootstrap.servers": bootstrap_servers, "linger.ms": 1, **options}
+    producer = Producer(config)
+    for number, value in enumerate(values):
+        key, headers = b"k%d" % number, [("n", b"%d" % number)]
+        producer.produce(topic, value, key, partition, timestamp=1_000 * (number + 1), headers=headers)
+    assert producer.flush(PATIENCE_S) == 0
+
+
+def read(consumer: KafkaConsumer, count: int, patience_s: float = PATIENCE_S) -> list[ConsumerRecord]:
+    """Poll until `count` records have come, or more."""
+    records: list[ConsumerRecord] = []
+    deadline = time.monotonic() + patience_s
+    while len(records) < count and time.monotonic() < deadline:
+        for batch in consumer.poll(200).values():
+            records += batch
+    assert len(records) >= count, f"{len(records)} of {count} records in {patience_s} s"
+    return records
+
+
+def poll_until(condition: Callable[[], bool], *consumers: KafkaConsumer, patience_s: float = PATIENCE_S) -> int:
+    """Poll all consumers in turn until the condition holds; returns how many records they gave."""
+    deadline = time.monotonic() + patience_s
+    seen = 0
+    while not condition():
+        assert time.monotonic() < deadline, f"not so within {patience_s} s: {[c.assignment() for c in consumers]}"
+        for consumer in consumers:
+            seen += len(consumer.poll(20))
+    return seen
