@@ -156,7 +156,7 @@ async def describe_topics(requests: AdminRequests, topics: Iterable[str] | None)
             "is_internal": each.is_internal,
             "partitions": [_partition(partition) for partition in each.partitions],
         }
-        for each in sorted(response.topics, key=lambda topic: order.get(topic.name, len(order)))
+        for each in sorted(response.topics, key=lambda topic: order.get(topic.name or "", len(order)))
     ]
 
 
