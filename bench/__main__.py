@@ -16,7 +16,7 @@ from harness.apache import ApacheKafka
 from harness.fetch import KAFKA_VERSION
 
 RESULTS = ROOT / "bench" / "results"
-BROKER_SETTINGS = {"log.retention.hours": "1", "message.max.bytes": str(16 << 20), "num.network.threads": "2"}
+BROKER_SETTINGS = {"message.max.bytes": str(16 << 20), "num.network.threads": "2"}
 
 
 def say(text: str) -> None:

@@ -66,7 +66,7 @@ class Watch:
         self._deadline = time.monotonic() + PATIENCE_S
 
     def start(self) -> None:
-        """Begin now: for tasks that write."""
+        """Begin now: for tasks that write, and those that are connected."""
         self._started = time.perf_counter()
 
     def done(self) -> bool:

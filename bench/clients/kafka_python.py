@@ -63,7 +63,6 @@ def send(job: Job, watch: Watch) -> None:
         bootstrap_servers=job.bootstrap_servers,
         linger_ms=LINGER_MS,
         batch_size=BATCH_BYTES,
-        buffer_memory=256 << 20,
         max_request_size=16 << 20,
         compression_type=None if job.codec == "none" else job.codec,
         acks="all",

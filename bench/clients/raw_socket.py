@@ -25,6 +25,7 @@ def poll_arrow(job: Job, watch: Watch) -> None:
     view = memoryview(buffer)
     with socket.create_connection((host, int(port))) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        watch.start()  # it is connected; the first answer may already have everything
         while not watch.done():
             connection.sendall(_request(job.topic, positions))
             _receive(connection, view[:4])
