@@ -98,7 +98,7 @@ class ReadField:
 class Decoder:
     """A position in a message, and the readers of each wire type."""
 
-    source: object
+    source: Any
     view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]  # Cython's typed memoryview
     p: cython.pointer[cython.const[cython.uchar]]
     pos: cython.Py_ssize_t
@@ -208,11 +208,11 @@ class Decoder:
             return None
         at: cython.Py_ssize_t = self.take(count)
         try:
-            if cython.compiled:
-                return cython.cast(cython.p_char, self.p)[at : at + count].decode("utf-8")
-            return str(self.p[at : at + count], "utf-8")
+            if not cython.compiled:
+                return str(self.p[at : at + count], "utf-8")
+            return cython.cast(cython.p_char, self.p)[at : at + count].decode("utf-8")
         except UnicodeDecodeError as error:
-            raise WireFormatError(f"expected UTF-8 at byte {at}, got {error.object!r}") from None
+            raise WireFormatError(f"expected UTF-8 at byte {at}, got {error.object!r:.80}") from None
 
     @cython.cfunc
     def blob(self, field: ReadField, kind: cython.int) -> object:
@@ -275,7 +275,7 @@ class Decoder:
 
     @cython.cfunc
     def struct(self, plan: ReadPlan) -> object:
-        target: type = plan.target
+        target: type[Any] = plan.target
         made = target.__new__(target)
         values: dict[str, Any] = made.__dict__
         field: ReadField | None = None

@@ -399,7 +399,7 @@ class Encoder:
 
 
 @cython.cfunc
-def _unknown(plan: WritePlan, unknown: dict[int, bytes]) -> dict[int, bytes]:
+def _unknown(plan: WritePlan, unknown: Any) -> Any:
     """Check the tagged fields that were read without being known; their tags must not be in use in this version."""
     field: WriteField
     for field in plan.tagged:

@@ -1,3 +1,4 @@
+# mypy: no-warn-return-any
 """What a field of a message is: its wire type, the versions that have it, its default.
 
 The functions here are the right-hand sides of the declarations in `kafka.wire.api`. To a type checker each returns the
@@ -131,46 +132,46 @@ class Field:
 
 def int8(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
     """Declare a signed integer of 8 bits."""
-    return Field(Kind.INT8, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.INT8, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
     """Declare a signed integer of 16 bits."""
-    return Field(Kind.INT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.INT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def uint16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
     """Declare an unsigned integer of 16 bits (ports)."""
-    return Field(Kind.UINT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.UINT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int32(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
     """Declare a signed integer of 32 bits."""
-    return Field(Kind.INT32, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.INT32, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int64(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
     """Declare a signed integer of 64 bits."""
-    return Field(Kind.INT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.INT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def float64(
     *, default: float = 0.0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
 ) -> float:
     """Declare a floating-point number of 64 bits."""
-    return Field(Kind.FLOAT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.FLOAT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def boolean(
     *, default: bool = False, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
 ) -> bool:
     """Declare a truth value."""
-    return Field(Kind.BOOL, default, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.BOOL, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def uuid(*, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> UUID:
     """Declare a `uuid.UUID`."""
-    return Field(Kind.UUID, NO_UUID, since=since, until=until, tag=tag, ignorable=ignorable)
+    return _made(Kind.UUID, NO_UUID, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 @overload
@@ -197,7 +198,7 @@ def string(
 ) -> str | None: ...
 def string(*, default: str | None = "", **settings: Any) -> str | None:
     """Declare a text of at most 32,767 bytes in UTF-8; `never_compact` keeps the length's old form (RequestHeader)."""
-    return Field(Kind.STRING, default, **settings)
+    return _made(Kind.STRING, default, **settings)
 
 
 @overload
@@ -215,7 +216,7 @@ def binary(
 ) -> bytes | None: ...
 def binary(*, default: bytes | None = b"", **settings: Any) -> bytes | None:
     """Declare bytes (Kafka's type `bytes`), copied out of the message."""
-    return Field(Kind.BYTES, default, **settings)
+    return _made(Kind.BYTES, default, **settings)
 
 
 @overload
@@ -232,7 +233,7 @@ def record_bytes(
 ) -> RecordBytes | None: ...
 def record_bytes(*, nullable: bool = False, **settings: Any) -> RecordBytes | None:
     """Declare record batches (Kafka's type `records`), never copied; a nullable one is None where it is not given."""
-    return Field(Kind.RECORDS, None if nullable else b"", nullable=nullable, **settings)
+    return _made(Kind.RECORDS, None if nullable else b"", nullable=nullable, **settings)
 
 
 @overload
@@ -259,8 +260,8 @@ def array(
 def array(element: Callable[..., T], *, default: Any = (), **settings: Any) -> list[T] | None:
     """Declare a list of structs (`element` is their class) or of values (`element` is a function of this module)."""
     if isinstance(element, type):
-        return Field(Kind.ARRAY, default, element=Kind.STRUCT, struct=element, **settings)
-    return Field(Kind.ARRAY, default, element=_KINDS[element], **settings)
+        return _made(Kind.ARRAY, default, element=Kind.STRUCT, struct=element, **settings)
+    return _made(Kind.ARRAY, default, element=_KINDS[element], **settings)
 
 
 @overload
@@ -279,7 +280,12 @@ def struct(
 ) -> S | None: ...
 def struct(kind: type[S], *, default: Any = (), **settings: Any) -> S | None:
     """Declare a struct inside a message."""
-    return Field(Kind.STRUCT, default, struct=kind, **settings)
+    return _made(Kind.STRUCT, default, struct=kind, **settings)
+
+
+def _made(kind: Kind, default: Any, **settings: Any) -> Any:
+    """Return the declaration; typed as nothing in particular, since it stands where the value will be."""
+    return Field(kind, default, **settings)
 
 
 _KINDS: dict[Callable[..., Any], Kind] = {

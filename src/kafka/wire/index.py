@@ -125,17 +125,30 @@ OTHER_MODULES: dict[str, str] = {
 FORMER_NAMES: dict[str, int] = {"ListClientMetricsResources": 74}
 """The keys of APIs that have another name by now."""
 
+REDEFINED: dict[tuple[str, str | None], str] = {
+    ("ReadShareGroupStateSummaryResponse", "3.9"): "ReadShareGroupStateSummaryResponse39",
+    ("VoteRequest", "3.9"): "VoteRequest39",
+}
+"""The classes of messages as an earlier release defined them."""
+
 _API_KEYS = {**{name: key for key, name in API_NAMES.items()}, **FORMER_NAMES}
 _loaded: dict[str, type[Message]] = {}
 _requests: dict[int, type[Request[Any]]] = {}
 
 
-def message_class(name: str) -> type[Message]:
+def message_class(name: str, release: str | None = None) -> type[Message]:
     """Return the class of a message by Kafka's name of it (`"FetchRequest"`), loading its module if need be.
+
+    Args:
+        name: Kafka's name of the message.
+        release: with "3.9", versions that a later release defined anew are as Kafka 3.9 has them. There are two such
+            messages, both between brokers (`kafka.wire.api.redefined`); all others are the same with and without.
 
     Raises:
         LookupError: there is no such message.
     """
+    if (name, release) in REDEFINED:
+        name = REDEFINED[name, release]
     found = _loaded.get(name)
     if found is None:
         found = _loaded[name] = getattr(import_module(f"kafka.wire.api.{_module(name)}"), name)
@@ -152,7 +165,8 @@ def request_class(api_key: int) -> type[Request[Any]]:
     if found is None:
         if api_key not in API_NAMES:
             raise LookupError(f"expected the key of an API, {min(API_NAMES)} to {max(API_NAMES)}, got {api_key}")
-        found = _requests[api_key] = message_class(f"{API_NAMES[api_key]}Request")  # type: ignore[assignment]
+        named: Any = message_class(f"{API_NAMES[api_key]}Request")
+        found = _requests[api_key] = named
     return found
 
 
@@ -165,7 +179,9 @@ def _module(name: str) -> str:
     """Return the module of a message."""
     if name in OTHER_MODULES:
         return OTHER_MODULES[name]
-    api = name.removesuffix("Request").removesuffix("Response")
+    if name in REDEFINED.values():
+        return "redefined"
+    api = name.removesuffix("Request") if name.endswith("Request") else name.removesuffix("Response")
     if api not in _API_KEYS or api == name:
         raise LookupError(f"expected the name of a message of Kafka, such as 'FetchRequest', got {name!r}")
     return re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", api).lower()

@@ -66,6 +66,7 @@ class Message(Struct):
     """A message: a struct with versions of its own. Subclasses give `versions` and what else differs from none.
 
     Class arguments:
+        name: Kafka's name of the message, where the class has another.
         api_key: Kafka's number of the API; -1 for data that are no request and no response.
         versions: the first and the last version.
         flexible_since: the first version with compact lengths and tagged fields (KIP-482).
@@ -81,10 +82,16 @@ class Message(Struct):
     _writers: ClassVar[dict[int, encoder.WritePlan]] = {}
 
     def __init_subclass__(
-        cls, *, api_key: int = -1, versions: tuple[int, int] = (0, 0), flexible_since: int = NEVER, **settings: Any
+        cls,
+        *,
+        name: str = "",
+        api_key: int = -1,
+        versions: tuple[int, int] = (0, 0),
+        flexible_since: int = NEVER,
+        **settings: Any,
     ) -> None:
         super().__init_subclass__(**settings)
-        cls.NAME = cls.__name__
+        cls.NAME = name or cls.__name__
         cls.API_KEY = api_key
         cls.MIN_VERSION, cls.MAX_VERSION = versions
         cls.FLEXIBLE_SINCE = flexible_since

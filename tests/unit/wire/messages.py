@@ -1,0 +1,53 @@
+"""Messages for the tests: Kafka's cases, and the classes they belong to."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kafka.wire import Message, message_class
+
+DATA = Path(__file__).parents[2] / "data" / "protocol" / "messages.jsonl.xz"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One message, as Kafka writes it in JSON and in bytes."""
+
+    release: str
+    name: str
+    version: int
+    json: dict[str, Any]
+    data: bytes
+
+    @property
+    def message(self) -> type[Message]:
+        """The class of the message, as the release of the case defines it."""
+        return message_class(self.name, release="3.9" if self.release == "3.9.1" else None)
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version} of Kafka {self.release}: {self.data.hex()}"
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """All the cases."""
+    return tuple(
+        Case(case["release"], case["name"], case["version"], case["json"], bytes.fromhex(case["hex"]))
+        for case in map(json.loads, lzma.open(DATA, "rt", encoding="utf-8"))
+    )
+
+
+@cache
+def one_case_a_version() -> tuple[Case, ...]:
+    """The longest case of each version of each message, for tests that try many changes of each."""
+    longest: dict[tuple[str, str, int], Case] = {}
+    for case in cases():
+        key = (case.message.__name__, case.name, case.version)
+        if key not in longest or len(case.data) > len(longest[key].data):
+            longest[key] = case
+    return tuple(longest.values())

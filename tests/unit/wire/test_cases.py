@@ -1,0 +1,78 @@
+"""Every message and version against bytes that Apache Kafka's own codec made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kafka import _variant
+from kafka.wire import message_names
+
+from .messages import Case, cases
+
+
+def failures(check: Callable[[Case], bool]) -> list[str]:
+    """The cases for which a check fails or raises."""
+    found = []
+    for case in cases():
+        try:
+            if not check(case):
+                found.append(str(case))
+        except Exception as error:
+            found.append(f"{case}: {error!r}")
+    return found
+
+
+def test_bytes_decode_to_what_kafka_shows_as_json() -> None:
+    assert failures(lambda case: case.message.decode(case.data, case.version).to_dict(case.version) == case.json) == []
+
+
+def test_json_encodes_to_the_bytes_kafka_writes() -> None:
+    assert (
+        failures(lambda case: case.message.from_dict(case.json, case.version).encode(case.version) == case.data) == []
+    )
+
+
+def test_a_decoded_message_encodes_to_its_bytes_again() -> None:
+    assert failures(lambda case: case.message.decode(case.data, case.version).encode(case.version) == case.data) == []
+
+
+def test_a_message_made_of_json_equals_the_decoded_one() -> None:
+    def same(case: Case) -> bool:
+        return case.message.from_dict(case.json, case.version) == case.message.decode(case.data, case.version)
+
+    assert failures(same) == []
+
+
+def test_the_parts_of_a_message_make_up_its_bytes() -> None:
+    def same(case: Case) -> bool:
+        return b"".join(case.message.decode(case.data, case.version).encode_parts(case.version)) == case.data
+
+    assert failures(same) == []
+
+
+def test_there_are_cases_for_each_version_of_each_message() -> None:
+    covered = {(case.name, case.version) for case in cases()}
+    assert len(cases()) == 3873
+    assert {name for name, _ in covered} == set(message_names())
+    messages = {case.name: case.message for case in cases() if case.release == "4.3.0"}
+    messages.update({case.name: case.message for case in cases() if case.name not in messages})
+    expected = {
+        (name, version)
+        for name, message in messages.items()
+        for version in range(message.MIN_VERSION, message.MAX_VERSION + 1)
+    }
+    assert covered == expected
+
+
+@pytest.mark.skipif(_variant.plain_is_forced(), reason="this is the plain variant")
+def test_the_plain_variant_does_the_same() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__).resolve())]
+    run = subprocess.run(command, env={**os.environ, "KAFKA_PURE": "1"}, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "6 passed, 1 skipped" in run.stdout
