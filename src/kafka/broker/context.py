@@ -1,17 +1,17 @@
 """What the handlers of requests work with: the broker's parts, and the facts about one request."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kafka.broker.groups.coordinator import GroupCoordinator
-from kafka.broker.groups.journal import OffsetJournal
-from kafka.broker.groups.timers import Timers
 from kafka.broker.identity import Identity
 from kafka.broker.sessions import FetchSessions
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import TopicStore
+
+if TYPE_CHECKING:
+    from kafka.broker.groups.coordinator import GroupCoordinator
+    from kafka.broker.groups.timers import Timers
 
 PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
@@ -32,32 +32,30 @@ class RequestContext(NamedTuple):
     client_host: str
 
 
-@dataclass(slots=True)
 class Broker:
-    """The parts of a broker, opened on `data_dir`; all of it runs on one event loop."""
+    """The parts of a broker on the data in `data_dir`; all of it runs on one event loop, whose timers are `timers`."""
 
-    settings: BrokerSettings
-    identity: Identity
-    topics: TopicStore
-    groups: GroupCoordinator
-    sessions: FetchSessions
-    timers: Timers
-    endpoint: Endpoint
-
-    @classmethod
-    def open(cls, data_dir: Path, settings: BrokerSettings, timers: Timers, endpoint: Endpoint) -> "Broker":
-        """Open what is in `data_dir`, or begin anew there."""
+    def __init__(self, data_dir: Path, settings: BrokerSettings, timers: "Timers", endpoint: Endpoint) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
-        journal = OffsetJournal(data_dir / "offsets.log", settings.fsync)
-        return cls(
-            settings,
-            Identity(data_dir, settings.fsync),
-            TopicStore(data_dir, settings),
-            GroupCoordinator(timers, settings, journal),
-            FetchSessions(settings.max_fetch_sessions),
-            timers,
-            endpoint,
-        )
+        self.settings = settings
+        self.timers = timers
+        self.endpoint = endpoint
+        self.identity = Identity(data_dir, settings.fsync)
+        self.topics = TopicStore(data_dir, settings)
+        self.sessions = FetchSessions(settings.max_fetch_sessions)
+        self._data_dir = data_dir
+        self._groups: "GroupCoordinator | None" = None
+
+    @property
+    def groups(self) -> "GroupCoordinator":
+        """The groups; loaded with the first request that is about one, so that the broker is ready sooner."""
+        if self._groups is None:
+            from kafka.broker.groups.coordinator import GroupCoordinator
+            from kafka.broker.groups.journal import OffsetJournal
+
+            journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
+            self._groups = GroupCoordinator(self.timers, self.settings, journal)
+        return self._groups
 
     def now_ms(self) -> int:
         """The wall clock."""
@@ -67,9 +65,11 @@ class Broker:
         """What is done from time to time: retention, and forgetting what is out of date."""
         now_ms = self.now_ms()
         self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
-        self.groups.compact_if_worthwhile()
+        if self._groups is not None:
+            self._groups.compact_if_worthwhile()
 
     def close(self) -> None:
         """Leave everything in order on disk."""
-        self.groups.close()
+        if self._groups is not None:
+            self._groups.close()
         self.topics.close()

@@ -45,7 +45,7 @@ class BrokerServer:
             self._server = await loop.create_server(self._connected, self._host, self._port)
             bound = self._server.sockets[0].getsockname()
             self.endpoint = Endpoint(self._advertised_host(), bound[1])
-            self._broker = Broker.open(folder, self._settings, loop, self.endpoint)
+            self._broker = Broker(folder, self._settings, loop, self.endpoint)
         except BaseException:
             await self.stop()
             raise

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.partition import NEVER, LogOptions
+from kafka.broker.log.options import NEVER, LogOptions
 
 _INT: Final = 2**31 - 1
 _LONG: Final = 2**63 - 1

@@ -6,14 +6,16 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool, replace_file
-from kafka.broker.log.partition import PartitionLog
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
 from kafka.errors import KafkaConfigurationError
+
+if TYPE_CHECKING:
+    from kafka.broker.log.partition import PartitionLog
 
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _LARGEST_READ: Final = 1 << 62
@@ -40,7 +42,7 @@ class Topic:
         self.configs = configs
         self.settings: TopicSettings = store.parse(configs)
         self._store = store
-        self._logs: list[PartitionLog | None] = [None] * partitions
+        self._logs: "list[PartitionLog | None]" = [None] * partitions
 
     @property
     def partitions(self) -> int:
@@ -52,7 +54,7 @@ class Topic:
         """Where its logs lie; the id keeps a topic apart from a deleted one of the same name."""
         return self._store.folder / f"{self.name[:100]}-{self.topic_id.hex}"
 
-    def log(self, partition: int) -> PartitionLog:
+    def log(self, partition: int) -> "PartitionLog":
         """The log of a partition; `RequestFailed` with UNKNOWN_TOPIC_OR_PARTITION where there is none."""
         if not 0 <= partition < len(self._logs):
             raise RequestFailed(
@@ -61,11 +63,14 @@ class Topic:
             )
         log = self._logs[partition]
         if log is None:
+            # Loaded with the first log, so that the broker is ready sooner.
+            from kafka.broker.log.partition import PartitionLog
+
             log = PartitionLog(self.folder / str(partition), self.settings.log, self._store.files)
             self._logs[partition] = log
         return log
 
-    def open_logs(self) -> Iterator[PartitionLog]:
+    def open_logs(self) -> "Iterator[PartitionLog]":
         """The logs that have been used so far."""
         return (log for log in self._logs if log is not None)
 

@@ -16,7 +16,8 @@ from typing import Final
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_old_magic
-from kafka.broker.log.partition import LEADER_EPOCH, PartitionLog
+from kafka.broker.log.options import LEADER_EPOCH
+from kafka.broker.log.partition import PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.wire import Message
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData

@@ -9,7 +9,8 @@ offset, as there are no transactions.
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.partition import LEADER_EPOCH, PartitionLog
+from kafka.broker.log.options import LEADER_EPOCH
+from kafka.broker.log.partition import PartitionLog
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,

@@ -10,7 +10,7 @@ Known gaps: no rack but the broker's own; leader epochs are always 0.
 from kafka.broker import authorized
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.partition import LEADER_EPOCH
+from kafka.broker.log.options import LEADER_EPOCH
 from kafka.broker.topics import Topic
 from kafka.wire.api.describe_cluster import (
     DescribeClusterBroker,

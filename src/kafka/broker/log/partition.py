@@ -8,35 +8,16 @@ import os
 import shutil
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log import checkpoint
 from kafka.broker.log.files import FilePool, replace_file, sync_folder
 from kafka.broker.log.layout import read_head
+from kafka.broker.log.options import LEADER_EPOCH, NEVER, LogOptions
 from kafka.broker.log.recovery import recover
 from kafka.broker.log.segment import NO_TIMESTAMP, Segment
 from kafka.record import BatchHeader, decode_batches, set_offsets
-
-LEADER_EPOCH: Final = 0
-"""There is one broker and no election, so each partition stays in its first epoch."""
-NEVER: Final = 2**63 - 1
-"""``flush.messages`` of a log that is never synced."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogOptions:
-    """The topic configs that the log itself obeys; sizes in bytes, times in milliseconds, -1 for no limit."""
-
-    segment_bytes: int = 1 << 30
-    index_interval_bytes: int = 4096
-    retention_ms: int = -1
-    retention_bytes: int = -1
-    flush_messages: int = NEVER
-    delete_old: bool = True
-    """Whether ``cleanup.policy`` names delete."""
 
 
 class PartitionLog:

@@ -1,0 +1,124 @@
+"""A group coordinator on virtual time, spoken to as members do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.coordinator import GroupCoordinator
+from kafka.broker.groups.group import CommittedOffset
+from kafka.broker.groups.journal import OffsetJournal
+from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
+from kafka.broker.groups.state import GroupState
+from kafka.broker.settings import BrokerSettings
+
+from .clock import VirtualClock
+
+GROUP = "g"
+RANGE = Protocol("range", b"range subscription")
+STICKY = Protocol("sticky", b"sticky subscription")
+
+
+class Harness:
+    """Coordinator and clock; sessions last 10 s and rounds 60 s unless a test says otherwise."""
+
+    def __init__(self, folder: Path, **settings: int) -> None:
+        self.clock = VirtualClock()
+        self.folder = folder
+        self.settings = BrokerSettings.from_names(settings)
+        self.coordinator = self.reopened()
+
+    def reopened(self) -> GroupCoordinator:
+        """A coordinator that finds what earlier ones left on disk."""
+        self.coordinator = GroupCoordinator(
+            self.clock, self.settings, OffsetJournal(self.folder / "offsets.log", sync=False)
+        )
+        return self.coordinator
+
+    @property
+    def state(self) -> GroupState:
+        return self.coordinator.groups[GROUP].state
+
+    def join(
+        self,
+        member_id: str = "",
+        *,
+        protocols: Sequence[Protocol] = (RANGE,),
+        instance: str | None = None,
+        version: int = 3,
+        session_ms: int = 10_000,
+        protocol_type: str = "consumer",
+        client: str = "client",
+    ) -> list[JoinResult]:
+        """Join, as a version of JoinGroup does; the list gets the answer when there is one."""
+        answers: list[JoinResult] = []
+        request = JoinRequest(
+            GROUP,
+            member_id,
+            instance,
+            client,
+            "/127.0.0.1",
+            session_ms,
+            60_000,
+            protocol_type,
+            tuple(protocols),
+            requires_known_member_id=version >= 4,
+            supports_skipping_assignment=version >= 9,
+        )
+        self.coordinator.join(request, answers.append)
+        return answers
+
+    def sync(
+        self, member: JoinResult, assignments: dict[str, bytes] | None = None, instance: str | None = None
+    ) -> list[SyncResult]:
+        """Sync; the list gets the answer when there is one."""
+        answers: list[SyncResult] = []
+        self.coordinator.sync(
+            GROUP,
+            member.member_id,
+            instance,
+            member.generation_id,
+            (member.protocol_type, member.protocol_name),
+            assignments or {},
+            answers.append,
+        )
+        return answers
+
+    def stable(self, size: int) -> list[JoinResult]:
+        """Bring a new group of `size` members to STABLE; the first one leads."""
+        answers = [self.join()]
+        for _ in range(size - 1):
+            newcomer = self.join()
+            answers = [*(self.join(one[0].member_id) for one in answers), newcomer]
+        members = [one[0] for one in answers]
+        self.settle(members)
+        return members
+
+    def settle(self, members: list[JoinResult]) -> list[SyncResult]:
+        """Have all members sync, the leader last, each assigned its own id."""
+        answers = [self.sync(one) for one in members if one.leader != one.member_id]
+        leader = next(one for one in members if one.leader == one.member_id)
+        answers.append(self.sync(leader, {one.member_id: one.member_id.encode() for one in members}))
+        return [one[0] for one in answers]
+
+    def heartbeat(self, member: JoinResult, instance: str | None = None) -> ErrorCode:
+        try:
+            return self.coordinator.heartbeat(GROUP, member.member_id, instance, member.generation_id)
+        except RequestFailed as error:
+            return error.code
+
+    def leave(self, member_id: str, instance: str | None = None) -> ErrorCode:
+        try:
+            self.coordinator.leave(GROUP, member_id, instance)
+        except RequestFailed as error:
+            return error.code
+        return ErrorCode.NONE
+
+    def commit(self, member_id: str, generation_id: int, offset: int, partition: int = 0) -> ErrorCode:
+        try:
+            group = self.coordinator.check_commit(GROUP, member_id, None, generation_id)
+        except RequestFailed as error:
+            return error.code
+        self.coordinator.commit(group, {("t", partition): CommittedOffset(offset, -1, "")})
+        return ErrorCode.NONE
