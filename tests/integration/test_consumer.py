@@ -402,7 +402,7 @@ def test_a_topic_that_is_created_later_is_found(broker: Broker, make_topic: Make
 
 
 def test_what_cannot_be_opened_says_why() -> None:
-    with pytest.raises(NoBrokersAvailable, match="127.0.0.1"):
+    with pytest.raises(NoBrokersAvailable, match=r"127\.0\.0\.1"):
         KafkaConsumer(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=300)
     with pytest.raises(KafkaConfigurationError, match="group_id"):
         KafkaConsumer(groupid="x")

@@ -234,16 +234,12 @@ class ConsumerCore:
 
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
-        self.buffer.discard(state)
-        state.reset = None
-        state.position = offset
+        self.buffer.discard(state, offset)
         self._caller.submit(self.fetcher.refresh, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
-        self.buffer.discard(state)
-        state.position = None
-        state.reset = timestamp
+        self.buffer.discard(state, reset=timestamp)
         self._caller.submit(self.fetcher.refresh, state)
         self._caller.submit(self.positions.kick)
 
@@ -294,9 +290,7 @@ class ConsumerCore:
         self._call_attention()
 
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if state.generation == generation and state.position is None:
-            state.position, state.reset = offset, None
-            state.fetch_generation, state.fetch_offset = generation, offset
+        if self.buffer.locate(state, generation, offset):
             self.fetcher.refresh(state)
 
     def _unblocked(self, state: PartitionState) -> None:

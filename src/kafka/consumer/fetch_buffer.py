@@ -77,6 +77,21 @@ class FetchBuffer:
                 self._held_up[state] = None
             return state.blocked
 
+    def follow(self, state: PartitionState) -> None:
+        """Fetch from the position, if it has been changed by other means than taking."""
+        with self._lock:
+            if state.fetch_generation != state.generation:
+                state.fetch_generation, state.fetch_offset = state.generation, state.position
+
+    def locate(self, state: PartitionState, generation: int, position: int) -> bool:
+        """Take the position that has been found for a partition; False if a seek was quicker."""
+        with self._lock:
+            if state.generation != generation or state.position is not None:
+                return False
+            state.position, state.reset = position, None
+            state.fetch_generation, state.fetch_offset = generation, position
+            return True
+
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def take(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> list[Slice]:
@@ -128,10 +143,16 @@ class FetchBuffer:
         with self._lock:
             self._make_ready(state)
 
-    def discard(self, state: PartitionState) -> None:
-        """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all."""
+    def discard(self, state: PartitionState, position: int | None = None, reset: int | None = None) -> None:
+        """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
+
+        Arguments:
+            position: where it is read from.
+            reset: the timestamp to look that up by; None: as configured.
+        """
         with self._lock:
             state.generation += 1
+            state.position, state.reset = position, reset
             items = list(state.items)
             state.items.clear()
             state.current = None

@@ -90,8 +90,7 @@ class Fetcher:
         if self._closed:
             return
         if state.fetch_generation != state.generation:
-            state.fetch_generation = state.generation
-            state.fetch_offset = state.position
+            self._buffer.follow(state)
         tp = state.tp
         wanted = self._is_wanted(state)
         leader = self._client.metadata.leader_for_partition(tp) if wanted else None
@@ -111,6 +110,7 @@ class Fetcher:
         state.node_id = leader
         metadata = self._client.metadata
         assert state.fetch_offset is not None
+        before = node.session.wanted.get(tp)
         node.session.want(
             Wanted(
                 state,
@@ -120,7 +120,7 @@ class Fetcher:
                 metadata.topic_id(tp.topic),
             )
         )
-        node.changed()
+        node.changed(urgent=before is None or before.generation != state.fetch_generation)
 
     def refresh_all(self) -> None:
         """Look again at every partition: leaders may have moved."""
@@ -260,4 +260,4 @@ class Fetcher:
         if node is not None:
             node.session.drop(state.tp)
             node.blocked.discard(state)
-            node.changed()
+            node.changed(urgent=False)

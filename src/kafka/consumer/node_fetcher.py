@@ -19,14 +19,21 @@ from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)
 
-CHANNEL = "fetch"
-"""Long polls have a connection of their own: a broker answers one request at a time on each."""
+CHANNELS = ("fetch", "fetch-2")
+"""Long polls have a connection of their own: a broker answers one request at a time on each. The second is opened when
+a long poll has to be cut short, because the broker would answer nothing on the first until that is over."""
 
 _NAMED_UNTIL = 12
 """The last version of Fetch that names topics instead of giving their ids."""
 
 _HELD_UP_S = 0.1
 """How long a fetch waits for the caller to make room for a partition, before it goes on without that partition."""
+
+_CUT_SHORT_S = 0.02
+"""How long a fetch may keep a partition waiting that was wanted after it had been sent."""
+
+_CUTS_APART_S = 0.2
+"""How far apart two fetches are cut short at least: the next request has to name everything again."""
 
 _SESSION_ERRORS = frozenset(
     {FetchSessionIdNotFoundError.errno, InvalidFetchSessionEpochError.errno, FetchSessionTopicIdError.errno}
@@ -82,15 +89,37 @@ class NodeFetcher:
         self._answers = answers
         self._backoff = backoff
         self._wake = asyncio.Event()
+        self._sending: asyncio.Task[FetchResponse] | None = None
+        self._cut_short = False
+        self._cut_timer: asyncio.TimerHandle | None = None
+        self._cut_not_before = 0.0
+        self._channel = 0
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"fetch from broker {node_id}")
 
-    def changed(self) -> None:
-        """Something is wanted that was not before."""
+    def changed(self, urgent: bool) -> None:
+        """Something else is wanted now.
+
+        Arguments:
+            urgent: whether it is something that the fetch on its way does not bring: if that turns out to be a long
+                poll, it is cut short.
+        """
         self._wake.set()
+        if urgent and self._sending is not None and self._cut_timer is None:
+            loop = asyncio.get_running_loop()
+            at = max(loop.time() + _CUT_SHORT_S, self._cut_not_before)
+            self._cut_timer = loop.call_at(at, self._cut, self._sending)
 
     def close(self) -> None:
         """Stop; an answer on its way is not waited for."""
         self._task.cancel()
+        if self._cut_timer is not None:
+            self._cut_timer.cancel()
+
+    def _cut(self, sending: "asyncio.Task[FetchResponse]") -> None:
+        self._cut_timer = None
+        if sending is self._sending and not sending.done():
+            self._cut_short = True
+            sending.cancel()
 
     async def _run(self) -> None:
         failures = 0
@@ -123,12 +152,10 @@ class NodeFetcher:
 
     async def _fetch(self, max_wait_ms: int) -> None:
         body = self.session.next_request()
-        response: FetchResponse = await self._client.send(
-            self.node_id,
-            self._request(body, max_wait_ms),
-            max_version=None if body.by_id else _NAMED_UNTIL,
-            channel=CHANNEL,
-        )
+        response = await self._send(self._request(body, max_wait_ms), None if body.by_id else _NAMED_UNTIL)
+        if response is None:
+            self.session.reset(keep_id=True)
+            return
         if response.error_code in _SESSION_ERRORS:
             log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(response.error_code).message)
             self.session.reset(keep_id=response.error_code != FetchSessionIdNotFoundError.errno)
@@ -137,6 +164,25 @@ class NodeFetcher:
             raise for_code(response.error_code)(f"Fetch from broker {self.node_id}")
         self.session.answered(response.session_id)
         self._answers.take_answer(self, response)
+
+    async def _send(self, request: FetchRequest, max_version: int | None) -> FetchResponse | None:
+        """Send; None if the fetch was cut short."""
+        loop = asyncio.get_running_loop()
+        send = self._client.send(self.node_id, request, max_version=max_version, channel=CHANNELS[self._channel])
+        self._sending = loop.create_task(send)
+        try:
+            return await self._sending
+        except asyncio.CancelledError:
+            if not self._cut_short:
+                raise
+            self._channel = 1 - self._channel
+            self._cut_not_before = loop.time() + _CUTS_APART_S
+            return None
+        finally:
+            self._sending, self._cut_short = None, False
+            if self._cut_timer is not None:
+                self._cut_timer.cancel()
+                self._cut_timer = None
 
     def _request(self, body: FetchBody, max_wait_ms: int) -> FetchRequest:
         options = self._options
