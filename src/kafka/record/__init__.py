@@ -16,10 +16,10 @@ from kafka.record.records import ConsumerRecord
 from kafka.record.types import Compression, TimestampType
 
 if TYPE_CHECKING:
-    from kafka.record.arrow_rows import ArrowRows as ArrowRows
-    from kafka.record.arrow_rows import EncodedBatch as EncodedBatch
     from kafka.record.arrow import arrow_schema as arrow_schema
     from kafka.record.arrow import concat_arrow as concat_arrow
+    from kafka.record.arrow_rows import ArrowRows as ArrowRows
+    from kafka.record.arrow_rows import EncodedBatch as EncodedBatch
 
 __all__ = [
     "ArrowRows",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kafka.record.storage import BinaryColumn, ColumnBuffers
+from kafka.record.storage import BinaryColumn, HeaderColumns
 
 if TYPE_CHECKING:
     from kafka.record.columns import Columns
@@ -16,7 +16,10 @@ try:
 except ImportError as error:
     raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
 
-HEADERS_TYPE = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+Array: TypeAlias = Any
+"""A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
+
+HEADERS_TYPE: Any = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 
 SCHEMAS = {
     "kafka": pa.schema(
@@ -94,94 +97,99 @@ def concat_arrow(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     return joined[0]
 
 
-def _topic(columns: Columns) -> pa.Array:
+def _topic(columns: Columns) -> Array:
     return pa.repeat(pa.scalar(columns.topic, pa.string()), len(columns))
 
 
-def _partition(columns: Columns) -> pa.Array:
+def _partition(columns: Columns) -> Array:
     return pa.repeat(pa.scalar(columns.partition, pa.int32()), len(columns))
 
 
-def _numbers(kind: pa.DataType, view: memoryview) -> pa.Array:
+def _numbers(kind: pa.DataType, view: memoryview) -> Array:
     """A column without nulls over memory that is there."""
     return pa.Array.from_buffers(kind, len(view), [None, pa.py_buffer(view)], 0)
 
 
-def _offset(columns: Columns) -> pa.Array:
+def _offset(columns: Columns) -> Array:
     return _numbers(pa.int64(), columns.offsets)
 
 
-def _timestamp_ms(columns: Columns) -> pa.Array:
+def _timestamp_ms(columns: Columns) -> Array:
     """Milliseconds; null where the record has no timestamp."""
     times = _numbers(pa.int64(), columns.timestamps)
-    missing = pc.equal(times, -1)
+    missing = pc.equal(times, pa.scalar(-1))
     if pc.any(missing).as_py():
         times = pc.if_else(missing, pa.scalar(None, pa.int64()), times)
     return times.cast(pa.timestamp("ms", tz="UTC"))
 
 
-def _timestamp_us(columns: Columns) -> pa.Array:
-    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it."""
-    return _numbers(pa.timestamp("ms", tz="UTC"), columns.timestamps).cast(pa.timestamp("us", tz="UTC"))
+def _timestamp_us(columns: Columns) -> Array:
+    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it.
+
+    A producer can write any number: one too large for microseconds becomes the last (or first) time there is.
+    """
+    kind = pa.timestamp("us", tz="UTC")
+    times = _numbers(pa.timestamp("ms", tz="UTC"), columns.timestamps)
+    try:
+        return times.cast(kind)
+    except pa.ArrowInvalid:
+        last = pa.scalar((2**63 - 1) // 1000, pa.int64())
+        clamped = pc.max_element_wise(pc.min_element_wise(times.cast(pa.int64()), last), pc.negate(last))
+        return clamped.cast(pa.timestamp("ms", tz="UTC")).cast(kind)
 
 
-def _timestamp_type(columns: Columns) -> pa.Array:
+def _timestamp_type(columns: Columns) -> Array:
     runs = [pa.repeat(pa.scalar(kind, pa.int32()), stop - start) for start, stop, _, kind in columns.runs()]
     return pa.concat_arrays(runs) if runs else pa.array([], pa.int32())
 
 
-def _bytes(column: BinaryColumn, first: int, last: int, kind: pa.DataType) -> pa.Array:
+def _bytes(column: BinaryColumn, first: int, last: int, kind: pa.DataType) -> Array:
     """Rows of a column of byte strings, over the memory that is there."""
     valid = None if column.valid is None else pa.py_buffer(column.valid)
     buffers = [valid, pa.py_buffer(column.ends), pa.py_buffer(column.data)]
     return pa.Array.from_buffers(kind, last - first, buffers, 0 if valid is None else -1, first)
 
 
-def _key(columns: Columns) -> pa.Array:
+def _key(columns: Columns) -> Array:
     buffers, first, last = columns.buffers
     return _bytes(buffers.keys, first, last, pa.binary())
 
 
-def _value(columns: Columns) -> pa.Array:
+def _value(columns: Columns) -> Array:
     buffers, first, last = columns.buffers
     return _bytes(buffers.values, first, last, pa.binary())
 
 
-def _headers(columns: Columns) -> pa.Array:
+def _headers(columns: Columns) -> Array:
     """The headers; an empty list where a record has none."""
     buffers, first, last = columns.buffers
-    pairs = _header_pairs(buffers)
-    if buffers.header_ends is None:
-        ends = pa.py_buffer(bytes(4 * (last - first + 1)))
+    if buffers.headers is None:
+        ends, pairs = pa.py_buffer(bytes(4 * (last - first + 1))), pa.array([], HEADERS_TYPE.value_type)
     else:
-        ends = pa.py_buffer(buffers.header_ends[first : last + 1])
+        ends, pairs = pa.py_buffer(buffers.headers.ends[first : last + 1]), _header_pairs(buffers.headers)
     return pa.Array.from_buffers(HEADERS_TYPE, last - first, [None, ends], 0, children=[pairs])
 
 
-def _nullable_headers(columns: Columns) -> pa.Array:
+def _nullable_headers(columns: Columns) -> Array:
     """The headers; null where a record has none, as Spark's own source has it."""
-    if columns.buffers[0].header_ends is None:
+    if columns.buffers[0].headers is None:
         return pa.nulls(len(columns), HEADERS_TYPE)
     lists = _headers(columns)
-    present = pc.greater(pc.list_value_length(lists), 0)
+    present = pc.greater(pc.list_value_length(lists), pa.scalar(0))
     return pa.Array.from_buffers(
         HEADERS_TYPE, len(lists), [present.buffers()[1], lists.buffers()[1]], children=[lists.values]
     )
 
 
-def _header_pairs(buffers: ColumnBuffers) -> pa.Array:
+def _header_pairs(headers: HeaderColumns) -> Array:
     """All headers of all records."""
-    if buffers.header_keys is None or buffers.header_values is None:
-        return pa.array([], HEADERS_TYPE.value_type)
-    count = len(buffers.header_keys.ends) - 1
-    keys = _bytes(buffers.header_keys, 0, count, pa.binary())
-    values = _bytes(buffers.header_values, 0, count, pa.binary())
-    return pa.StructArray.from_arrays(
-        [_text(keys, buffers.header_keys.data), values], fields=list(HEADERS_TYPE.value_type)
-    )
+    count = len(headers.keys.ends) - 1
+    keys = _text(_bytes(headers.keys, 0, count, pa.binary()), headers.keys.data)
+    values = _bytes(headers.values, 0, count, pa.binary())
+    return pa.StructArray.from_arrays([keys, values], fields=list(HEADERS_TYPE.value_type))
 
 
-def _text(keys: pa.Array, data: bytearray) -> pa.Array:
+def _text(keys: Array, data: bytearray) -> Array:
     """Header keys as strings. Bytes that are not UTF-8 become replacement characters, as in Java."""
     if data.isascii():
         return keys.view(pa.string())
@@ -191,7 +199,7 @@ def _text(keys: pa.Array, data: bytearray) -> pa.Array:
         return pa.array([key.decode("utf-8", "replace") for key in keys.to_pylist()], pa.string())
 
 
-_Makers = dict[str, Callable[["Columns"], pa.Array]]
+_Makers = dict[str, Callable[["Columns"], Array]]
 _COMMON: _Makers = {"topic": _topic, "partition": _partition, "offset": _offset, "key": _key, "value": _value}
 _KAFKA_MAKERS: _Makers = {
     **_COMMON,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
@@ -17,11 +18,14 @@ try:
 except ImportError as error:
     raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
 
+Array: TypeAlias = Any
+"""A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
 MAX_ROWS = 0x7FFFFFFF
 _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 
 
-class EncodedBatch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
     """A batch made of rows."""
 
     data: bytes
@@ -38,16 +42,16 @@ class ArrowRows:
     """The rows of an Arrow table or batch as records.
 
     Columns: `value` (string or binary, or their large and view variants, dictionaries of them too), and any of `key`
-    (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a timestamp
-    of any unit, or integer milliseconds) and `topic` (string). Nulls: a null value is a tombstone; a null partition leaves
-    the choice to the key, a null timestamp to the caller.
+    (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a
+    timestamp of any unit, or integer milliseconds) and `topic` (string). Nulls: a null value is a tombstone; a null
+    partition leaves the choice to the key, a null timestamp to the caller.
 
     Attributes:
         has_key: whether there is a column of keys; likewise has_partition, has_topic.
     """
 
     def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Check the columns and lay them out for the encoder. Data are not copied where Arrow's layout is binary already.
+        """Check the columns and lay them out for the encoder, without copying data where there is one chunk.
 
         Raises:
             TypeError: no table, or a column of a type that is not as above.
@@ -168,7 +172,7 @@ class ArrowRows:
         if self._count:
             if n_targets == 1:
                 filled = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(own)], 0)
-                own = _view(pc.if_else(pc.equal(filled, -1), pa.scalar(first, pa.int32()), filled), "i")
+                own = _view(pc.if_else(pc.equal(filled, pa.scalar(-1)), pa.scalar(first, pa.int32()), filled), "i")
             else:
                 fill_round_robin(own, n_partitions, first)
         return group_rows(own, self.all_rows() if rows is None else _int32(rows), n_partitions)
@@ -244,7 +248,7 @@ class ArrowRows:
         return at
 
 
-def _one(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
+def _one(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
     """A column as one array."""
     column = rows.column(name)
     if not isinstance(column, pa.ChunkedArray):
@@ -254,7 +258,7 @@ def _one(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def _bytes(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
+def _bytes(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
     """A column of strings or bytes as one array of large_binary, which may pass 2 GiB."""
     column = rows.column(name)
     if not isinstance(column, pa.ChunkedArray):
@@ -263,7 +267,7 @@ def _bytes(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
-def _binary(column: pa.Array, name: str) -> pa.Array:
+def _binary(column: Array, name: str) -> Array:
     """A column of strings or bytes as large_binary."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     readable = (
@@ -283,7 +287,7 @@ def _binary(column: pa.Array, name: str) -> pa.Array:
     return column.cast(pa.large_binary())
 
 
-def _view(column: pa.Array, code: str) -> memoryview:
+def _view(column: Array, code: Literal["i", "q"]) -> memoryview:
     """The numbers of a column without nulls."""
     width = 8 if code == "q" else 4
     if not len(column):
@@ -292,7 +296,7 @@ def _view(column: pa.Array, code: str) -> memoryview:
     return data[column.offset * width : (column.offset + len(column)) * width].cast(code)
 
 
-def _int64(column: pa.Array) -> memoryview:
+def _int64(column: Array) -> memoryview:
     """The numbers of an int64 column without nulls."""
     return _view(column.cast(pa.int64()), "q")
 
@@ -307,10 +311,10 @@ def _int32(rows: memoryview | Sequence[int]) -> memoryview:
 def _row_numbers(count: int) -> memoryview:
     """The numbers from 0 on, int32."""
     ones = pa.repeat(pa.scalar(1, pa.int32()), count)
-    return _view(pc.cumulative_sum(ones, start=-1).cast(pa.int32()), "i")
+    return _view(pc.cumulative_sum(ones, start=pa.scalar(-1, pa.int32())).cast(pa.int32()), "i")
 
 
-def _parts(column: pa.Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
+def _parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
     """End positions, data, validity and its first bit of a large_binary column."""
     valid, ends, data = column.buffers()
     view = memoryview(data).cast("B") if data is not None else memoryview(b"")
@@ -321,12 +325,12 @@ def _parts(column: pa.Array) -> tuple[memoryview, memoryview, memoryview | None,
     return positions.cast("q"), view, bits, column.offset
 
 
-def _byte_column(column: pa.Array) -> ByteColumn:
+def _byte_column(column: Array) -> ByteColumn:
     """A large_binary column for the encoder."""
     return ByteColumn(*_parts(column))
 
 
-def _timestamps(column: pa.Array) -> memoryview:
+def _timestamps(column: Array) -> memoryview:
     """Milliseconds, -1 for null."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
@@ -335,7 +339,7 @@ def _timestamps(column: pa.Array) -> memoryview:
     return _int64(column.cast(pa.int64()).fill_null(-1))
 
 
-def _headers(column: pa.Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
+def _headers(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
     """Positions of each row's headers, and all their keys and values; None where no row can have any."""
     kind = column.type
     if pa.types.is_null(kind):

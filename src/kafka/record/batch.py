@@ -214,8 +214,8 @@ def check_batch(data: Buffer, header: BatchHeader) -> None:
         stored, computed = int.from_bytes(view[12:16], "big"), zlib.crc32(view[16:])
     if stored != computed:
         raise CorruptRecordException(
-            f"Expected the checksum {stored:#010x} for the batch of offsets {header.base_offset} to {header.last_offset}, "
-            f"computed {computed:#010x}: the bytes were damaged on the way or on disk"
+            f"Expected the checksum {stored:#010x} for the batch of offsets {header.base_offset} to "
+            f"{header.last_offset}, computed {computed:#010x}: the bytes were damaged on the way or on disk"
         )
 
 

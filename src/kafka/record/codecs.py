@@ -36,19 +36,21 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
         magic: the batch's; an lz4 frame of magic 0 has the header checksum that Kafka once got wrong.
 
     Raises:
-        UnsupportedCompressionTypeError: no such codec, or zstd before magic 2.
+        UnsupportedCompressionTypeError: zstd before magic 2.
     """
     if kind == Compression.NONE:
         return data
     if kind == Compression.GZIP:
-        return cramjam.gzip.compress(data, level=6 if level is None else level)
+        return memoryview(cramjam.gzip.compress(data, level=6 if level is None else level))
     if kind == Compression.SNAPPY:
         return xerial.compress(data)
     if kind == Compression.LZ4:
         return lz4.compress(data, level, magic == 0)
-    if kind == Compression.ZSTD and magic >= 2:
-        return cramjam.zstd.compress(data, level=3 if level is None else level)
-    raise UnsupportedCompressionTypeError(f"Expected a codec that magic {magic} knows, got {kind!r}")
+    if magic >= 2:
+        return memoryview(cramjam.zstd.compress(data, level=3 if level is None else level))
+    raise UnsupportedCompressionTypeError(
+        f"Expected a codec that magic {magic} knows, got {kind.name}: zstd needs magic 2"
+    )
 
 
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> bytearray:

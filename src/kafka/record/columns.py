@@ -86,13 +86,12 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the rows take in memory, roughly: their keys, values and headers, and the columns of numbers."""
+        """How many bytes the rows take in memory, roughly: keys, values and headers, and the columns of numbers."""
         total = 16 * len(self) + self._data_size(self._buffers.keys) + self._data_size(self._buffers.values)
-        if self._buffers.header_ends is not None:
-            first, last = self._buffers.header_ends[self._first], self._buffers.header_ends[self._last]
-            for column in (self._buffers.header_keys, self._buffers.header_values):
-                if column is not None:
-                    total += column.ends[last] - column.ends[first] + 4 * (last - first)
+        if self._buffers.headers is not None:
+            ends, *columns = self._buffers.headers
+            first, last = ends[self._first], ends[self._last]
+            total += sum(column.ends[last] - column.ends[first] + 4 * (last - first) for column in columns)
         return total
 
     def _data_size(self, column: BinaryColumn) -> int:
@@ -209,8 +208,8 @@ class Columns:
                 headers.
             schema: `"kafka"` has topic, partition, offset, timestamp (milliseconds, UTC; null where there is none),
                 timestamp_type (int32), key, value and headers. `"spark"` has what Spark's Kafka source gives: key,
-                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and headers when asked for
-                (null where a record has none).
+                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and headers when asked
+                for (null where a record has none).
 
         Raises:
             ImportError: pyarrow is not installed.

@@ -1,7 +1,7 @@
 """From the bytes of a fetched partition to columns.
 
-First the batches are gone through: checked, filtered and decompressed, which tells how much memory the columns can need.
-Then `reader` fills them in one pass.
+First the batches are gone through: checked, filtered and decompressed, which tells how much memory the columns can
+need. Then `reader` fills them in one pass.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def decode_batches(
         max_decompressed_size: how many bytes the records of one batch may have.
 
     Returns:
-        The columns, with `next_offset` and `bytes_consumed` telling where to go on. They end before the batch with which
-        keys or values could pass 2 GiB; decoding the rest of `data` goes on there.
+        The columns, with `next_offset` and `bytes_consumed` telling where to go on. They end before the batch with
+        which keys or values could pass 2 GiB; decoding the rest of `data` goes on there.
 
     Raises:
         CorruptRecordException: a batch is damaged; the message has topic, partition and offset.

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Records to the bytes of a batch: one by one for `send()`, and straight from Arrow columns.
 
-Compiled by Cython, equal when it runs plain. Records are encoded when they are appended, as their final bytes; building a
-batch only adds the header, compresses and computes the checksum.
+Compiled by Cython, equal when it runs plain. Records are encoded when they are appended, as their final bytes; building
+a batch only adds the header, compresses and computes the checksum.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ByteColumn:
     rows = cython.declare(cython.Py_ssize_t, visibility="readonly")
 
     def __init__(self, ends: object, data: object, valid: object, valid_at: cython.Py_ssize_t) -> None:
-        """Take the buffers of an Arrow large_binary array; `valid_at` is the first row's bit, `valid` None means no nulls.
+        """Take the buffers of an Arrow large_binary array; `valid_at` is the first row's bit, no `valid` no nulls.
 
         Raises:
             ValueError: the bitmap is too short.
@@ -177,10 +177,10 @@ class RowColumns:
         self._values = values
         self._timestamps = timestamps
         self.rows = len(self._timestamps)
-        self._has_headers = header_keys is not None
+        self._has_headers = header_keys is not None and header_values is not None
         if keys.rows != self.rows or values.rows != self.rows:
             raise ValueError(f"Expected columns of {self.rows} rows, got {keys.rows} keys and {values.rows} values")
-        if header_keys is not None:
+        if header_keys is not None and header_values is not None:
             self._header_keys = header_keys
             self._header_values = header_values
             self._header_ends = header_ends
@@ -254,8 +254,8 @@ class BatchBuilder:
     """
 
     _magic: cython.int
-    _compression: object
-    _level: object
+    _compression: Compression
+    _level: int | None
     _size_limit: cython.Py_ssize_t
     _count: cython.int
     _size: cython.Py_ssize_t
@@ -282,12 +282,12 @@ class BatchBuilder:
             size_limit: bytes, before compression, up to which `has_room_for` says yes. The first record always fits.
 
         Raises:
-            ValueError: no such magic.
+            ValueError: no such magic or codec.
         """
         if magic not in (0, 1, 2):
             raise ValueError(f"Expected magic 0, 1 or 2, got {magic}")
         self._magic = magic
-        self._compression = compression
+        self._compression = Compression(compression)
         self._level = compression_level
         self._size_limit = size_limit
         self._count = 0
@@ -399,7 +399,7 @@ class BatchBuilder:
         key_size: cython.Py_ssize_t,
         value: bytes,
         value_size: cython.Py_ssize_t,
-        headers: object,
+        headers: bytes | None,
     ) -> cython.bint:
         """Encode a record of magic 2; a size of -1 is null, `headers` their encoding with the count, None for none."""
         delta: cython.longlong
@@ -488,8 +488,8 @@ class BatchBuilder:
                 at += 1
         if size < 0:
             raise ValueError(
-                f"Row {numbers[at]} of {columns.rows} cannot be encoded: it does not exist, its data reach outside their "
-                "buffer, a header has a null key, or its timestamp is below -1"
+                f"Row {numbers[at]} of {columns.rows} cannot be encoded: it does not exist, its data reach outside "
+                "their buffer, a header has a null key, or its timestamp is below -1"
             )
         bound = min(bound, max(room, first))
         if self._size + bound > self._capacity:

@@ -33,9 +33,9 @@ def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> lis
     at: cython.Py_ssize_t = 0
     group: cython.Py_ssize_t = 0
     counted: memoryview = memoryview(bytearray((groups + 1) * 8)).cast("q")
-    place: cython.longlong[::1] = counted  # type: ignore[assignment]
+    place: cython.longlong[::1] = counted
     sorted_rows: memoryview = memoryview(allocate(count * 4 or 4)).cast("i")
-    out: cython.int[::1] = sorted_rows  # type: ignore[assignment]
+    out: cython.int[::1] = sorted_rows
     with cython.nogil:
         while at < count:
             row = numbers[at]
@@ -63,7 +63,7 @@ def fill_round_robin(assigned: object, groups: cython.int, start: cython.int) ->
     Raises:
         ValueError: there is no group.
     """
-    out: cython.int[::1] = assigned  # type: ignore[assignment]
+    out: cython.int[::1] = assigned
     at: cython.Py_ssize_t
     group: cython.int = start
     if groups < 1 or start < 0:

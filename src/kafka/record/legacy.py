@@ -58,8 +58,8 @@ def seal(
 ) -> bytes:
     """Return the message set of messages that were encoded with the offsets 0, 1, ...
 
-    Compressed, those inside keep these offsets in magic 1 (KIP-31), and have the real ones in magic 0; the message around
-    them has the last one's offset and the latest timestamp.
+    Compressed, those inside keep these offsets in magic 1 (KIP-31), and have the real ones in magic 0; the message
+    around them has the last one's offset and the latest timestamp.
 
     Args:
         magic: 0 or 1.

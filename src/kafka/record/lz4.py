@@ -6,6 +6,8 @@ Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Fram
 
 from __future__ import annotations
 
+from typing import Literal
+
 import cramjam
 
 from kafka.record.memory import allocate
@@ -28,15 +30,19 @@ def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -
     """Compress into one frame; `level` above 1 asks for the slower, denser matching."""
     view = memoryview(data)
     parts = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
-    options = {} if level is None or level <= 1 else {"mode": "high_compression", "compression": level}
+    mode: Literal["high_compression"] | None = None
+    if level is not None and level > 1:
+        mode = "high_compression"
     for start in range(0, len(view), _BLOCK_SIZE):
         plain = view[start : start + _BLOCK_SIZE]
-        block: Buffer = cramjam.lz4.compress_block(plain, store_size=False, **options)
-        size = len(block)  # type: ignore[arg-type]
+        block = bytes(
+            cramjam.lz4.compress_block(plain, mode=mode, compression=level if mode else None, store_size=False)
+        )
+        size = len(block)
         if size >= len(plain):
             parts += ((len(plain) | _STORED).to_bytes(4, "little"), bytes(plain))
         else:
-            parts += (size.to_bytes(4, "little"), bytes(block))
+            parts += (size.to_bytes(4, "little"), block)
     parts.append(_END_MARK)
     return b"".join(parts)
 
@@ -73,7 +79,7 @@ def decompress(data: memoryview, max_size: int) -> bytearray:
 
 def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memoryview, bool]]:
     """Split what follows the frame's header into blocks; the flag tells which are stored without compression."""
-    blocks = []
+    blocks: list[tuple[memoryview, bool]] = []
     while True:
         if len(data) - at < 4:
             raise ValueError(f"an lz4 frame of {len(data)} bytes ends before its end mark")

@@ -71,7 +71,7 @@ def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
 @cython.cfunc
 @cython.inline
 def _record(
-    cls: object,
+    cls: type[ConsumerRecord],
     topic: object,
     partition: object,
     leader_epoch: object,
@@ -94,9 +94,11 @@ def _record(
     of numbers. It would take half of the time otherwise.
     """
     if cython.compiled:
-        record = PyType_GenericAlloc(cython.cast(cython.pointer(PyTypeObject), cls), 13)
+        # names of materialize.pxd
+        kind = cython.cast(cython.pointer(PyTypeObject), cls)  # type: ignore[name-defined]  # noqa: F821
+        record = PyType_GenericAlloc(kind, 13)  # type: ignore[name-defined]  # noqa: F821
         if plain:
-            PyObject_GC_UnTrack(cython.cast(cython.p_void, record))
+            PyObject_GC_UnTrack(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
         _set(record, 0, topic)
         _set(record, 1, partition)
         _set(record, 2, leader_epoch)
@@ -112,7 +114,7 @@ def _record(
         _set(record, 12, header_size)
         return record
     fields = (topic, partition, leader_epoch, offset, timestamp, timestamp_type, key, value, headers, checksum)
-    return tuple.__new__(cls, (*fields, key_size, value_size, header_size))  # type: ignore[type-var]
+    return tuple.__new__(cls, (*fields, key_size, value_size, header_size))
 
 
 @cython.final
@@ -141,13 +143,12 @@ class RecordMaker:
             self._checksums = buffers.checksums
         self._keys = _Bytes(buffers.keys.ends, buffers.keys.data, buffers.keys.valid)
         self._values = _Bytes(buffers.values.ends, buffers.values.data, buffers.values.valid)
-        self._has_headers = buffers.header_ends is not None
-        if buffers.header_ends is not None and buffers.header_keys is not None and buffers.header_values is not None:
-            self._header_ends = buffers.header_ends
-            self._header_keys = _Bytes(buffers.header_keys.ends, buffers.header_keys.data, None)
-            self._header_values = _Bytes(
-                buffers.header_values.ends, buffers.header_values.data, buffers.header_values.valid
-            )
+        self._has_headers = buffers.headers is not None
+        if buffers.headers is not None:
+            ends, keys, values = buffers.headers
+            self._header_ends = ends
+            self._header_keys = _Bytes(keys.ends, keys.data, None)
+            self._header_values = _Bytes(values.ends, values.data, values.valid)
 
     @cython.cfunc
     def _check(self, row: cython.Py_ssize_t) -> cython.bint:
@@ -159,12 +160,12 @@ class RecordMaker:
     def key(self, row: cython.Py_ssize_t) -> bytes | None:
         """The key of a row, None for null."""
         self._check(row)
-        return self._keys.get(row)  # type: ignore[return-value]
+        return self._keys.get(row)
 
     def value(self, row: cython.Py_ssize_t) -> bytes | None:
         """The value of a row, None for null."""
         self._check(row)
-        return self._values.get(row)  # type: ignore[return-value]
+        return self._values.get(row)
 
     def headers(self, row: cython.Py_ssize_t) -> list[tuple[str, bytes | None]]:
         """The headers of a row. Bytes of a key that are not UTF-8 become replacement characters, as in Java."""
@@ -174,7 +175,7 @@ class RecordMaker:
         if self._has_headers:
             for at in range(self._header_ends[row], self._header_ends[row + 1]):
                 key = self._header_keys.get(at)
-                result.append((key.decode("utf-8", "replace"), self._header_values.get(at)))  # type: ignore[attr-defined]
+                result.append((key.decode("utf-8", "replace"), self._header_values.get(at)))
         return result
 
     @cython.cfunc
@@ -199,7 +200,7 @@ class RecordMaker:
         value_deserializer: Callable[[str, bytes | None], Any] | None,
     ) -> list[ConsumerRecord]:
         """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type."""
-        cls: object = ConsumerRecord
+        cls = ConsumerRecord
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         result: list = []  # type: ignore[type-arg]
         row: cython.Py_ssize_t

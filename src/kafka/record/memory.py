@@ -1,4 +1,4 @@
-"""Buffers that are not cleared before they are filled. Compiled by Cython, equal (but for the speed) when it runs plain."""
+"""Buffers that are not cleared before they are filled. Compiled by Cython, slower but equal when it runs plain."""
 
 from __future__ import annotations
 

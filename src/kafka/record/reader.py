@@ -2,8 +2,8 @@
 """The inner loops of decoding: the records of a batch, already decompressed, into Arrow's column layout.
 
 Compiled by Cython, equal when it runs plain. Every length is checked against the bytes that are there before anything
-is read; the loops run without the GIL. A loop that meets bytes that are no record stops with a status instead of raising,
-and its caller says which batch it was.
+is read; the loops run without the GIL. A loop that meets bytes that are no record stops with a status instead of
+raising, and its caller says which batch it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ except ImportError:  # the plain variant needs no Cython
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
 
-from kafka.record.storage import ColumnBuffers, ColumnStorage
+from kafka.record.storage import ColumnBuffers, ColumnStorage, HeaderColumns
 
 _OK = cython.declare(cython.int, 0)
 _BAD_LENGTH = cython.declare(cython.int, 1)
@@ -126,7 +126,7 @@ def _copy(
 class ColumnReader:
     """The loops that fill a `ColumnStorage`, and how far it is filled."""
 
-    _storage: object
+    _storage: ColumnStorage
     _start_offset: cython.longlong
     _stop_offset: cython.longlong
     _capacity: cython.Py_ssize_t
@@ -212,20 +212,22 @@ class ColumnReader:
         """Let go of the memory and return the columns; the reader is of no use afterwards."""
         storage = self._storage
         self._source = self._keys = self._values = self._header_keys = self._header_values = None
-        headers = storage.header_ends is not None and self._header_rows > 0
         rows = self._rows
+        headers: HeaderColumns | None = None
+        if storage.header_ends is not None and self._header_rows > 0:
+            headers = HeaderColumns(
+                storage.header_ends[: rows + 1],
+                storage.header_keys.finish(self._header_rows, self._header_keys_size, 0),
+                storage.header_values.finish(self._header_rows, self._header_values_size, self._null_header_values),
+            )
         return ColumnBuffers(
             rows,
             storage.offsets[:rows],
             storage.timestamps[:rows],
-            storage.checksums[:rows] if self._with_checksums else None,
+            storage.checksums[:rows] if storage.checksums is not None else None,
             storage.keys.finish(rows, self._keys_size, self._null_keys),
             storage.values.finish(rows, self._values_size, self._null_values),
-            storage.header_ends[: rows + 1] if headers else None,
-            storage.header_keys.finish(self._header_rows, self._header_keys_size, 0) if headers else None,
-            storage.header_values.finish(self._header_rows, self._header_values_size, self._null_header_values)
-            if headers
-            else None,
+            headers,
         )
 
     def _grow_headers(self) -> None:

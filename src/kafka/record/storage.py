@@ -16,6 +16,14 @@ class BinaryColumn(NamedTuple):
     """One bit a row, least significant first; None if no row is null."""
 
 
+class HeaderColumns(NamedTuple):
+    """The headers of all records: int32 positions, one more than records, in the columns of their keys and values."""
+
+    ends: memoryview
+    keys: BinaryColumn
+    values: BinaryColumn
+
+
 class ColumnBuffers(NamedTuple):
     """All columns of `rows` records; the integers are native."""
 
@@ -26,10 +34,8 @@ class ColumnBuffers(NamedTuple):
     """int64 CRCs of the messages of magic 0 and 1, -1 for records of magic 2; None if all are of magic 2."""
     keys: BinaryColumn
     values: BinaryColumn
-    header_ends: memoryview | None
-    """int32 positions in the two columns below, one more than rows; None if no record has a header."""
-    header_keys: BinaryColumn | None
-    header_values: BinaryColumn | None
+    headers: HeaderColumns | None
+    """None if no record has a header."""
 
 
 def int64_column(rows: int) -> memoryview:
