@@ -59,22 +59,20 @@ async def retry(
     while True:
         try:
             async with asyncio.timeout_at(deadline):
+                if last is not None:
+                    if on_error is not None:
+                        await on_error(last)
+                    await asyncio.sleep(backoff.seconds(failures))
                 return await operation()
         except TimeoutError as error:
             raise _time_is_up(failures, last) from (last or error)
         except KafkaError as error:
-            failures += 1
-            pause = backoff.seconds(failures)
             if not error.retriable:
                 raise
-            if loop.time() + pause >= deadline:
-                if isinstance(error, KafkaTimeoutError):
-                    raise
-                raise _time_is_up(failures, error) from error
+            failures += 1
             last = error
-        if on_error is not None:
-            await on_error(last)
-        await asyncio.sleep(pause)
+            if loop.time() >= deadline:
+                raise _time_is_up(failures, error) from error
 
 
 def _time_is_up(failures: int, last: KafkaError | None) -> KafkaTimeoutError:

@@ -1,0 +1,177 @@
+"""The admin client on both brokers."""
+
+import uuid
+
+import pytest
+
+from kafka.admin import ConfigResource, KafkaAdminClient, NewPartitions, NewTopic
+from kafka.errors import (
+    GroupIdNotFoundError,
+    InvalidConfigurationError,
+    InvalidPartitionsError,
+    InvalidTopicError,
+    TopicAlreadyExistsError,
+    UnknownTopicOrPartitionError,
+)
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+MISSING = "there-is-no-such-topic"
+
+
+@pytest.fixture
+def admin(broker):
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as client:
+        yield client
+
+
+@pytest.fixture
+def name():
+    return f"admin-{uuid.uuid4().hex[:12]}"
+
+
+def settings(admin, topic, *names):
+    (result,) = admin.describe_configs([ConfigResource("topic", topic, list(names) or None)])
+    return {config["name"]: config["value"] for config in result["results"][0]["configs"]}
+
+
+def fill(broker, topic, count):
+    from kafka.producer import KafkaProducer
+
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        futures = [producer.send(topic, value=b"x", partition=0) for _ in range(count)]
+        assert [future.get(30).offset for future in futures] == list(range(count))
+
+
+def test_a_topic_is_created_described_listed_and_deleted(admin, name):
+    result = admin.create_topics([NewTopic(name, 3, 1, topic_configs={"retention.ms": "60000"})])
+    assert result.topic_errors == [(name, 0, None)]
+    assert name in admin.list_topics()
+    (described,) = admin.describe_topics([name])
+    assert (described["topic"], described["error_code"], described["is_internal"]) == (name, 0, False)
+    assert sorted(partition["partition"] for partition in described["partitions"]) == [0, 1, 2]
+    assert all(partition["leader"] >= 0 and partition["isr"] for partition in described["partitions"])
+    assert settings(admin, name, "retention.ms") == {"retention.ms": "60000"}
+    assert admin.delete_topics([name]).topic_error_codes == [(name, 0)]
+    assert name not in admin.list_topics()
+
+
+def test_a_topic_gets_the_clusters_defaults(admin, name):
+    admin.create_topics([NewTopic(name)])
+    assert len(admin.describe_topics([name])[0]["partitions"]) == 1
+
+
+def test_validate_only_creates_nothing(admin, name):
+    admin.create_topics([NewTopic(name, 1, 1)], validate_only=True)
+    assert name not in admin.list_topics()
+
+
+def test_what_is_wrong_with_a_topic_is_raised(admin, make_topic, name):
+    with pytest.raises(TopicAlreadyExistsError):
+        admin.create_topics([NewTopic(make_topic(), 1, 1)])
+    with pytest.raises(InvalidTopicError):
+        admin.create_topics([NewTopic("not a topic name!", 1, 1)])
+    with pytest.raises(InvalidPartitionsError):
+        admin.create_topics([NewTopic(name, 0, 1)])
+    with pytest.raises(InvalidConfigurationError):
+        admin.create_topics([NewTopic(name, 1, 1, topic_configs={"retention.ms": "soon"})])
+    with pytest.raises(UnknownTopicOrPartitionError):
+        admin.delete_topics([MISSING])
+
+
+def test_describing_a_missing_topic_does_not_create_it(admin):
+    assert admin.describe_topics([MISSING])[0]["error_code"] == 3
+    assert MISSING not in admin.list_topics()
+
+
+def test_partitions_are_added_and_never_taken(admin, make_topic):
+    topic = make_topic(2)
+    admin.create_partitions({topic: NewPartitions(4)})
+    assert len(admin.describe_topics([topic])[0]["partitions"]) == 4
+    with pytest.raises(InvalidPartitionsError):
+        admin.create_partitions({topic: NewPartitions(3)})
+    with pytest.raises(UnknownTopicOrPartitionError):
+        admin.create_partitions({MISSING: NewPartitions(3)})
+
+
+def test_configs_are_altered_one_by_one_or_replaced(admin, make_topic):
+    topic = make_topic()
+    admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 1000})], incremental=True)
+    admin.alter_configs([ConfigResource("topic", topic, {"segment.bytes": 2_000_000})], incremental=True)
+    both = ("retention.ms", "segment.bytes")
+    assert settings(admin, topic, *both) == {"retention.ms": "1000", "segment.bytes": "2000000"}
+    admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": None})], incremental=True)
+    assert settings(admin, topic, "retention.ms")["retention.ms"] != "1000"
+    admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 3000})])
+    assert settings(admin, topic, "retention.ms")["retention.ms"] == "3000"
+    assert settings(admin, topic, "segment.bytes")["segment.bytes"] != "2000000"
+
+
+def test_configs_that_are_wrong_change_nothing_and_raise(admin, make_topic):
+    topic = make_topic()
+    with pytest.raises(InvalidConfigurationError):
+        admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": "soon"})], incremental=True)
+    with pytest.raises(UnknownTopicOrPartitionError):
+        admin.describe_configs([ConfigResource("topic", MISSING)])
+    admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 7})], validate_only=True, incremental=True)
+    assert settings(admin, topic, "retention.ms")["retention.ms"] != "7"
+
+
+def test_a_broker_describes_its_own_settings(admin):
+    node = admin.describe_cluster()["brokers"][0]["node_id"]
+    (result,) = admin.describe_configs([ConfigResource("broker", node)])
+    ((code, _, kind, name, entries),) = result.resources
+    assert (code, kind, name) == (0, 4, str(node))
+    assert entries
+
+
+def test_the_cluster_is_described(admin, broker):
+    described = admin.describe_cluster()
+    assert described["cluster_id"]
+    host, port = broker.bootstrap_servers.split(":")
+    assert [(node["host"], node["port"]) for node in described["brokers"]] == [(host, int(port))]
+    assert described["controller_id"] in [node["node_id"] for node in described["brokers"]]
+
+
+def test_groups_are_listed_described_and_deleted_with_their_offsets(admin, broker, make_topic, name):
+    from kafka.consumer import KafkaConsumer
+
+    topic = make_topic(2)
+    tp = TopicPartition(topic, 0)
+    fill(broker, topic, 10)
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=broker.bootstrap_servers, group_id=name, auto_offset_reset="earliest"
+    )
+    with consumer:
+        while consumer.position(tp) < 10 if tp in consumer.assignment() else True:
+            consumer.poll(timeout_ms=500)
+        consumer.commit()
+        assert (name, "consumer") in admin.list_consumer_groups()
+        (described,) = admin.describe_consumer_groups([name])
+        assert (described.group, described.state, described.protocol_type) == (name, "Stable", "consumer")
+        (member,) = described.members
+        assert member.member_metadata.topics == [topic]
+        assert sorted(member.member_assignment.partitions()) == [tp, TopicPartition(topic, 1)]
+        assert admin.delete_consumer_groups([name])[0][1].message == "NON_EMPTY_GROUP"
+    offsets = admin.list_consumer_group_offsets(name)
+    assert offsets[tp].offset == 10
+    assert admin.list_consumer_group_offsets(name, partitions=[tp]) == {tp: offsets[tp]}
+    ((_, error),) = admin.delete_consumer_groups([name])
+    assert error.errno == 0
+    assert name not in dict(admin.list_consumer_groups())
+
+
+def test_a_group_that_is_not_there(admin, name):
+    with pytest.raises(GroupIdNotFoundError):
+        admin.describe_consumer_groups([name])
+    assert admin.delete_consumer_groups([name]) == [(name, GroupIdNotFoundError)]
+    assert admin.list_consumer_group_offsets(name) == {}
+    tp = TopicPartition("t", 0)
+    assert admin.list_consumer_group_offsets(name, partitions=[tp]) == {tp: OffsetAndMetadata(-1, "", -1)}
+
+
+def test_records_are_deleted_up_to_an_offset(admin, broker, make_topic):
+    topic = make_topic()
+    tp = TopicPartition(topic, 0)
+    fill(broker, topic, 10)
+    assert admin.delete_records({tp: 4})[tp]["low_watermark"] == 4
+    assert admin.delete_records({tp: -1})[tp]["low_watermark"] == 10
