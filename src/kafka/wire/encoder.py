@@ -268,7 +268,7 @@ class Encoder:
             raise _misfit(field, "a float", value)
         try:
             return self.raw(_float64.pack(value))
-        except OverflowError:
+        except (OverflowError, _struct.error):
             raise _misfit(field, "a float of 64 bits", value) from None
 
     @cython.cfunc

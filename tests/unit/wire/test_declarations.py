@@ -69,46 +69,49 @@ def types_of(field: Field) -> set[Any]:
     return types | {NoneType} if field.null_since <= field.null_until and field.null_since < 100 else types
 
 
-@pytest.mark.parametrize("struct", every_struct(), ids=lambda struct: f"{struct.__module__[15:]}.{struct.__name__}")
-def test_annotations_say_what_the_fields_are(struct: type[Struct]) -> None:
-    annotations = inspect.get_annotations(struct, eval_str=True)
-    assert list(annotations) == [field.name for field in struct.FIELDS]
-    for field in struct.FIELDS:
-        annotation = annotations[field.name]
-        is_generic = typing.get_origin(annotation) is list
-        named = {annotation} if is_generic else set(typing.get_args(annotation)) or {annotation}
-        assert named == types_of(field), field.name
+def named_types(annotation: Any) -> set[Any]:
+    """Return the members of a union, or the one type that it is."""
+    if typing.get_origin(annotation) is list:
+        return {annotation}
+    return set(typing.get_args(annotation)) or {annotation}
 
 
-@pytest.mark.parametrize("struct", every_struct(), ids=lambda struct: f"{struct.__module__[15:]}.{struct.__name__}")
-def test_fields_stand_in_the_way_of_nothing(struct: type[Struct]) -> None:
-    taken = {name for base in struct.__mro__[1:] for name in vars(base)}
-    assert [field.name for field in struct.FIELDS if field.name in taken] == []
-    assert len({json_name(field.name) for field in struct.FIELDS}) == len(struct.FIELDS)
-    tags = [field.tag for field in struct.FIELDS if field.tag >= 0]
-    assert len(tags) == len(set(tags))
+def test_annotations_say_what_the_fields_are() -> None:
+    for struct in every_struct():
+        annotations = inspect.get_annotations(struct, eval_str=True)
+        assert list(annotations) == [field.name for field in struct.FIELDS], struct
+        for field in struct.FIELDS:
+            assert named_types(annotations[field.name]) == types_of(field), (struct, field.name)
 
 
-@pytest.mark.parametrize("message", every_message(), ids=lambda message: message.__name__)
-def test_every_message_says_what_it_is(message: type[Message]) -> None:
-    assert message.__doc__
-    assert 0 <= message.MIN_VERSION <= message.MAX_VERSION
-    defaults = message()
-    assert defaults == message()
-    for field in message.FIELDS:
-        assert getattr(defaults, field.name) == field.make_default()
+def test_fields_stand_in_the_way_of_nothing() -> None:
+    for struct in every_struct():
+        taken = {name for base in struct.__mro__[1:] for name in vars(base)}
+        assert [field.name for field in struct.FIELDS if field.name in taken] == [], struct
+        assert len({json_name(field.name) for field in struct.FIELDS}) == len(struct.FIELDS), struct
+        tags = [field.tag for field in struct.FIELDS if field.tag >= 0]
+        assert len(tags) == len(set(tags)), struct
 
 
-@pytest.mark.parametrize("key", API_NAMES)
-def test_a_request_knows_its_response(key: int) -> None:
-    request = request_class(key)
-    assert issubclass(request, Request)
-    assert f"{API_NAMES[key]}Request" == request.NAME
-    assert request.RESPONSE.REQUEST is request
-    assert issubclass(request.RESPONSE, Response)
-    assert message_class(request.RESPONSE.NAME) is request.RESPONSE
-    assert (key, key) == (request.API_KEY, request.RESPONSE.API_KEY)
-    assert request.RESPONSE.MAX_VERSION == request.MAX_VERSION
+def test_every_message_says_what_it_is() -> None:
+    for message in every_message():
+        assert message.__doc__, message
+        assert 0 <= message.MIN_VERSION <= message.MAX_VERSION, message
+        assert message() == message()
+        for field in message.FIELDS:
+            assert getattr(message(), field.name) == field.make_default(), (message, field.name)
+
+
+def test_a_request_knows_its_response() -> None:
+    for key, name in API_NAMES.items():
+        request = request_class(key)
+        assert issubclass(request, Request)
+        assert issubclass(request.RESPONSE, Response)
+        assert (f"{name}Request", f"{name}Response") == (request.NAME, request.RESPONSE.NAME)
+        assert message_class(request.RESPONSE.NAME) is request.RESPONSE
+        assert request.RESPONSE.REQUEST is request
+        assert {request.API_KEY, request.RESPONSE.API_KEY} == {key}
+        assert request.RESPONSE.MAX_VERSION == request.MAX_VERSION
 
 
 def test_class_data_are_kafkas() -> None:

@@ -1,0 +1,124 @@
+"""Bytes that are no message: one typed error, no more memory than the bytes are worth, and always an end."""
+
+from __future__ import annotations
+
+import contextlib
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kafka.errors import WireFormatError
+from kafka.wire import Message, framing, message_class, message_names, request_class
+from kafka.wire.index import API_NAMES
+
+from .messages import Case, one_case_a_version
+
+thorough = settings(
+    max_examples=1500, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+
+
+def is_read(message: type[Message], version: int, data: bytes) -> bool:
+    try:
+        message.decode(data, version)
+    except WireFormatError:
+        return False
+    return True
+
+
+def is_read_or_refused(message: type[Message], version: int, data: Any) -> bool:
+    """Read bytes; where they are a message, writing and reading it must end in the same bytes. True if they are."""
+    try:
+        read = message.decode(data, version)
+    except WireFormatError:
+        return False
+    written = read.encode(version)
+    assert message.decode(written, version).encode(version) == written
+    return True
+
+
+def flipped(data: bytes, bits: list[int]) -> bytes:
+    changed = bytearray(data)
+    for bit in bits:
+        changed[bit // 8 % len(data)] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def with_version(message: type[Message], version: int) -> tuple[type[Message], int]:
+    return message, message.MIN_VERSION + version % (message.MAX_VERSION - message.MIN_VERSION + 1)
+
+
+cases = st.deferred(lambda: st.sampled_from(one_case_a_version()))
+versions = st.builds(with_version, st.sampled_from(message_names()).map(message_class), st.integers(0, 20))
+
+
+def test_each_cut_message_is_refused() -> None:
+    for case in one_case_a_version():
+        for end in range(0, len(case.data), max(1, len(case.data) // 40)):
+            assert not is_read(case.message, case.version, case.data[:end]), f"{end} bytes of {case}"
+
+
+def test_each_message_with_bytes_left_over_is_refused() -> None:
+    for case in one_case_a_version():
+        with pytest.raises(WireFormatError, match="expected the end"):
+            case.message.decode(case.data + b"\x00", case.version)
+
+
+@thorough
+@given(case=cases, bits=st.lists(st.integers(0, 2**16), min_size=1, max_size=4))
+def test_flipped_bits(case: Case, bits: list[int]) -> None:
+    if case.data:
+        is_read_or_refused(case.message, case.version, flipped(case.data, bits))
+
+
+@thorough
+@given(case=cases, start=st.integers(0, 2**10), length=st.integers(0, 9), new=st.binary(max_size=9))
+def test_replaced_bytes(case: Case, start: int, length: int, new: bytes) -> None:
+    start %= len(case.data) + 1
+    is_read_or_refused(case.message, case.version, case.data[:start] + new + case.data[start + length :])
+
+
+@thorough
+@given(target=versions, data=st.binary(max_size=200))
+def test_random_bytes(target: tuple[type[Message], int], data: bytes) -> None:
+    is_read_or_refused(*target, data)
+
+
+@thorough
+@given(
+    target=versions, words=st.lists(st.sampled_from([b"\0", b"\1", b"\2", b"\x7f", b"\xff", b"\0\0\0\1"]), max_size=60)
+)
+def test_bytes_that_look_like_lengths(target: tuple[type[Message], int], words: list[bytes]) -> None:
+    is_read_or_refused(*target, b"".join(words))
+
+
+@settings(thorough, max_examples=500)
+@given(key=st.sampled_from(sorted(API_NAMES)), version=st.integers(0, 20), data=st.binary(max_size=60))
+def test_random_frames(key: int, version: int, data: bytes) -> None:
+    request, version = with_version(request_class(key), version)
+    start = key.to_bytes(2, "big") + version.to_bytes(2, "big")
+    for read in (framing.decode_request, lambda frame: framing.decode_response(request_class(key), version, frame)):
+        with contextlib.suppress(WireFormatError):
+            read(start + data)
+
+
+@pytest.mark.parametrize("byte", [0, 1, 2, 0x10, 0x7F, 0x80, 0xFF])
+def test_no_more_is_allocated_than_the_bytes_are_worth(byte: int) -> None:
+    """A byte is worth at most the smallest struct: an object with its fields, of which each took a byte or more."""
+    size, worth = 2000, 400
+    for name in message_names():
+        message = message_class(name)
+        for version in range(message.MIN_VERSION, message.MAX_VERSION + 1):
+            message.reader(version)
+            for prefix in (b"", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x0f", b"\x00\x00\x07\x00", b"\xd0\x0f"):
+                data = prefix + bytes([byte]) * size
+                tracemalloc.start()
+                try:
+                    is_read(message, version, data)
+                    peak = tracemalloc.get_traced_memory()[1]
+                finally:
+                    tracemalloc.stop()
+                assert peak < worth * len(data), (name, version, prefix)
