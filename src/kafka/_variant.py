@@ -18,6 +18,8 @@ from types import ModuleType
 
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
+    "kafka.producer.accumulator",
+    "kafka.producer.future",
     "kafka.record.encode",
     "kafka.record.grouping",
     "kafka.record.materialize",

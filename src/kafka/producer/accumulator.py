@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import MessageSizeTooLargeError
+from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
 from kafka.producer.blocked import NeedsTopic
 from kafka.producer.future import FutureRecordMetadata, append_record
@@ -94,8 +94,8 @@ class Accumulator:
         value: Any = None,
         key: Any = None,
         headers: Any = None,
-        partition: int | None = None,
-        timestamp_ms: int | None = None,
+        partition: Any = None,
+        timestamp_ms: Any = None,
     ) -> FutureRecordMetadata:
         """Take one record.
 
@@ -125,6 +125,8 @@ class Accumulator:
             value_bytes = value
         if value_bytes is not None and type(value_bytes) is not bytes:
             value_bytes = checked_bytes("value", topic, value_bytes, self._value_serializer)
+        if key_bytes is None and value_bytes is None:
+            raise self._nothing(topic)
         size: cython.Py_ssize_t = RECORD_OVERHEAD
         size += 0 if key_bytes is None else len(key_bytes)
         size += 0 if value_bytes is None else len(value_bytes)
@@ -160,7 +162,7 @@ class Accumulator:
     def _partition(
         self,
         found: TopicQueues,
-        partition: int | None,
+        partition: Any,
         key: Any,
         key_bytes: bytes | None,
         value: Any,
@@ -185,6 +187,11 @@ class Accumulator:
         """Why a record for a topic that is not known cannot be taken (now)."""
         refusal: Exception | None = self._buffer.refusal
         return refusal or NeedsTopic(checked_topic(topic), partition)
+
+    def _nothing(self, topic: str) -> IllegalArgumentError:
+        return IllegalArgumentError(
+            f"a record for topic {topic!r} needs a key or value: a value of None deletes what a key has said before"
+        )
 
     def _too_large(self, topic: str, size: int) -> MessageSizeTooLargeError:
         return MessageSizeTooLargeError(

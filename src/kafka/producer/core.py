@@ -100,7 +100,7 @@ class ProducerCore:
             enabled=_is_idempotent(connection, options),
             required=options.enable_idempotence is True,
             backoff=backoff,
-            on_change=self._pump,
+            on_change=self._identity_changed,
         )
         self._outcomes = Outcomes(
             self.buffer,
@@ -265,9 +265,9 @@ class ProducerCore:
             raise IllegalStateError("the producer is not started")
         return self._outcomes
 
-    def _pump(self) -> None:
+    def _identity_changed(self) -> None:
         if self._sender is not None:
-            self._sender.pump()
+            self._sender.reconsider()
 
     def _learn(self, topic: str) -> int | None:
         """Take over what the metadata say of a topic; None if they do not know it."""

@@ -90,7 +90,7 @@ class Identity:
         False if that has to wait for another id.
         """
         if self.state is IdentityState.OFF:
-            queue.producer_id = queue.producer_epoch = -1
+            self._begin(queue, -1)
         elif queue.producer_id == self.producer_id and queue.producer_epoch >= _LAST_EPOCH:
             self.renew(queue.producer_id)
             return False
@@ -138,6 +138,7 @@ class Identity:
         queue.producer_id = self.producer_id
         queue.producer_epoch = epoch if self.producer_id >= 0 else -1
         queue.next_sequence = 0
+        queue.proven = self.producer_id < 0
 
     @staticmethod
     def _sequence(queue: PartitionQueue, batch: ProducerBatch) -> None:

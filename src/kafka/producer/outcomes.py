@@ -64,6 +64,7 @@ class Outcomes:
         )
         if verdict is Verdict.DELIVERED:
             queue.failures = 0
+            queue.proven = True
             self._deliver(batch, answer)
             return
         error = answer.error(answer.text) if answer.text else answer.error()

@@ -11,6 +11,9 @@ from collections.abc import Iterator, Sequence
 from kafka.producer.batch import ProducerBatch
 from kafka.structs import TopicPartition
 
+_REMEMBERED = 5
+"""Batches of a producer that a broker remembers of a partition, so that it can tell what it has already."""
+
 
 class PartitionQueue:
     """The batches of one partition, from the open one to those whose answer is awaited.
@@ -33,6 +36,7 @@ class PartitionQueue:
         "open",
         "producer_epoch",
         "producer_id",
+        "proven",
         "renumber",
         "retries",
         "topic_partition",
@@ -51,6 +55,9 @@ class PartitionQueue:
         self.producer_id = -1
         self.producer_epoch = -1
         self.next_sequence = 0
+        self.proven = True
+        """A batch of the present epoch is in the log, or batches have no sequence. Until then only one is under way: a
+        broker that knows nothing of a producer takes whatever comes first for its beginning."""
         self.renumber = False
         """The broker has lost track of the sequence: a new epoch begins as soon as nothing is in the network."""
         self.backoff_until = 0.0
@@ -85,6 +92,15 @@ class PartitionQueue:
     def first_in_network(self) -> tuple[int, ...] | None:
         """The lowest order among the batches whose answer is awaited."""
         return min((batch.order for batch in self.in_network), default=None)
+
+    def window_is_full(self) -> bool:
+        """Whether one more new batch would make the broker forget one that may still have to be sent again.
+
+        A count of batches in the network is not enough: one that is sent for the third time may have been overtaken by
+        more than the broker remembers, which would take it for a new one then.
+        """
+        first = self.first_in_network()
+        return first is not None and self.producer_id >= 0 and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
         """Whether nothing that was sent and comes before a batch is left."""

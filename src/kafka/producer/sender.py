@@ -107,6 +107,13 @@ class Sender:
             self._identity.ask()
         self._agenda.set_timer()
 
+    def reconsider(self) -> None:
+        """Look at every queue, because something has changed that may concern all of them."""
+        now = self._loop.time()
+        for queue in self._buffer.queues():
+            self._consider(queue, now)
+        self.pump()
+
     async def stop(self) -> None:
         """Send nothing any more, and await no answers."""
         self._stopped = True
@@ -144,10 +151,12 @@ class Sender:
         """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
         if queue.renumber and (queue.in_network or not self._identity.renumber(queue)):
             return math.inf
-        if len(queue.in_network) >= self._options.max_in_flight:
+        if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
             return math.inf
         if queue.retries:
             return max(now, queue.backoff_until) if queue.may_retry() else math.inf
+        if queue.window_is_full():
+            return math.inf
         if queue.closed:
             return max(now, queue.backoff_until)
         if queue.open is None:
@@ -162,12 +171,9 @@ class Sender:
             if partitions:
                 available = sorted(metadata.available_partitions_for_topic(topic))
                 self._buffer.learn_topic(topic, max(len(partitions), queues.count), available)
-        now = self._loop.time()
         for lane in self._lanes.values():
             lane.ready.clear()
-        for queue in self._buffer.queues():
-            self._consider(queue, now)
-        self.pump()
+        self.reconsider()
 
     # Time
 

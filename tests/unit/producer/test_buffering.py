@@ -1,0 +1,336 @@
+"""Memory is bounded, waiting is bounded, and flush, close and failures say what they should."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+
+import pytest
+
+from kafka.config import parse_producer
+from kafka.errors import (
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaConfigurationError,
+    KafkaTimeoutError,
+    MessageSizeTooLargeError,
+    TopicAuthorizationFailedError,
+)
+from kafka.producer.core import ProducerCore
+from unit.producer.fake_cluster import FakeCluster, Fault
+from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.virtual_loop import simulate
+
+
+def test_memory_is_bounded_and_senders_wait_their_turn() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 2})
+        cluster.latency = 0.05
+        async with producing(cluster, buffer_memory=4_000, batch_size=1_000, linger_ms=60_000) as producer:
+            held = 0
+            for i in range(200):
+                await producer.send(b"x" * 300, partition=i % 2)
+                memory = producer.core.buffer.memory
+                assert memory.free >= 0
+                held = max(held, memory.total - memory.free)
+            await producer.core.flush()
+            assert held == 4_000
+            assert memory.free == memory.total
+            assert len(cluster.log(0).values) == len(cluster.log(1).values) == 100
+
+    simulate(scenario)
+
+
+def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 8})
+        async with producing(cluster, buffer_memory=4_000, batch_size=1_000, linger_ms=60_000) as producer:
+            began = asyncio.get_running_loop().time()
+            for partition in range(8):
+                await producer.send(b"x", partition=partition)
+            assert asyncio.get_running_loop().time() - began < 1
+
+    simulate(scenario)
+
+
+def test_waiting_for_memory_ends_after_max_block_ms() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, buffer_memory=2_000, batch_size=1_000, max_block_ms=500) as producer:
+            await (await producer.send(b"x"))
+            cluster.down.add(0)
+            await producer.send(b"x" * 800)
+            await producer.send(b"x" * 800)
+            began = asyncio.get_running_loop().time()
+            with pytest.raises(KafkaTimeoutError, match=r"buffer_memory \(2000\).*max_block_ms \(500\)"):
+                await producer.send(b"x" * 800)
+            assert asyncio.get_running_loop().time() - began == pytest.approx(0.5)
+
+    simulate(scenario)
+
+
+def test_a_record_above_max_request_size_is_refused_at_once() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, max_request_size=1_000) as producer:
+            with pytest.raises(MessageSizeTooLargeError, match=r"max_request_size \(1000\)"):
+                await producer.send(b"x" * 1_000)
+            assert not producer.core.buffer.incomplete
+
+    simulate(scenario)
+
+
+def test_a_record_that_cannot_be_encoded_takes_no_memory() -> None:
+    async def scenario() -> None:
+        async with producing(FakeCluster({"t": 1})) as producer:
+            with pytest.raises(ValueError, match="timestamp"):
+                await producer.send(b"x", timestamp_ms=-5)
+            memory = producer.core.buffer.memory
+            assert memory.free == memory.total
+            await (await producer.send(b"y"))
+
+    simulate(scenario)
+
+
+def test_an_unknown_topic_is_waited_for_until_it_is_there() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({})
+        async with producing(cluster) as producer:
+            asyncio.get_running_loop().call_later(3, cluster.topics.__setitem__, "t", 1)
+            assert (await (await producer.send(b"x"))).offset == 0
+            assert cluster.watched == {"t"}
+
+    simulate(scenario)
+
+
+def test_waiting_for_a_topic_ends_after_max_block_ms() -> None:
+    async def scenario() -> None:
+        async with producing(FakeCluster({}), max_block_ms=2_000) as producer:
+            with pytest.raises(KafkaTimeoutError, match=r"no metadata of topic 't' within max_block_ms \(2000\)"):
+                await producer.send(b"x")
+
+    simulate(scenario)
+
+
+def test_a_topic_that_may_not_be_used_fails_at_once() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({})
+        cluster.topic_errors["t"] = TopicAuthorizationFailedError
+        async with producing(cluster) as producer:
+            began = asyncio.get_running_loop().time()
+            with pytest.raises(TopicAuthorizationFailedError, match="'t'"):
+                await producer.send(b"x")
+            assert asyncio.get_running_loop().time() - began < 1
+
+    simulate(scenario)
+
+
+def test_a_partition_that_is_new_is_found_and_one_that_is_not_there_is_refused() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await producer.send(b"x")
+            cluster.topics["t"] = 3
+            assert (await (await producer.send(b"y", partition=2))).partition == 2
+            with pytest.raises(IllegalArgumentError, match="partitions 0 to 2, but partition is 3"):
+                await producer.send(b"z", partition=3)
+            with pytest.raises(IllegalArgumentError):
+                await producer.send(b"z", partition=-1)
+            with pytest.raises(TypeError):
+                await producer.send(b"z", partition="1")
+
+    simulate(scenario)
+
+
+def test_flush_raises_what_failed_unseen_with_the_number_of_all_and_only_once() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 2})
+        async with producing(cluster, linger_ms=5) as producer:
+            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            for i in range(10):
+                await producer.send(b"%d" % i, partition=i % 2)
+            with pytest.raises(
+                TopicAuthorizationFailedError, match=r"10 record\(s\) in 2 batch\(es\).*5 record\(s\) for t-"
+            ):
+                await producer.core.flush()
+            await producer.core.flush()
+
+    simulate(scenario)
+
+
+def test_flush_says_nothing_of_a_failure_that_an_errback_was_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        told: list[object] = []
+        async with producing(cluster) as producer:
+            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            (await producer.send(b"x")).add_errback(told.append)
+            await producer.core.flush()
+            assert [type(error) for error in told] == [TopicAuthorizationFailedError]
+
+    simulate(scenario)
+    assert not caplog.records
+
+
+def test_a_failure_whose_futures_are_dropped_is_logged_once_a_batch(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, linger_ms=5) as producer:
+            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            for _ in range(7):
+                await producer.send(b"x")
+            await asyncio.sleep(1)
+
+    simulate(scenario)
+    gc.collect()
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert line.startswith("7 record(s) for t-0 not delivered: [Error 29]")
+
+
+def test_flush_gives_up_after_its_timeout_but_the_records_do_not() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        cluster.latency = 5
+        async with producing(cluster) as producer:
+            future = await producer.send(b"x")
+            with pytest.raises(KafkaTimeoutError, match=r"1 record\(s\) not acknowledged within 1 seconds"):
+                await producer.core.flush(1)
+            assert (await future).offset == 0
+
+    simulate(scenario)
+
+
+def test_close_delivers_what_is_buffered_and_takes_no_more() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, linger_ms=60_000) as producer:
+            future = await producer.send(b"x")
+        assert future.get().offset == 0
+        assert cluster.closed
+        with pytest.raises(IllegalStateError, match="closed"):
+            await producer.send(b"y")
+
+    simulate(scenario)
+
+
+def test_close_with_a_timeout_fails_what_is_left() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 2})
+        async with producing(cluster) as producer:
+            await (await producer.send(b"x", partition=0))
+            cluster.latency = 60
+            futures = [await producer.send(b"y", partition=p) for p in (0, 1)]
+            await asyncio.sleep(0.1)
+            futures.append(await producer.send(b"z", partition=0))
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(producer.core.close(2), producer.core.close(2))
+            assert asyncio.get_running_loop().time() - began == pytest.approx(2, abs=0.1)
+            for future in futures:
+                with pytest.raises(KafkaTimeoutError, match="closed before"):
+                    future.get()
+        assert len(asyncio.all_tasks()) == 1
+
+    simulate(scenario)
+
+
+def test_close_ends_waiting_for_memory() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, buffer_memory=1_000, batch_size=1_000) as producer:
+            await (await producer.send(b"x"))
+            cluster.down.add(0)
+            await producer.send(b"x")
+            waiting = asyncio.create_task(producer.send(b"x" * 900))
+            await asyncio.sleep(0.1)
+            await producer.core.close(0)
+            with pytest.raises(IllegalStateError, match="closed"):
+                await waiting
+
+    simulate(scenario)
+
+
+def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        called: list[object] = []
+
+        def bad(_: object) -> None:
+            raise ZeroDivisionError
+
+        async with producing(cluster, linger_ms=5) as producer:
+            first = (await producer.send(b"a")).add_callback(bad).add_callback(lambda m: called.append(m.offset))
+            second = (await producer.send(b"b")).add_both(
+                lambda tag, m, more: called.append((tag, m.offset, more)), 1, more=2
+            )
+            assert not called
+            await producer.core.flush()
+            assert called == [0, (1, 1, 2)]
+            first.add_callback(lambda m: called.append("late")).add_errback(lambda e: called.append("never"))
+            assert called[2:] == ["late"]
+            assert second.exception is None
+            assert not second.retriable()
+
+    simulate(scenario)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_callback_may_send() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            more = []
+            (await producer.send(b"a")).add_callback(lambda _: more.append(producer.core.accumulator.append("t", b"b")))
+            await producer.core.flush()
+            await more[0]
+        assert cluster.log(0).values == [b"a", b"b"]
+
+    simulate(scenario)
+
+
+def test_get_on_the_producers_own_loop_is_refused_instead_of_hanging() -> None:
+    async def scenario() -> None:
+        async with producing(FakeCluster({"t": 1})) as producer:
+            future = await producer.send(b"a")
+            with pytest.raises(IllegalStateError, match="wait for itself"):
+                future.get(1)
+
+    simulate(scenario)
+
+
+def test_a_producer_that_is_not_started_says_so() -> None:
+    async def scenario() -> None:
+        producer = FakeProducer(FakeCluster({"t": 1}))
+        with pytest.raises(IllegalStateError, match="not started"):
+            await producer.core.flush()
+
+    simulate(scenario)
+
+
+def test_transactions_are_refused_by_name() -> None:
+    async def scenario() -> None:
+        with pytest.raises(KafkaConfigurationError, match=r"transactional_id.*not supported"):
+            ProducerCore(parse_producer({"transactional_id": "x"}), asyncio.get_running_loop(), cluster=FakeCluster({}))
+
+    simulate(scenario)
+
+
+def test_metrics_count_what_happened() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, linger_ms=5) as producer:
+            for _ in range(10):
+                await producer.send(b"x")
+            await producer.core.flush()
+            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            (await producer.send(b"x")).add_errback(lambda _: None)
+            await producer.core.flush()
+            values = producer.core.metrics.snapshot()["producer-metrics"]
+            assert values["record-send-total"] == 10
+            assert values["record-error-total"] == 1
+            assert values["records-per-batch-avg"] == 10
+            assert values["incomplete-batches"] == 0
+
+    simulate(scenario)

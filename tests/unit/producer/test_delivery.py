@@ -1,0 +1,408 @@
+"""Records arrive once, in order, whatever befalls requests; what does not arrive is reported."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+
+import pytest
+
+from kafka.errors import (
+    ClusterAuthorizationFailedError,
+    InvalidProducerEpochError,
+    InvalidRecordError,
+    KafkaTimeoutError,
+    MessageSizeTooLargeError,
+    NotEnoughReplicasAfterAppendError,
+    NotLeaderForPartitionError,
+    OutOfOrderSequenceNumberError,
+    TopicAuthorizationFailedError,
+    UnknownProducerIdError,
+)
+from unit.producer.fake_cluster import FakeCluster, Fault, code_of
+from unit.producer.fake_producer import producing
+from unit.producer.virtual_loop import simulate
+
+
+def test_a_record_is_delivered_and_its_future_says_where() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            first = await producer.send(b"a", b"k", headers=[("h", b"xy")])
+            second = await producer.send(None, b"k", timestamp_ms=5)
+            metadata = await second
+            assert (metadata.offset, metadata.timestamp, metadata.serialized_value_size) == (1, 5, -1)
+            assert first.is_done
+            assert first.succeeded()
+            assert not first.failed()
+            assert first.value == first.get()
+            assert first.get() == ("t", 0, ("t", 0), 0, 1_700_000_000_000, None, 1, 1, 3)
+            assert cluster.log(0).values == [b"a", None]
+
+    simulate(scenario)
+
+
+def test_lingering_gathers_records_into_one_batch() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, linger_ms=50) as producer:
+            for i in range(10):
+                await producer.send(b"%d" % i)
+                await asyncio.sleep(0.004)
+            assert not cluster.requests
+            await asyncio.sleep(0.05)
+            assert [count for *_, count in cluster.log(0).batches] == [10]
+
+    simulate(scenario)
+
+
+def test_a_full_batch_does_not_linger() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, linger_ms=10_000, batch_size=1000) as producer:
+            for _ in range(20):
+                await producer.send(b"x" * 90)
+            await asyncio.sleep(0.1)
+            assert len(cluster.log(0).values) == 18
+            await producer.core.flush()
+            assert len(cluster.log(0).values) == 20
+
+    simulate(scenario)
+
+
+def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 8})
+        async with producing(cluster, max_request_size=2000, batch_size=900, linger_ms=1) as producer:
+            for i in range(160):
+                await producer.send(b"x" * 80, partition=i % 8)
+            await producer.core.flush()
+        for _, request in cluster.requests:
+            partitions = [each.index for topic in request.topic_data for each in topic.partition_data]
+            assert len(partitions) == len(set(partitions))
+            assert sum(len(each.records) for t in request.topic_data for each in t.partition_data) <= 2000
+
+    simulate(scenario)
+
+
+def test_requests_are_pipelined_up_to_the_limit_and_no_further() -> None:
+    async def scenario(limit: int) -> int:
+        cluster = FakeCluster({"t": 1})
+        cluster.latency = 0.1
+        async with producing(cluster, batch_size=0, max_in_flight_requests_per_connection=limit) as producer:
+            for i in range(50):
+                await producer.send(b"%d" % i)
+            await producer.core.flush()
+        assert cluster.log(0).values == [b"%d" % i for i in range(50)]
+        return cluster.most_in_flight
+
+    assert simulate(lambda: scenario(5)) == 5
+    assert simulate(lambda: scenario(1)) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(lost="request"),
+        Fault(lost="answer"),
+        Fault(code=NotLeaderForPartitionError.errno),
+        Fault(code=NotEnoughReplicasAfterAppendError.errno),
+        Fault(code=OutOfOrderSequenceNumberError.errno),
+        Fault(code=UnknownProducerIdError.errno),
+        Fault(code=InvalidProducerEpochError.errno),
+    ],
+    ids=lambda fault: fault.lost or str(fault.code),
+)
+@pytest.mark.parametrize("hit", [0, 1, 3])
+def test_pipelined_batches_keep_their_order_over_a_fault(fault: Fault, hit: int) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, batch_size=0) as producer:
+            await (await producer.send(b"begin"))
+            cluster.faults.extend([Fault(delay=0.05)] * hit + [fault])
+            futures = [await producer.send(b"%d" % i) for i in range(20)]
+            await producer.core.flush()
+        assert cluster.log(0).values == [b"begin"] + [b"%d" % i for i in range(20)]
+        assert [future.get().offset for future in futures] == list(range(1, 21))
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_under_random_faults_nothing_is_lost_doubled_or_reordered(seed: int) -> None:
+    rng = random.Random(seed)
+    codes = [0, 0, 0, 5, 6, 7, 19, 20]
+
+    def fault() -> Fault:
+        return Fault(
+            rng.uniform(0.001, 0.2),
+            rng.choice(codes),
+            rng.choice(["", "", "", "request", "answer"]),
+            rng.choice([None, 0, 1]),
+        )
+
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 3}, brokers=2)
+        async with producing(cluster, seed, batch_size=200, linger_ms=rng.choice([0, 5])) as producer:
+            sent: dict[int, list[bytes]] = {0: [], 1: [], 2: []}
+            futures = []
+            for i in range(200):
+                if i % 10 == 0:
+                    cluster.faults.extend(fault() for _ in range(4))
+                partition = rng.randrange(3)
+                sent[partition].append(b"%d" % i)
+                futures.append(await producer.send(b"%d" % i, partition=partition))
+                if rng.random() < 0.1:
+                    await asyncio.sleep(rng.uniform(0, 0.3))
+                if rng.random() < 0.02:
+                    cluster.leaders[("t", rng.randrange(3))] = rng.randrange(2)  # type: ignore[index]
+            await producer.core.flush()
+            assert all(future.succeeded() for future in futures)
+            assert {p: cluster.log(p).values for p in sent} == sent
+            assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+
+    simulate(scenario)
+
+
+def test_a_lost_producer_state_begins_a_new_epoch_from_sequence_0() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, batch_size=0) as producer:
+            for i in range(3):
+                await (await producer.send(b"%d" % i))
+            cluster.faults.append(Fault(code=UnknownProducerIdError.errno))
+            await (await producer.send(b"3"))
+            await (await producer.send(b"4"))
+        assert cluster.log(0).batches == [
+            (1000, 0, 0, 1),
+            (1000, 0, 1, 1),
+            (1000, 0, 2, 1),
+            (1000, 1, 0, 1),
+            (1000, 1, 1, 1),
+        ]
+        assert cluster.ids_given == 1
+
+    simulate(scenario)
+
+
+def test_a_fenced_producer_gets_another_id() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, batch_size=0) as producer:
+            await (await producer.send(b"0"))
+            cluster.faults.append(Fault(code=InvalidProducerEpochError.errno))
+            futures = [await producer.send(b"%d" % i) for i in range(1, 8)]
+            await producer.core.flush()
+        assert cluster.log(0).values == [b"%d" % i for i in range(8)]
+        assert [batch[:3] for batch in cluster.log(0).batches[-7:]] == [(2000, 0, i) for i in range(7)]
+        assert all(future.succeeded() for future in futures)
+
+    simulate(scenario)
+
+
+def test_a_record_that_is_refused_fails_alone_and_those_behind_it_arrive() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, batch_size=0) as producer:
+            await (await producer.send(b"first"))
+            cluster.faults.append(Fault(code=InvalidRecordError.errno))
+            futures = [await producer.send(b"%d" % i) for i in range(8)]
+            with pytest.raises(InvalidRecordError):
+                await futures[0]
+            await producer.core.flush()  # somebody has looked at the failure
+            assert cluster.log(0).values == [b"first"] + [b"%d" % i for i in range(1, 8)]
+
+    simulate(scenario)
+
+
+def test_a_batch_too_large_for_the_broker_is_split_and_its_futures_follow() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        cluster.max_batch_bytes = 700
+        called: list[int] = []
+        async with producing(cluster, linger_ms=5) as producer:
+            futures = [await producer.send(b"%03d" % i + b"x" * 97) for i in range(30)]
+            for future in futures:
+                future.add_callback(lambda metadata: called.append(metadata.offset))
+            await producer.core.flush()
+            assert [future.get().offset for future in futures] == list(range(30))
+            await (await producer.send(b"after"))
+        assert [value[:3] for value in cluster.log(0).values[:30] if value] == [b"%03d" % i for i in range(30)]
+        assert sorted(called) == list(range(30))
+        assert {batch[1] for batch in cluster.log(0).batches} == {0}, "splitting needs no new epoch"
+        assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+
+    simulate(scenario)
+
+
+def test_one_record_too_large_for_the_broker_fails() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        cluster.max_batch_bytes = 500
+        async with producing(cluster, linger_ms=5) as producer:
+            futures = [await producer.send(value) for value in (b"a", b"x" * 600, b"b")]
+            with pytest.raises(MessageSizeTooLargeError):
+                await futures[1]
+            assert (await futures[0]).offset == 0
+            assert (await futures[2]).offset == 1
+
+    simulate(scenario)
+
+
+def test_records_expire_when_there_is_no_broker_and_say_why() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, delivery_timeout_ms=3_000, request_timeout_ms=1_000) as producer:
+            await (await producer.send(b"a"))
+            cluster.down.add(0)
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            future = await producer.send(b"b")
+            with pytest.raises(KafkaTimeoutError, match=r"delivery_timeout_ms \(3000\).*broker 0 is down"):
+                await future
+            assert loop.time() - began == pytest.approx(3, abs=0.2)
+
+    simulate(scenario)
+
+
+def test_records_wait_for_a_broker_that_comes_back_without_spending_retries() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        cluster.down.add(0)
+        async with producing(cluster, retries=1) as producer:
+            future = await producer.send(b"a")
+            await asyncio.sleep(60)
+            cluster.down.clear()
+            assert (await future).offset == 0
+
+    simulate(scenario)
+
+
+def test_records_wait_for_a_partition_that_has_no_leader() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await (await producer.send(b"a"))
+            cluster.leaders[("t", 0)] = -1  # type: ignore[index]
+            cluster.publish()
+            future = await producer.send(b"b")
+            await asyncio.sleep(5)
+            assert not future.is_done
+            cluster.leaders[("t", 0)] = 0  # type: ignore[index]
+            assert (await future).offset == 1
+            assert cluster.refreshes < 70
+
+    simulate(scenario)
+
+
+def test_an_expired_batch_leaves_no_gap_that_stops_the_others() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, batch_size=0, delivery_timeout_ms=2_000, request_timeout_ms=500) as producer:
+            await (await producer.send(b"a"))
+            cluster.faults.extend([Fault(lost="request")] * 1)
+            cluster.faults.extend([Fault(code=19)] * 40)
+            lost = await producer.send(b"lost")
+            with pytest.raises(KafkaTimeoutError):
+                await lost
+            cluster.faults.clear()
+            assert (await (await producer.send(b"b"))).offset == 1
+            assert cluster.log(0).values == [b"a", b"b"]
+
+    simulate(scenario)
+
+
+def test_retries_are_counted() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, retries=2) as producer:
+            cluster.faults.extend([Fault(code=19)] * 3)
+            future = await producer.send(b"a")
+            with pytest.raises(Exception, match="NotEnoughReplicas"):
+                await future
+            assert len(cluster.requests) == 3
+
+    simulate(scenario)
+
+
+def test_acks_0_resolves_without_an_offset() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, acks=0) as producer:
+            metadata = await (await producer.send(b"a"))
+            assert metadata.offset == -1
+        assert cluster.ids_given == 0
+        assert cluster.log(0).values == [b"a"]
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_explicit_acks_switch_idempotence_off_without_a_word(acks: int, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster, acks=acks) as producer:
+            await (await producer.send(b"a"))
+        assert cluster.log(0).batches == [(-1, -1, -1, 1)]
+
+    simulate(scenario)
+    assert not caplog.records
+
+
+def test_a_cluster_that_forbids_idempotence_is_served_without_after_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 2})
+        cluster.init_errors.extend([15, code_of(ClusterAuthorizationFailedError)])
+        async with producing(cluster) as producer:
+            for i in range(10):
+                await (await producer.send(b"%d" % i, partition=i % 2))
+        assert {batch[0] for p in (0, 1) for batch in cluster.log(p).batches} == {-1}
+
+    simulate(scenario)
+    assert [record.levelno for record in caplog.records].count(logging.WARNING) == 1
+    assert "without idempotence" in caplog.text
+
+
+def test_idempotence_that_was_asked_for_is_not_given_up() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        cluster.init_errors.append(code_of(ClusterAuthorizationFailedError))
+        async with producing(cluster, enable_idempotence=True) as producer:
+            future = await producer.send(b"a")
+            with pytest.raises(ClusterAuthorizationFailedError):
+                await future
+            with pytest.raises(ClusterAuthorizationFailedError):
+                await producer.send(b"b")
+        assert not cluster.requests
+
+    simulate(scenario)
+
+
+def test_other_partitions_go_on_while_one_fails() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 2})
+        async with producing(cluster, linger_ms=5) as producer:
+            await (await producer.send(b"x", partition=0))
+            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno, only=0))
+            bad, good = await producer.send(b"a", partition=0), await producer.send(b"b", partition=1)
+            assert (await good).offset == 0
+            with pytest.raises(TopicAuthorizationFailedError):
+                await bad
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 2)])
+def test_old_brokers_get_old_batches(version: int, magic: int) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1}, produce_version=version)
+        async with producing(cluster, acks=1) as producer:
+            await (await producer.send(b"a", b"k"))
+        (topic,) = cluster.requests[0][1].topic_data
+        assert bytes(topic.partition_data[0].records)[16] == magic
+        assert cluster.log(0).values == [b"a"]
+
+    simulate(scenario)

@@ -1,0 +1,199 @@
+"""What send() accepts, how it is serialized, and which partition it goes to."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from kafka.errors import IllegalArgumentError
+from kafka.partitioner import DefaultPartitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
+from kafka.producer.queues import TopicQueues
+from unit.producer.fake_cluster import FakeCluster
+from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.virtual_loop import simulate
+
+
+def sending(**configs: Any) -> Any:
+    """Run `check(producer)` on a producer for a topic of three partitions."""
+
+    def run(check: Any) -> FakeCluster:
+        async def scenario() -> FakeCluster:
+            cluster = FakeCluster({"t": 3})
+            async with producing(cluster, **configs) as producer:
+                await check(producer)
+            return cluster
+
+        return simulate(scenario)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ({"value": "text"}, TypeError, "value of a record for topic 't' has to be bytes or None, not str; pass bytes"),
+        ({"value": b"", "key": 5}, TypeError, "key_serializer"),
+        ({"value": None}, IllegalArgumentError, "key or value"),
+        ({"value": b"", "headers": {"a": b"b"}}, TypeError, "list of"),
+        ({"value": b"", "headers": [("a", "b")]}, TypeError, "pair"),
+        ({"value": b"", "headers": [(b"a", b"b")]}, TypeError, "pair"),
+        ({"value": b"", "headers": ["ab"]}, TypeError, "pair"),
+        ({"value": b"", "topic": "no/slash"}, IllegalArgumentError, "no topic's name"),
+        ({"value": b"", "topic": ""}, IllegalArgumentError, "no topic's name"),
+        ({"value": b"", "topic": b"t"}, TypeError, "str"),
+        ({"value": b"", "partition": 1.5}, TypeError, "int"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_what_was_expected(given: dict[str, Any], error: Any, text: str) -> None:
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(b"first")
+        with pytest.raises(error, match=text):
+            await producer.send(**given)
+
+    sending()(check)
+
+
+def test_buffers_of_other_kinds_are_taken() -> None:
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(bytearray(b"v"), memoryview(b"k"), partition=0)
+        await producer.send(b"w", headers=[("h", None), ["i", bytearray(b"x")]], partition=0)
+
+    cluster = sending()(check)
+    assert cluster.log(0).values == [b"v", b"w"]
+    assert cluster.log(0).keys == [b"k", None]
+
+
+def test_serializers_run_and_their_errors_say_where() -> None:
+    def explode(value: Any) -> bytes:
+        raise ZeroDivisionError("boom")
+
+    async def check(producer: FakeProducer) -> None:
+        await producer.send("ä", 5, partition=1)
+
+    cluster = sending(value_serializer=str.encode, key_serializer=lambda key: b"%d" % key)(check)
+    assert (cluster.log(1).values, cluster.log(1).keys) == (["ä".encode()], [b"5"])
+
+    async def check_error(producer: FakeProducer) -> None:
+        with pytest.raises(ZeroDivisionError) as raised:
+            await producer.send("x")
+        assert raised.value.__notes__ == ["raised by the value serializer, for a str that goes to topic 't'"]
+
+    sending(value_serializer=explode)(check_error)
+
+
+def test_what_a_serializer_returns_has_to_be_bytes() -> None:
+    async def check(producer: FakeProducer) -> None:
+        with pytest.raises(TypeError, match="that is what the value_serializer returned"):
+            await producer.send(b"x")
+
+    sending(value_serializer=lambda value: "text")(check)
+
+
+def test_serializer_objects_of_both_generations_work() -> None:
+    class Old:
+        def serialize(self, topic: str, value: Any) -> bytes:
+            return f"{topic}:{value}".encode()
+
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    class New:
+        def serialize(self, topic: str, headers: Any, data: Any) -> bytes:
+            return f"{topic}:{headers}:{data}".encode()
+
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(1, 2, headers=[("a", b"b")], partition=0)
+
+    old = Old()
+    cluster = sending(key_serializer=old, value_serializer=New())(check)
+    assert (cluster.log(0).keys, cluster.log(0).values) == ([b"t:2"], [b"t:[('a', b'b')]:1"])
+    assert old.closed
+
+
+def test_keys_go_where_javas_partitioner_puts_them() -> None:
+    async def check(producer: FakeProducer) -> None:
+        for i in range(100):
+            await producer.send(b"", b"key-%d" % i)
+
+    cluster = sending()(check)
+    for partition in range(3):
+        assert cluster.log(partition).keys
+        for key in cluster.log(partition).keys:
+            assert key is not None
+            assert (murmur2(key) & 0x7FFFFFFF) % 3 == partition == DefaultPartitioner()(key, [0, 1, 2], [])
+
+
+def test_records_without_a_key_stay_on_a_partition_for_a_batch_and_spread_evenly() -> None:
+    queues = TopicQueues("t", 4, [0, 1, 2], 1_000, random.Random(3))
+    picks = [queues.pick_sticky(100) for _ in range(3_000)]
+    runs = [picks[i : i + 10] for i in range(0, 3_000, 10)]
+    assert all(len(set(run)) == 1 for run in runs)
+    assert all(before[0] != after[0] for before, after in itertools.pairwise(runs))
+    assert set(picks) == {0, 1, 2}, "a partition without a leader is passed over"
+    assert all(count > 700 for count in Counter(picks).values())
+    queues.update(4, [3])
+    assert queues.pick_sticky(1) == 3, "the partition that it stayed on has lost its leader"
+
+
+def test_a_callable_partitioner_sees_the_key_and_the_partitions() -> None:
+    seen: list[Any] = []
+
+    def last(key: bytes | None, all_partitions: list[int], available: list[int]) -> int:
+        seen.append((key, all_partitions, available))
+        return all_partitions[-1]
+
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(b"x", b"k")
+
+    cluster = sending(partitioner=last)(check)
+    assert seen == [(b"k", [0, 1, 2], [0, 1, 2])]
+    assert cluster.log(2).values == [b"x"]
+
+
+def test_a_partitioner_object_sees_the_whole_record() -> None:
+    class ByValue(DefaultPartitioner):
+        def partition(self, topic: str, key: Any, key_bytes: Any, value: Any, value_bytes: Any, cluster: Any) -> int:
+            assert (topic, key, key_bytes, value_bytes) == ("t", "k", b"k", b"2")
+            assert cluster.partitions_for_topic("t") == {0, 1, 2}
+            return int(value)
+
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(2, "k")
+
+    configs = {"key_serializer": str.encode, "value_serializer": lambda value: b"%d" % value}
+    assert sending(partitioner=ByValue(), **configs)(check).log(2).values == [b"2"]
+
+
+@pytest.mark.parametrize("partitioner", [RoundRobinPartitioner(), StickyPartitioner()])
+def test_the_other_partitioners_are_taken(partitioner: Any) -> None:
+    async def check(producer: FakeProducer) -> None:
+        for _ in range(6):
+            await producer.send(b"x")
+
+    cluster = sending(partitioner=partitioner)(check)
+    counts = sorted(len(cluster.log(p).values) for p in range(3))
+    assert counts == ([2, 2, 2] if isinstance(partitioner, RoundRobinPartitioner) else [0, 0, 6])
+
+
+def test_a_partition_that_a_partitioner_makes_up_is_refused() -> None:
+    async def check(producer: FakeProducer) -> None:
+        with pytest.raises(IllegalArgumentError, match="the partitioner's choice is 9"):
+            await producer.send(b"x")
+
+    sending(partitioner=lambda *_: 9)(check)
+
+
+def test_an_int_in_the_place_of_headers_is_the_partition_as_in_kafka_python_1() -> None:
+    async def check(producer: FakeProducer) -> None:
+        await producer.send(b"x", b"k", headers=0)
+        await producer.send(b"y", b"k", headers=2)
+
+    cluster = sending()(check)
+    assert cluster.log(0).values == [b"x"]
+    assert cluster.log(2).values == [b"y"]
