@@ -1,0 +1,189 @@
+"""Offset commits and fetches against a scripted coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kafka.cluster import Backoff
+from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.offsets import GroupOffsets
+from kafka.errors import (
+    CommitFailedError,
+    GroupAuthorizationFailedError,
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    OffsetMetadataTooLargeError,
+    TopicAuthorizationFailedError,
+)
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.wire.api import offset_commit, offset_fetch
+from unit.coordinator.scripted_coordinator import ScriptedCoordinator, cluster
+from unit.producer.virtual_loop import simulate
+
+TP = TopicPartition("t", 3)
+MEMBER = Generation(5, "me", "range")
+
+
+def committed(code: int = 0) -> offset_commit.OffsetCommitResponse:
+    partition = offset_commit.OffsetCommitResponsePartition(partition_index=3, error_code=code)
+    topic = offset_commit.OffsetCommitResponseTopic(name="t", partitions=[partition])
+    return offset_commit.OffsetCommitResponse(topics=[topic])
+
+
+def fetched(offset: int, code: int = 0, group_code: int = 0) -> offset_fetch.OffsetFetchResponse:
+    partition = offset_fetch.OffsetFetchResponsePartitions(
+        partition_index=3, committed_offset=offset, committed_leader_epoch=2, metadata="m", error_code=code
+    )
+    topic = offset_fetch.OffsetFetchResponseTopics(name="t", partitions=[partition])
+    group = offset_fetch.OffsetFetchResponseGroup(group_id="g", topics=[topic], error_code=group_code)
+    return offset_fetch.OffsetFetchResponse(groups=[group])
+
+
+def play(scenario: Callable[[ScriptedCoordinator, GroupOffsets], Awaitable[None]], **options: Any) -> list[Any]:
+    """Run a scenario; returns what the group was told of refused commits."""
+    refused: list[Any] = []
+
+    async def main() -> None:
+        coordinator = ScriptedCoordinator(cluster(t=4))
+        coordinator.versions["OffsetFetchRequest"] = options.pop("fetch_version", 9)
+        stable = options.pop("require_stable", False)
+        offsets = GroupOffsets(
+            coordinator, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000)
+        )
+        await scenario(coordinator, offsets)
+
+    simulate(main)
+    return refused
+
+
+def test_a_commit_carries_the_membership_and_the_offsets() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", committed())
+        await offsets.commit({TP: OffsetAndMetadata(42, "note", 7)}, MEMBER, 1_000)
+        (request,) = coordinator.sent("OffsetCommit")
+        assert (request.group_id, request.generation_id_or_member_epoch, request.member_id) == ("g", 5, "me")
+        (topic,) = request.topics
+        (partition,) = topic.partitions
+        assert (topic.name, partition.partition_index, partition.committed_offset) == ("t", 3, 42)
+        assert (partition.committed_metadata, partition.committed_leader_epoch) == ("note", 7)
+
+    assert play(scenario) == []
+
+
+def test_nothing_is_sent_for_nothing() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        await offsets.commit({}, MEMBER, 1_000)
+        assert await offsets.fetch([], 1_000) == {}
+        assert coordinator.requests == []
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("code", [14, 3])
+def test_a_commit_is_tried_again_at_the_same_coordinator(code: int) -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", committed(code), committed(code), committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
+        assert len(coordinator.sent("OffsetCommit")) == 3
+        assert coordinator.forgotten == 0
+
+    play(scenario)
+
+
+def test_a_commit_is_tried_again_at_another_coordinator() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", KafkaConnectionError("gone"), committed(16), committed(15), committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
+        assert coordinator.forgotten == 3
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("code", [22, 25, 27])
+def test_a_commit_that_comes_too_late_says_so_and_tells_the_member(code: int) -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", committed(code))
+        with pytest.raises(CommitFailedError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 10_000)
+
+    assert play(scenario) == [(code, MEMBER)]
+
+
+def test_other_refusals_are_raised_as_they_are() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", committed(12), committed(30))
+        with pytest.raises(OffsetMetadataTooLargeError):
+            await offsets.commit({TP: OffsetAndMetadata(1, "x" * 5_000)}, MEMBER, 10_000)
+        with pytest.raises(GroupAuthorizationFailedError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 10_000)
+
+    assert play(scenario) == []
+
+
+def test_a_commit_gives_up_when_its_time_is_up_and_names_the_last_error() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetCommit", *[committed(15)] * 100)
+        with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailable"):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 3_000)
+        times = coordinator.times("OffsetCommit")
+        assert times[-1] - times[0] < 3
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_committed_offsets_are_read_from_a_list_of_groups(version: int) -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetFetch", fetched(42))
+        assert await offsets.fetch([TP, TopicPartition("t", 1)], 1_000) == {TP: OffsetAndMetadata(42, "m", 2)}
+        (request,) = coordinator.sent("OffsetFetch")
+        assert request.groups[0].topics[0].partition_indexes == [3, 1]
+        assert request.encode(version)
+
+    play(scenario, fetch_version=version)
+
+
+@pytest.mark.parametrize("version", [0, 1, 5, 7, None])
+def test_committed_offsets_are_read_from_older_brokers(version: int | None) -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        partition = offset_fetch.OffsetFetchResponsePartition(partition_index=3, committed_offset=9, metadata=None)
+        topic = offset_fetch.OffsetFetchResponseTopic(name="t", partitions=[partition])
+        coordinator.on("OffsetFetch", offset_fetch.OffsetFetchResponse(topics=[topic]))
+        assert await offsets.fetch([TP], 1_000) == {TP: OffsetAndMetadata(9, "", -1)}
+        (request,) = coordinator.sent("OffsetFetch")
+        assert request.encode(6 if version is None else version)
+        assert request.require_stable is (version == 7)
+
+    play(scenario, fetch_version=version, require_stable=True)
+
+
+def test_a_partition_without_a_commit_is_left_out() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetFetch", fetched(-1))
+        assert await offsets.fetch([TP], 1_000) == {}
+
+    play(scenario)
+
+
+def test_offsets_of_an_open_transaction_are_waited_for() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetFetch", fetched(-1, code=88), fetched(-1, code=88), fetched(5))
+        assert (await offsets.fetch([TP], 10_000))[TP].offset == 5
+        assert coordinator.forgotten == 0
+
+    play(scenario)
+
+
+def test_refused_reads_are_raised() -> None:
+    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+        coordinator.on("OffsetFetch", fetched(-1, code=29), fetched(-1, group_code=30))
+        with pytest.raises(TopicAuthorizationFailedError) as caught:
+            await offsets.fetch([TP], 1_000)
+        assert caught.value.args == ({"t"},)
+        with pytest.raises(GroupAuthorizationFailedError):
+            await offsets.fetch([TP], 1_000)
+
+    play(scenario)
