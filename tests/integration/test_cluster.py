@@ -3,6 +3,9 @@
 import asyncio
 import base64
 import json
+import subprocess
+import sys
+import textwrap
 import time
 
 import pytest
@@ -225,3 +228,20 @@ def test_a_client_outlives_the_restart_of_its_broker(java_tools, tmp_path):
                 admin.create_topics([NewTopic("lost", 1, 1)], timeout_ms=100)
             kafka.restart()
             assert "kept" in admin.list_topics()
+
+
+def test_the_interpreter_exits_at_once_though_a_client_is_open_and_its_broker_gone():
+    program = """
+        import sys
+        from kafka.admin import KafkaAdminClient
+        from kafka.broker import EmbeddedBroker
+        with EmbeddedBroker() as broker:
+            admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+            admin.list_topics()
+        sys.exit(3)
+    """
+    began = time.monotonic()
+    command = [sys.executable, "-X", "dev", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 3)
+    assert time.monotonic() - began < 15

@@ -65,9 +65,9 @@ class ClusterMetadata:
         """All brokers."""
         return set(self._nodes.values())
 
-    def broker_metadata(self, node_id: int) -> BrokerMetadata | None:
+    def broker_metadata(self, broker_id: int) -> BrokerMetadata | None:
         """A broker by its id; None: there is none."""
-        return self._nodes.get(node_id)
+        return self._nodes.get(broker_id)
 
     def topics(self, exclude_internal_topics: bool = True) -> set[str]:
         """The topics known, without internal ones such as ``__consumer_offsets`` unless asked for."""
@@ -88,15 +88,24 @@ class ClusterMetadata:
         found = self._topics.get(tp.topic)
         return found.partitions.get(tp.partition) if found is not None else None
 
-    def leader_for_partition(self, tp: TopicPartition) -> int | None:
+    def leader_for_partition(self, partition: TopicPartition) -> int | None:
         """The id of the leader; None: the partition is not known or has no leader."""
-        found = self.partition_metadata(tp)
+        found = self.partition_metadata(partition)
         return found.leader if found is not None and found.leader >= 0 else None
 
     def leader_epoch(self, tp: TopicPartition) -> int:
         """The epoch of the leader (KIP-320), -1: not known."""
         found = self.partition_metadata(tp)
         return found.leader_epoch if found is not None else -1
+
+    def partitions_for_broker(self, broker_id: int) -> set[TopicPartition]:
+        """The partitions that a broker leads."""
+        return {
+            TopicPartition(name, number)
+            for name, topic in self._topics.items()
+            for number, each in topic.partitions.items()
+            if each.leader == broker_id
+        }
 
     def topic_id(self, topic: str) -> UUID | None:
         """The id of a topic (KIP-516); None: not known, or the brokers have no ids."""

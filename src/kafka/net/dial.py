@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable
 
 from kafka.config import ConnectionOptions
-from kafka.errors import KafkaConnectionError
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError
 from kafka.net.stream import Stream
 
 _STAGGER_S = 0.25
@@ -182,4 +182,10 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
     if options.send_buffer_bytes is not None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, options.send_buffer_bytes)
     for level, name, value in options.socket_options:
-        sock.setsockopt(level, name, value)
+        try:
+            sock.setsockopt(level, name, value)
+        except (OSError, TypeError) as error:
+            stream.abort()
+            raise KafkaConfigurationError(
+                f"'socket_options' has ({level!r}, {name!r}, {value!r}), which this system refuses: {error}"
+            ) from error

@@ -51,6 +51,7 @@ def test_an_answer_becomes_a_picture_of_the_cluster():
     assert metadata.leader_for_partition(TopicPartition("t", 1)) is None
     assert metadata.leader_for_partition(TopicPartition("t", 9)) is None
     assert metadata.leader_epoch(TopicPartition("t", 1)) == 6
+    assert metadata.partitions_for_broker(1) == {TopicPartition("t", 0)}
     assert metadata.topic_id("t") == FIRST
     assert metadata.topic_name(SECOND) == "__offsets"
 

@@ -206,6 +206,17 @@ async def test_a_proxy_is_refused_as_long_as_there_is_none():
         await connect(SimpleNamespace(host="localhost", port=1), socks5_proxy="socks5://localhost:1080")
 
 
+async def test_socket_options_are_set_and_a_wrong_one_is_named(broker):
+    connection = await connect(broker, send_buffer_bytes=50_000, receive_buffer_bytes=60_000)
+    sock = connection._stream.extra("socket")
+    assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) >= 50_000
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= 60_000
+    await connection.close()
+    with pytest.raises(KafkaConfigurationError, match=r"\(99999, 1, 1\)"):
+        await connect(broker, socket_options=[(99_999, 1, 1)])
+
+
 # Requests
 
 

@@ -1,0 +1,99 @@
+"""What a forked child shares with its parent: nothing."""
+
+import asyncio
+import os
+import stat
+
+import pytest
+
+from kafka.config import parse_admin
+from kafka.errors import ForkedClientError
+from kafka.net import Connection, LoopThread
+from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from unit.net.scripted import ScriptedBroker
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture
+async def broker():
+    async with ScriptedBroker() as broker:
+        broker.on("Heartbeat", lambda *_: HeartbeatResponse())
+        yield broker
+
+
+@pytest.fixture
+async def connection(broker):
+    parsed = parse_admin({})
+    opening = Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+    connection = await asyncio.to_thread(LoopThread.shared().run, opening, 10)
+    yield connection
+    await asyncio.to_thread(LoopThread.shared().run, connection.close(), 10)
+
+
+def in_child(check):
+    """Whether ``check()`` is true in a forked child."""
+    child = os.fork()
+    if child == 0:
+        ok = False
+        try:
+            ok = check()
+        finally:
+            os._exit(0 if ok else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def heartbeat():
+    return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+async def test_a_child_has_no_way_to_the_parents_socket_and_the_parent_goes_on(connection):
+    thread = LoopThread.shared()
+    descriptor = connection._stream.extra("socket").fileno()
+
+    def check():
+        try:
+            thread.run(connection.send(heartbeat()), 5)
+        except ForkedClientError:
+            return not stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+        return False
+
+    assert in_child(check)
+    assert stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+    assert await asyncio.to_thread(thread.run, connection.send(heartbeat()), 10) == HeartbeatResponse()
+
+
+async def test_the_broker_sees_the_parent_close_while_a_child_lives(broker, connection):
+    go_on, may_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(go_on, 1)
+        os._exit(0)
+    try:
+        await asyncio.to_thread(LoopThread.shared().run, connection.close(), 10)
+        async with asyncio.timeout(5):
+            while broker._writers:
+                await asyncio.sleep(0)
+    finally:
+        os.write(may_end, b"x")
+        os.waitpid(child, 0)
+        os.close(go_on)
+        os.close(may_end)
+
+
+async def test_a_child_opens_connections_of_its_own(broker, connection):
+    parsed = parse_admin({})
+
+    def check():
+        async def use():
+            own = await Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+            answer = await own.send(heartbeat())
+            await own.close()
+            return answer == HeartbeatResponse()
+
+        return LoopThread.shared().run(use(), 10)
+
+    assert await asyncio.to_thread(in_child, check)
