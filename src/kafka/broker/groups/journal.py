@@ -110,7 +110,8 @@ def _entries(data: bytes) -> Iterator[tuple[int, Any]]:
     while position + _HEAD.size <= len(data):
         length, checksum = _HEAD.unpack_from(data, position)
         body = data[position + _HEAD.size : position + _HEAD.size + length]
-        if len(body) < length or zlib.crc32(body) != checksum:
+        # No entry is empty, but a tail of zeros, as file systems leave it, would pass for empty ones.
+        if not body or len(body) < length or zlib.crc32(body) != checksum:
             return
         position += _HEAD.size + length
         yield position, json.loads(body)
