@@ -18,7 +18,7 @@ from kafka.structs import TopicPartition
 from kafka.wire import message_class
 
 FORMAT = "kafka_columnar"
-WAIT_S = 60.0
+WAIT_S = 180.0
 
 
 @pytest.fixture(scope="session")

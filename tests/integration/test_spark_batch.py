@@ -203,7 +203,8 @@ def test_a_write_arrives_with_keys_headers_and_partitions(spark, broker, make_to
     topic = make_topic(partitions=3)
     frame = spark.sql(
         "select cast(id as string) as value, cast(concat('k', id) as binary) as key, cast(id % 3 as int) as partition,"
-        " array(named_struct('key', 'h', 'value', cast(concat('h', id) as binary))) as headers, id as ignored from range(300)"
+        " array(named_struct('key', 'h', 'value', cast(concat('h', id) as binary))) as headers, id as ignored"
+        " from range(300)"
     )
     frame.write.format(FORMAT).options(**options(broker, topic=topic)).mode("append").save()
     records = consume(broker.bootstrap_servers, topic)

@@ -104,19 +104,17 @@ def test_the_checkpoint_has_the_layout_of_sparks_connector(spark, broker, make_t
 def test_a_checkpoint_of_sparks_connector_goes_on(spark, broker, make_topic, tmp_path):
     topic = make_topic(partitions=2)
     produce(broker.bootstrap_servers, topic, numbered(20, partitions=2))
-    drain(load_stream(spark, broker, topic, startingOffsets="earliest"), tmp_path / "ours")
+    drain(load_stream(spark, broker, topic, startingOffsets="earliest"), tmp_path)
     as_its_own = {topic: {"0": 7, "1": 9}}
-    checkpoint = tmp_path / "checkpoint"
-    (tmp_path / "ours" / "checkpoint").rename(checkpoint)
-    offsets = checkpoint / "offsets" / "0"
+    offsets = tmp_path / "checkpoint" / "offsets" / "0"
     lines = offsets.read_text().splitlines()
     offsets.write_text("\n".join([*lines[:-1], json.dumps(as_its_own, separators=(",", ":"))]))
-    for checksum in checkpoint.rglob(".*.crc"):
+    for checksum in (tmp_path / "checkpoint").rglob(".*.crc"):
         checksum.unlink()
     produce(broker.bootstrap_servers, topic, numbered(2, partitions=2, first=20))
     drain(load_stream(spark, broker, topic), tmp_path)
     behind = [number for number in range(22) if number // 2 >= (7, 9)[number % 2]]
-    assert written(spark, tmp_path) == behind
+    assert written(spark, tmp_path) == sorted([*range(20), *behind])
     assert logged_ends(tmp_path)[-1] == {topic: {"0": 11, "1": 11}}
 
 

@@ -32,10 +32,14 @@ from kafka.spark.values import (
 log = logging.getLogger(__name__)
 
 _READER_FETCH = {
+    "fetch_max_wait_ms": 25,
     "max_partition_fetch_bytes": 8 * 1024 * 1024,
     "receive_message_max_bytes": 256 * 1024 * 1024,
 }
-"""Defaults of a task's consumer that differ from a consumer's: a task reads few partitions, each as fast as it can."""
+"""Defaults of a task's consumer that differ from a consumer's.
+
+A task reads few partitions, each as fast as it can, and what it reads is there already: a broker that waits for more
+records would only keep the connection from the next task."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
