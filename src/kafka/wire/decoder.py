@@ -11,6 +11,7 @@ of its own size, and an endless loop is impossible.
 from __future__ import annotations
 
 import struct as _struct
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -37,6 +38,12 @@ ARRAY = cython.declare(cython.int, int(Kind.ARRAY))
 STRUCT = cython.declare(cython.int, int(Kind.STRUCT))
 
 _float64 = _struct.Struct(">d")
+
+
+@lru_cache(maxsize=4096)
+def _uuid(data: bytes) -> UUID:
+    """Make a uuid of its 16 bytes; topic ids come again and again, and making one takes a microsecond."""
+    return UUID(bytes=data)
 
 
 @cython.final
@@ -248,7 +255,7 @@ class Decoder:
             return self.uint16()
         if kind == UUID_KIND:
             at = self.take(16)
-            return UUID(bytes=bytes(self.source[at : at + 16]))
+            return _uuid(bytes(self.source[at : at + 16]))
         if kind == FLOAT64:
             return _float64.unpack_from(self.source, self.take(8))[0]
         return self.blob(field, kind)
@@ -275,8 +282,8 @@ class Decoder:
 
     @cython.cfunc
     def struct(self, plan: ReadPlan) -> object:
-        target: type[Any] = plan.target
-        made = target.__new__(target)
+        target: type = plan.target
+        made = target.__new__(target)  # type: ignore[call-overload]  # the class is a message's, not a metaclass
         values: dict[str, Any] = made.__dict__
         field: ReadField | None = None
         try:

@@ -29,10 +29,10 @@ class Struct:
     _NAMES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **values: Any) -> None:
-        for name in values:
-            if name not in self._NAMES:
-                raise TypeError(f"{type(self).__name__} has no field {name!r}; it has {', '.join(sorted(self._NAMES))}")
-        self.__dict__.update(values)
+        if not self._NAMES.issuperset(values):
+            unknown, known = ", ".join(sorted(values.keys() - self._NAMES)), ", ".join(sorted(self._NAMES))
+            raise TypeError(f"{type(self).__name__} has no field {unknown}; it has {known}")
+        self.__dict__ = values
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)

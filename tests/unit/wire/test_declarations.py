@@ -171,7 +171,7 @@ def test_defaults_are_not_shared() -> None:
 
 
 def test_a_field_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(TypeError, match="FetchTopic has no field 'name'; it has partitions"):
+    with pytest.raises(TypeError, match="FetchTopic has no field name; it has partitions"):
         FetchTopic(name="t")  # type: ignore[call-arg]
 
 

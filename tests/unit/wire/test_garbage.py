@@ -98,7 +98,7 @@ def test_bytes_that_look_like_lengths(target: tuple[type[Message], int], words: 
 @settings(thorough, max_examples=500)
 @given(key=st.sampled_from(sorted(API_NAMES)), version=st.integers(0, 20), data=st.binary(max_size=60))
 def test_random_frames(key: int, version: int, data: bytes) -> None:
-    request, version = with_version(request_class(key), version)
+    _, version = with_version(request_class(key), version)
     start = key.to_bytes(2, "big") + version.to_bytes(2, "big")
     for read in (framing.decode_request, lambda frame: framing.decode_response(request_class(key), version, frame)):
         with contextlib.suppress(WireFormatError):
