@@ -6,7 +6,7 @@ message's: a flexible version of a message has a flexible header (KIP-482), with
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
 from kafka.wire import encoder
@@ -74,17 +74,23 @@ def correlation_id(frame: Any) -> int:
     return ResponseHeader.decode_prefix(frame, 0)[0].correlation_id
 
 
-def decode_response(request: type[Request[R]], version: int, frame: Any) -> R:
+@overload
+def decode_response(request: type[Request[R]], version: int, frame: Any) -> R: ...
+@overload
+def decode_response(request: type[Message], version: int, frame: Any) -> Message: ...
+def decode_response(request: type[Any], version: int, frame: Any) -> Message:
     """Read the response to a version of a request, given the bytes after the size; records are views of them.
 
     Raises:
         WireFormatError: the bytes are no such response.
         UnsupportedVersionError: the request has no such version.
+        TypeError: `request` is no class of requests.
     """
+    if not issubclass(request, Request):
+        raise TypeError(f"expected the class of a request, got {request.__name__}")
     response = request.RESPONSE
     _, start = ResponseHeader.decode_prefix(frame, response_header_version(response, version))
-    made: R = _rest(response, version, frame, start)  # type: ignore[assignment]  # the request's parameter says which
-    return made
+    return _rest(response, version, frame, start)
 
 
 def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:

@@ -98,6 +98,11 @@ def test_bytes_left_over_are_refused() -> None:
         framing.decode_response(HeartbeatRequest, 4, frame + b"x")
 
 
+def test_only_a_request_has_a_response() -> None:
+    with pytest.raises(TypeError, match="expected the class of a request, got HeartbeatResponse"):
+        framing.decode_response(HeartbeatResponse, 0, bytes(10))
+
+
 @pytest.mark.parametrize("length", [0, 3])
 def test_a_frame_without_a_header_is_refused(length: int) -> None:
     for read in (framing.correlation_id, framing.decode_request, framing.decode_request_header):
