@@ -116,6 +116,8 @@ def _bounded(decompress_into: object, data: memoryview, bound: int, max_size: in
         if bound > max_size:
             raise CodecError(f"{error}, with {max_size} bytes allowed to come out of {len(data)}") from error
         raise
+    if size > max_size:
+        raise CodecError(f"{size} bytes came out of {len(data)}, {max_size} are allowed")
     del result[size:]
     return result
 

@@ -6,8 +6,6 @@ Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Fram
 
 from __future__ import annotations
 
-from typing import Literal
-
 import cramjam
 
 from kafka.record.memory import allocate
@@ -29,22 +27,30 @@ _LINKED, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 
 def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -> bytes:
     """Compress into one frame; `level` above 1 asks for the slower, denser matching."""
     view = memoryview(data)
-    parts = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
-    mode: Literal["high_compression"] | None = None
-    if level is not None and level > 1:
-        mode = "high_compression"
-    for start in range(0, len(view), _BLOCK_SIZE):
-        plain = view[start : start + _BLOCK_SIZE]
-        block = bytes(
-            cramjam.lz4.compress_block(plain, mode=mode, compression=level if mode else None, store_size=False)
-        )
-        size = len(block)
-        if size >= len(plain):
-            parts += ((len(plain) | _STORED).to_bytes(4, "little"), bytes(plain))
-        else:
-            parts += (size.to_bytes(4, "little"), block)
+    parts: list[Buffer] = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
+    blocks = _quick_blocks(view) if level is None or level <= 1 else _dense_blocks(view, level)
+    for block, stored in blocks:
+        parts += ((len(block) | (_STORED if stored else 0)).to_bytes(4, "little"), block)
     parts.append(_END_MARK)
     return b"".join(parts)
+
+
+def _quick_blocks(view: memoryview) -> list[tuple[Buffer, bool]]:
+    """Compress block by block; what does not become smaller is stored."""
+    blocks: list[tuple[Buffer, bool]] = []
+    for start in range(0, len(view), _BLOCK_SIZE):
+        plain = view[start : start + _BLOCK_SIZE]
+        block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
+        blocks.append((block, False) if len(block) < len(plain) else (plain, True))
+    return blocks
+
+
+def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]:
+    """The blocks of a frame by cramjam, whose own frames have checksums that nobody needs within a batch."""
+    compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
+    compressor.compress(bytes(view))
+    frame = memoryview(bytes(compressor.finish()))
+    return _blocks(frame, 15 if frame[4] & _CONTENT_SIZE else 7, bool(frame[4] & _BLOCK_CHECKSUM))
 
 
 def decompress(data: memoryview, max_size: int) -> bytearray:
@@ -73,6 +79,8 @@ def decompress(data: memoryview, max_size: int) -> bytearray:
         if bound > max_size:
             raise ValueError(f"{error}, with {max_size} bytes allowed to come out of {len(data)}") from error
         raise
+    if size > max_size:
+        raise ValueError(f"an lz4 frame of {len(data)} bytes holds more than the {max_size} bytes allowed")
     del result[size:]
     return result
 

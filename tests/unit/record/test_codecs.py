@@ -1,0 +1,169 @@
+"""Compression: round trips, foreign framings, damage, and data that would grow without end."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import random
+import tracemalloc
+import zlib
+
+import cramjam
+import pytest
+
+from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
+from kafka.record import Compression, decode_batches
+from kafka.record.codecs import CodecError, compress, decompress
+
+from .samples import batch
+
+CODECS = [codec for codec in Compression if codec]
+_random = random.Random(7)
+TEXTS = {
+    "empty": b"",
+    "one byte": b"x",
+    "text": b"some text that repeats itself, " * 9000,
+    "zeros": bytes(3_000_000),
+    "noise": _random.randbytes(200_000),
+    "mixed": (_random.randbytes(100) + bytes(900)) * 300,
+    "a whole block": b"0123456789abcdef" * 4096,
+}
+
+
+@pytest.mark.parametrize("level", [None, 1, 6])
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_round_trip(codec: Compression, name: str, level: int | None) -> None:
+    text = TEXTS[name]
+    packed = bytes(compress(codec, text, level=level))
+    assert decompress(codec, memoryview(packed)) == text
+    assert decompress(codec, memoryview(packed), len(text)) == text
+
+
+@pytest.mark.parametrize("name", ["one byte", "text", "mixed"])
+@pytest.mark.parametrize("codec", CODECS)
+def test_more_than_allowed_is_refused(codec: Compression, name: str) -> None:
+    packed = bytes(compress(codec, TEXTS[name]))
+    with pytest.raises(CodecError):
+        decompress(codec, memoryview(packed), len(TEXTS[name]) - 1)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_data_that_would_grow_without_end_are_stopped(codec: Compression) -> None:
+    packed = bytes(compress(codec, bytes(64 << 20)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(CodecError):
+            decompress(codec, memoryview(packed), 1 << 20)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_limit_applies_to_a_batch() -> None:
+    data = batch(bytes(100_000), compression=Compression.GZIP)
+    assert len(decode_batches(data, max_decompressed_size=101_000)) == 1
+    with pytest.raises(CorruptRecordException, match="50000"):
+        decode_batches(data, max_decompressed_size=50_000)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_truncated_data_are_refused(codec: Compression) -> None:
+    packed = bytes(compress(codec, TEXTS["mixed"][:5000]))
+    for size in range(0 if codec not in (Compression.GZIP, Compression.SNAPPY) else 17, len(packed)):
+        try:
+            plain = decompress(codec, memoryview(packed[:size]))
+        except CodecError:
+            continue
+        assert plain == b""
+        assert size <= 16
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_damaged_data_raise_nothing_else(codec: Compression) -> None:
+    packed = bytes(compress(codec, TEXTS["mixed"][:3000]))
+    rng = random.Random(3)
+    for _ in range(2000):
+        damaged = bytearray(packed)
+        for _ in range(rng.randrange(1, 4)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        with contextlib.suppress(CodecError):
+            decompress(codec, memoryview(bytes(damaged)), 1 << 20)
+
+
+def test_a_codec_that_does_not_exist() -> None:
+    with pytest.raises(UnsupportedCompressionTypeError, match="got 6"):
+        decompress(6, memoryview(b"x"))
+
+
+def test_raw_snappy_is_read() -> None:
+    packed = bytes(cramjam.snappy.compress_raw(TEXTS["mixed"]))
+    assert decompress(Compression.SNAPPY, memoryview(packed)) == TEXTS["mixed"]
+
+
+def test_a_snappy_size_that_cannot_be_is_refused_before_allocating() -> None:
+    with pytest.raises(CodecError, match="cannot have"):
+        decompress(Compression.SNAPPY, memoryview(b"\xff\xff\xff\xff\x07" + bytes(20)))
+
+
+def test_gzip_of_several_members_is_read() -> None:
+    packed = gzip.compress(b"first, " * 50) + gzip.compress(b"second")
+    assert decompress(Compression.GZIP, memoryview(packed)) == b"first, " * 50 + b"second"
+    with pytest.raises(CodecError, match="the 355 bytes allowed"):
+        decompress(Compression.GZIP, memoryview(packed), 355)
+
+
+def test_gzip_that_lies_about_its_size_is_read_or_refused() -> None:
+    packed = gzip.compress(b"some bytes")
+    with pytest.raises(CodecError):
+        decompress(Compression.GZIP, memoryview(packed[:-4] + b"\xff\xff\xff\xff"))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("checksum", [False, True])
+@pytest.mark.parametrize("name", ["text", "mixed", "noise", "one byte"])
+def test_lz4_frames_of_other_writers_are_read(linked: bool, checksum: bool, name: str) -> None:
+    compressor = cramjam.lz4.Compressor(level=1, content_checksum=checksum, block_linked=linked)
+    compressor.compress(TEXTS[name])
+    frame = bytes(compressor.finish())
+    assert decompress(Compression.LZ4, memoryview(frame)) == TEXTS[name]
+    assert decompress(Compression.LZ4, memoryview(bytes(cramjam.lz4.compress(TEXTS[name])))) == TEXTS[name]
+
+
+def test_lz4_header_checksums_are_not_looked_at_in_any_shape_of_frame() -> None:
+    for frame in (bytes(cramjam.lz4.compress(TEXTS["text"])), bytes(compress(Compression.LZ4, TEXTS["text"]))):
+        at = 14 if frame[4] & 8 else 6
+        broken = frame[:at] + bytes((frame[at] ^ 0xFF,)) + frame[at + 1 :]
+        assert decompress(Compression.LZ4, memoryview(broken)) == TEXTS["text"]
+
+
+def test_lz4_of_magic_0_has_the_header_checksum_of_old_kafka() -> None:
+    assert bytes(compress(Compression.LZ4, b"x", magic=0))[:7] == bytes.fromhex("04224d1860401a")
+    assert bytes(compress(Compression.LZ4, b"x", magic=1))[:7] == bytes.fromhex("04224d18604082")
+
+
+def test_lz4_frames_are_read_by_others() -> None:
+    for level in (1, 9):
+        frame = compress(Compression.LZ4, TEXTS["mixed"], level=level)
+        assert bytes(cramjam.lz4.decompress(frame)) == TEXTS["mixed"]
+
+
+def test_xerial_blocks_are_those_of_java() -> None:
+    packed = bytes(compress(Compression.SNAPPY, TEXTS["noise"]))
+    assert packed[:16] == b"\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"
+    first = int.from_bytes(packed[16:20], "big")
+    assert len(bytes(cramjam.snappy.decompress_raw(packed[20 : 20 + first]))) == 32 * 1024
+
+
+def test_zstd_frames_with_and_without_their_size_are_read() -> None:
+    compressor = cramjam.zstd.Compressor(level=3)
+    for start in range(0, len(TEXTS["mixed"]), 10_000):
+        compressor.compress(TEXTS["mixed"][start : start + 10_000])
+    for packed in (bytes(compressor.finish()), bytes(cramjam.zstd.compress(TEXTS["mixed"]))):
+        assert decompress(Compression.ZSTD, memoryview(packed)) == TEXTS["mixed"]
+        skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
+        assert decompress(Compression.ZSTD, memoryview(skippable + packed + packed)) == TEXTS["mixed"] * 2
+
+
+def test_gzip_is_what_zlib_reads() -> None:
+    assert zlib.decompress(bytes(compress(Compression.GZIP, TEXTS["mixed"])), wbits=31) == TEXTS["mixed"]

@@ -1,0 +1,142 @@
+"""Encoding one record after the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka.errors import UnsupportedCompressionTypeError, UnsupportedForMessageFormatError
+from kafka.record import BatchBuilder, Compression, batch_headers, check_batch, decode_batches
+
+from .samples import Record, rows
+
+FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in Compression if magic == 2 or codec != Compression.ZSTD]
+
+binary = st.none() | st.binary(max_size=300)
+headers = st.lists(st.tuples(st.text(max_size=20), st.none() | st.binary(max_size=40)), max_size=4)
+records = st.lists(st.tuples(st.integers(0, 2**44), binary, binary, headers), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(("magic", "codec"), FORMATS)
+@given(given_records=records, base_offset=st.integers(0, 2**50))
+@settings(max_examples=25, deadline=None)
+def test_what_is_built_is_read_back(magic: int, codec: Compression, given_records: list, base_offset: int) -> None:
+    builder = BatchBuilder(magic, codec, size_limit=1000)
+    expected: list[Record] = []
+    for index, (timestamp, key, value, with_headers) in enumerate(given_records):
+        kept = with_headers if magic == 2 else []
+        assert builder.append(timestamp, key, value, kept) == index
+        expected.append((base_offset + index, timestamp if magic else -1, key, value, kept))
+    data = builder.build(base_offset=base_offset)
+    for header in batch_headers(data):
+        check_batch(data, header)
+    columns = decode_batches(data)
+    assert rows(columns) == expected
+    assert columns.bytes_consumed == len(data)
+
+
+def test_a_batch_can_be_built_again_with_another_state() -> None:
+    builder = BatchBuilder(compression=Compression.GZIP)
+    builder.append(5, b"k", b"v")
+    builder.append(9, None, b"w")
+    first = next(batch_headers(builder.build(producer_id=1, producer_epoch=2, base_sequence=3, transactional=True)))
+    assert (first.producer_id, first.producer_epoch, first.base_sequence, first.is_transactional) == (1, 2, 3, True)
+    assert (first.count, first.max_timestamp, first.codec, first.leader_epoch) == (2, 9, Compression.GZIP, -1)
+    second = next(batch_headers(builder.build(producer_id=4, producer_epoch=5, base_sequence=6)))
+    assert (second.producer_id, second.producer_epoch, second.base_sequence, second.is_transactional) == (
+        4,
+        5,
+        6,
+        False,
+    )
+
+
+def test_sizes_are_known_before_building() -> None:
+    builder = BatchBuilder(size_limit=200)
+    assert (builder.count, builder.size_in_bytes, builder.max_timestamp) == (0, 61, -1)
+    assert builder.has_room_for(None, b"x" * 10_000, ())
+    builder.append(7, b"key", b"x" * 60, ())
+    assert builder.size_in_bytes == len(builder.build())
+    assert (builder.count, builder.base_timestamp, builder.max_timestamp) == (1, 7, 7)
+    assert builder.has_room_for(b"k", b"v", ())
+    assert builder.has_room_for(b"k", b"v", [("h", b"v")])
+    assert not builder.has_room_for(b"k", b"x" * 60, ())
+    assert not builder.has_room_for(b"k", b"v", [("h", b"x" * 60)])
+
+
+def test_a_record_with_room_never_makes_the_batch_larger_than_its_limit() -> None:
+    builder = BatchBuilder(size_limit=5000)
+    size = 0
+    while builder.has_room_for(b"k" * (size % 7), b"v" * size, [("header", b"h" * (size % 5))]):
+        builder.append(10**12 * (size % 3), b"k" * (size % 7), b"v" * size, [("header", b"h" * (size % 5))])
+        size += 1
+    assert 4000 < builder.size_in_bytes <= 5000
+
+
+def test_bytes_like_keys_and_values_are_taken() -> None:
+    builder = BatchBuilder()
+    builder.append(1, bytearray(b"k"), memoryview(b"value")[1:3])
+    assert rows(decode_batches(builder.build())) == [(0, 1, b"k", b"al", [])]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "with_headers"),
+    [("k", b"v", ()), (b"k", "v", ()), (b"k", 7, ()), (b"k", b"v", [(b"h", b"v")]), (b"k", b"v", [("h", "v")])],
+)
+def test_what_is_not_serialized_is_refused(key: object, value: object, with_headers: object) -> None:
+    builder = BatchBuilder()
+    with pytest.raises(TypeError, match="Expected the"):
+        builder.append(1, key, value, with_headers)  # type: ignore[arg-type]
+    assert builder.count == 0
+
+
+@pytest.mark.parametrize("timestamp", [-2, 1 << 62])
+def test_a_timestamp_that_cannot_be_is_refused(timestamp: int) -> None:
+    with pytest.raises(ValueError, match="timestamp"):
+        BatchBuilder().append(timestamp, None, b"v")
+
+
+def test_headers_need_magic_2() -> None:
+    with pytest.raises(UnsupportedForMessageFormatError, match="magic 1"):
+        BatchBuilder(1).append(1, None, b"v", [("h", b"v")])
+
+
+def test_zstd_needs_magic_2() -> None:
+    builder = BatchBuilder(1, Compression.ZSTD)
+    builder.append(1, None, b"v")
+    with pytest.raises(UnsupportedCompressionTypeError, match="zstd needs magic 2"):
+        builder.build()
+
+
+def test_an_empty_batch_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one record"):
+        BatchBuilder().build()
+
+
+@pytest.mark.parametrize(("magic", "codec"), [(3, 0), (-1, 0), (2, 5)])
+def test_formats_that_do_not_exist_are_refused(magic: int, codec: int) -> None:
+    with pytest.raises(ValueError, match=r"magic|Compression"):
+        BatchBuilder(magic, codec)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("codec", "low", "high"), [(Compression.GZIP, 1, 9), (Compression.ZSTD, 1, 15), (Compression.LZ4, 1, 9)]
+)
+def test_a_higher_level_compresses_better(codec: Compression, low: int, high: int) -> None:
+    sizes = []
+    for level in (low, high):
+        builder = BatchBuilder(2, codec, compression_level=level)
+        for n in range(2000):
+            builder.append(n, b"%d" % (n * 7919 % 1000), b"some value %d" % (n * n % 977))
+        sizes.append(len(builder.build()))
+        assert len(decode_batches(builder.build())) == 2000
+    assert sizes[1] < sizes[0]
+
+
+def test_timestamps_may_go_back() -> None:
+    builder = BatchBuilder()
+    for timestamp in (1000, 0, 2**45, 5):
+        builder.append(timestamp, None, None)
+    assert [timestamp for _, timestamp, *_ in rows(decode_batches(builder.build()))] == [1000, 0, 2**45, 5]
+    assert builder.max_timestamp == 2**45
