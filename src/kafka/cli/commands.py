@@ -1,0 +1,61 @@
+"""The commands by name, and the one place where errors become a line on standard error."""
+
+import importlib
+import logging
+import os
+import sys
+from typing import Any
+
+import click
+
+from kafka.errors import KafkaError
+from kafka.version import __version__
+
+COMMANDS = {
+    "broker": "Run the embedded broker.",
+    "demo": "Stream a year of flights through a broker and Spark.",
+    "doctor": "Show what is installed and which variant is loaded.",
+}
+"""Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
+
+
+class LazyCommands(click.Group):
+    """A group that imports a command's module when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (KafkaError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                sys.stderr.close()
+                raise SystemExit(1) from None
+            raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] in ("kafka", "pyspark_kafka_columnar"):
+                raise
+            raise click.ClickException(
+                f"this command needs {error.name!r}, which is not installed; "
+                "install it with: pip install 'kafka-columnar[demo]'"
+            ) from error
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="kafka-columnar")
+@click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
+def commands(verbose: int) -> None:
+    """Apache Kafka for Python: a broker for development, and a pipeline through Spark."""
+    level = os.environ.get("KAFKA_LOG_LEVEL", {0: "WARNING", 1: "INFO"}.get(verbose, "DEBUG"))
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,81 @@
+"""Is what came out what should have come out?"""
+
+import json
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from kafka.cli.demo.ingest import RESULT_TOPIC
+from kafka.consumer import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+COLUMNS = [
+    "hour",
+    "origin",
+    "airport",
+    "flights",
+    "cancelled",
+    "dep_delay",
+    "arr_delay",
+    "worst_dep_delay",
+    "worst_airline",
+    "worst_destination",
+]
+
+
+class DifferentResult(KafkaError):
+    """The stream's result is not that of the same computation in pandas."""
+
+
+def from_topic(bootstrap_servers: str, starting: dict[int, int], ending: dict[int, int]) -> pd.DataFrame:
+    """Read the results back with `KafkaConsumer`, from and to the given offsets."""
+    with KafkaConsumer(bootstrap_servers=bootstrap_servers, value_deserializer=json.loads) as consumer:
+        partitions = [TopicPartition(RESULT_TOPIC, partition) for partition in sorted(ending)]
+        consumer.assign(partitions)
+        for tp in partitions:
+            consumer.seek(tp, starting.get(tp.partition, 0))
+        rows: list[dict[str, Any]] = []
+        while any(consumer.position(tp) < ending[tp.partition] for tp in partitions):
+            for records in consumer.poll(timeout_ms=10_000, max_records=10_000).values():
+                rows += [record.value for record in records if record.offset < ending[record.partition]]
+    return _table(rows)
+
+
+def from_parquet(folder: pathlib.Path) -> pd.DataFrame:
+    """Read the results back from the Parquet files."""
+    return _table(pd.read_parquet(folder).to_dict("records"))
+
+
+def _table(rows: Iterable[Mapping[Any, Any]]) -> pd.DataFrame:
+    flat = []
+    for row in rows:
+        worst = row.get("worst") or {}
+        flat.append({**row, **{f"worst_{name}": worst.get(name) for name in ("dep_delay", "airline", "destination")}})
+    table = pd.DataFrame(flat, columns=COLUMNS)
+    table["hour"] = pd.to_datetime(table["hour"], utc=True)
+    return table
+
+
+def compare(what: str, found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Raise `DifferentResult` unless both tables hold the same rows; averages may differ by rounding."""
+    if len(found) != len(expected):
+        raise DifferentResult(f"{what} has {len(found):,} rows, pandas computes {len(expected):,}")
+    if found["flights"].sum() != expected["flights"].sum():
+        raise DifferentResult(f"{what} counts {found['flights'].sum():,} flights, not {expected['flights'].sum():,}")
+    try:
+        pd.testing.assert_frame_equal(_sorted(found), _sorted(expected), check_dtype=False, rtol=1e-9)
+    except AssertionError as error:
+        raise DifferentResult(f"{what} differs from what pandas computes: {error}") from error
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    table = table[COLUMNS].sort_values(["hour", "origin"], ignore_index=True)
+    table["hour"] = table["hour"].dt.as_unit("us")
+    text = ["worst_airline", "worst_destination", "airport", "origin"]
+    numbers = ["flights", "cancelled", "dep_delay", "arr_delay", "worst_dep_delay"]
+    table[text] = table[text].astype(object).where(table[text].notna(), None)
+    table[numbers] = table[numbers].astype(float)
+    return table

@@ -1,0 +1,77 @@
+"""Flights into the topic, as JSON."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pandas as pd
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.consumer import KafkaConsumer
+from kafka.errors import TopicAlreadyExistsError
+from kafka.producer import KafkaProducer
+from kafka.structs import TopicPartition
+
+SOURCE_TOPIC = "flights"
+RESULT_TOPIC = "flight_delays"
+PARTITIONS = 4
+END_AFTER = pd.Timedelta(days=30)
+"""How long after the last flight the closing records lie: long enough for the watermark to close every window."""
+_CHUNK = 8_192
+
+
+def create_topics(bootstrap_servers: str) -> None:
+    """Create the two topics where they are not there yet."""
+    with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
+        for topic in (SOURCE_TOPIC, RESULT_TOPIC):
+            try:
+                admin.create_topics([NewTopic(topic, num_partitions=PARTITIONS, replication_factor=-1)])
+            except TopicAlreadyExistsError:
+                continue
+
+
+def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
+    """Where each partition of the topic ends now."""
+    with KafkaConsumer(bootstrap_servers=bootstrap_servers) as consumer:
+        partitions = consumer.partitions_for_topic(topic) or set()
+        found = consumer.end_offsets([TopicPartition(topic, partition) for partition in sorted(partitions)])
+    return {tp.partition: offset for tp, offset in found.items()}
+
+
+def _lines(flights: pd.DataFrame) -> Iterator[tuple[list[bytes], list[bytes], list[int]]]:
+    for start in range(0, len(flights), _CHUNK):
+        chunk = flights.iloc[start : start + _CHUNK]
+        text = chunk.to_json(orient="records", lines=True, date_format="iso", date_unit="s")
+        keys = (chunk["carrier"] + chunk["flight"].astype(str)).str.encode("ascii").tolist()
+        times = (chunk["departure"].astype("int64") // 1_000_000).tolist()
+        yield keys, text.encode().splitlines(), times
+
+
+def send_flights(bootstrap_servers: str, flights: pd.DataFrame) -> tuple[int, float]:
+    """Send every flight, and one closing record a partition; returns how many bytes went in and the seconds it took.
+
+    A closing record lies after the last flight in event time. It tells the stream that the year is over, so that the
+    watermark passes the last hour and the last windows come out.
+    """
+    size, began = 0, time.perf_counter()
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with (
+        KafkaProducer(
+            bootstrap_servers=bootstrap_servers, linger_ms=20, batch_size=262_144, compression_type="lz4"
+        ) as producer,
+        bar,
+    ):
+        task = bar.add_task(f"flights into the topic {SOURCE_TOPIC!r}", total=len(flights))
+        for keys, values, times in _lines(flights):
+            for key, value, timestamp_ms in zip(keys, values, times, strict=True):
+                producer.send(SOURCE_TOPIC, value, key, timestamp_ms=timestamp_ms)
+                size += len(value)
+            bar.advance(task, len(values))
+        producer.flush()
+        end = flights["departure"].iloc[-1] + END_AFTER
+        closing = json.dumps({"departure": end.strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()
+        for partition in sorted(producer.partitions_for(SOURCE_TOPIC)):
+            producer.send(SOURCE_TOPIC, closing, partition=partition, timestamp_ms=int(end.timestamp() * 1000))
+        producer.flush()
+    return size, time.perf_counter() - began

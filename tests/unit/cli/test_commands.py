@@ -1,0 +1,67 @@
+"""The command line: help, versions, and errors as one line."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from kafka.cli.commands import COMMANDS, commands
+from kafka.errors import KafkaTimeoutError
+from kafka.version import __version__
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    result = CliRunner().invoke(commands, [name, "--help"])
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("Usage:")
+
+
+def test_help_lists_the_commands_without_importing_them() -> None:
+    code = (
+        "import sys; from kafka.cli import main\nsys.argv = ['kafka', '--help']\n"
+        "try: main()\nexcept SystemExit as end: assert end.code == 0\n"
+        "assert not {'pyspark', 'pyarrow', 'pandas', 'kafka.broker'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+def test_the_version_is_the_package_s() -> None:
+    assert __version__ in CliRunner().invoke(commands, ["--version"]).output
+
+
+def test_an_unknown_command_is_wrong_usage() -> None:
+    result = CliRunner().invoke(commands, ["broke"])
+    assert result.exit_code == 2
+    assert "broke" in result.output
+
+
+def test_doctor_shows_the_variant_and_every_hot_module() -> None:
+    result = CliRunner().invoke(commands, ["doctor"], terminal_width=200)
+    assert result.exit_code == 0, result.output
+    assert "cramjam" in result.output
+
+
+def test_a_kafka_error_is_one_line_and_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafka import broker
+
+    def fail(**_: object) -> None:
+        raise KafkaTimeoutError("nothing came")
+
+    monkeypatch.setattr(broker, "run", fail)
+    result = CliRunner().invoke(commands, ["broker"])
+    assert result.exit_code == 1
+    assert result.output == "Error: KafkaTimeoutError: nothing came\n"
+
+
+def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
+    code = (
+        "import sys\nsys.modules['click'] = None\nfrom kafka.cli import main\n"
+        "try: main()\nexcept SystemExit as end: assert end.code == 1"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'kafka-columnar[cli]'" in done.stderr
