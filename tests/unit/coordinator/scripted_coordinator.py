@@ -50,11 +50,11 @@ class ScriptedCoordinator:
 
     def sent(self, name: str) -> list[Any]:
         """The requests of this name so far."""
-        return [request for _, request in self.requests if request.NAME == name + "Request"]
+        return [request for _, request in self.requests if name + "Request" == request.NAME]
 
     def times(self, name: str) -> list[float]:
         """When they were sent, in seconds."""
-        return [at for at, request in self.requests if request.NAME == name + "Request"]
+        return [at for at, request in self.requests if name + "Request" == request.NAME]
 
     async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
         await asyncio.sleep(0)
@@ -86,7 +86,7 @@ class ScriptedCoordinator:
         if name == "JoinGroup":
             return joined(request.member_id or "me")
         if name == "SyncGroup":
-            return synced(**{"t": [0, 1]})
+            return synced(t=[0, 1])
         return {"Heartbeat": HeartbeatResponse, "LeaveGroup": LeaveGroupResponse}[name]()
 
 

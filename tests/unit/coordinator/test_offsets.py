@@ -50,9 +50,7 @@ def play(scenario: Callable[[ScriptedCoordinator, GroupOffsets], Awaitable[None]
         coordinator = ScriptedCoordinator(cluster(t=4))
         coordinator.versions["OffsetFetchRequest"] = options.pop("fetch_version", 9)
         stable = options.pop("require_stable", False)
-        offsets = GroupOffsets(
-            coordinator, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000)
-        )
+        offsets = GroupOffsets(coordinator, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000))
         await scenario(coordinator, offsets)
 
     simulate(main)

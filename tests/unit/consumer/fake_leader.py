@@ -1,0 +1,153 @@
+"""A broker that leads all partitions and answers Fetch from logs in memory, with long polls, sessions aside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Any
+
+from kafka.cluster import Backoff, ClusterMetadata
+from kafka.cluster.metadata import TopicMetadata
+from kafka.config import parse_consumer
+from kafka.consumer.fetch_buffer import FetchBuffer
+from kafka.consumer.fetcher import Fetcher
+from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.subscription_state import SubscriptionState
+from kafka.errors import KafkaError
+from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
+from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, LeaderIdAndEpoch, PartitionData
+from unit.consumer.batches import numbered
+
+
+def metadata(leaders: dict[int, int], epoch: int = 0) -> ClusterMetadata:
+    """A cluster of two brokers with the topic `t`, from partition to leader."""
+    partitions = {n: PartitionMetadata("t", n, leader, epoch, [1], [1], []) for n, leader in leaders.items()}
+    topic = TopicMetadata("t", None, False, MappingProxyType(partitions))
+    return ClusterMetadata([BrokerMetadata(1, "h", 1), BrokerMetadata(2, "h", 2)], [topic])
+
+
+class FakeLeaders:
+    """Two brokers, 1 and 2; `ends` is the end of each partition's log, `errors` what is answered instead, once."""
+
+    def __init__(self, leaders: dict[int, int]) -> None:
+        self.metadata = metadata(leaders)
+        self.ends = dict.fromkeys(leaders, 0)
+        self.errors: dict[int, list[Any]] = {}
+        self.failures: list[KafkaError] = []
+        self.session_error = 0
+        self.requests: list[tuple[int, str, FetchRequest]] = []
+        self.noted: list[tuple[TopicPartition, int, int]] = []
+        self._held: dict[tuple[int, int], dict[int, int]] = {}
+
+    def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
+        self.noted.append((tp, leader, leader_epoch))
+
+    async def send(self, node_id: int, request: FetchRequest, *, channel: str = "", **_: Any) -> FetchResponse:
+        self.requests.append((node_id, channel, request))
+        await asyncio.sleep(0.001)
+        if self.failures:
+            raise self.failures.pop(0)
+        if self.session_error:
+            code, self.session_error = self.session_error, 0
+            return FetchResponse(error_code=code)
+        held = self._session(node_id, request)
+        deadline = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
+        while True:
+            answers = [answer for n, offset in held.items() if (answer := self._answer(n, offset))]
+            if answers or asyncio.get_running_loop().time() >= deadline:
+                topics = [FetchableTopicResponse(topic="t", partitions=answers)] if answers else []
+                return FetchResponse(session_id=request.session_id or 7, responses=topics)
+            await asyncio.sleep(0.005)
+
+    def _session(self, node_id: int, request: FetchRequest) -> dict[int, int]:
+        key = (node_id, 7)
+        if request.session_epoch <= 0:
+            self._held[key] = {}
+        held = self._held[key]
+        for topic in request.topics:
+            held.update((p.partition, p.fetch_offset) for p in topic.partitions)
+        for gone in request.forgotten_topics_data:
+            for number in gone.partitions:
+                held.pop(number, None)
+        return held
+
+    def _answer(self, number: int, offset: int) -> PartitionData | None:
+        waiting = self.errors.get(number)
+        if waiting:
+            code, leader = waiting.pop(0)
+            return PartitionData(
+                partition_index=number,
+                error_code=code,
+                current_leader=LeaderIdAndEpoch(leader_id=leader, leader_epoch=9),
+            )
+        end = self.ends[number]
+        if offset > end:
+            return PartitionData(partition_index=number, error_code=1)
+        if offset == end:
+            return None
+        data = memoryview(numbered(offset, min(end, offset + 10)))
+        return PartitionData(partition_index=number, high_watermark=end, last_stable_offset=end, records=data)
+
+
+class Bench:
+    """A fetcher over fake leaders, driven as a core would."""
+
+    def __init__(self, leaders: dict[int, int], **options: Any) -> None:
+        self.leaders = FakeLeaders(leaders)
+        fetch = parse_consumer(options).fetch
+        self.subscription = SubscriptionState()
+        self.stale = 0
+        self.data = asyncio.Event()
+        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
+        self.fetcher = Fetcher(
+            fetch, self.leaders, self.subscription, self.buffer, Backoff(100, 1_000), self.data.set, self._stale
+        )
+
+    def assign(self, *numbers: int, offset: int = 0) -> list[PartitionState]:
+        """Assign partitions of `t`, all at `offset`."""
+        for gone in self.subscription.assign_from_user([TopicPartition("t", n) for n in numbers]):
+            self.buffer.discard(gone)
+            self.fetcher.forget(gone)
+        states = self.subscription.states()
+        for state in states:
+            if state.position is None:
+                self.seek(state, offset)
+        return states
+
+    def seek(self, state: PartitionState, offset: int) -> None:
+        self.buffer.discard(state, offset)
+        self.fetcher.refresh(state)
+
+    async def read(self, count: int, patience_s: float = 30.0) -> list[tuple[int, int]]:
+        """Take until there are `count` records; partition and offset of each."""
+        records: list[tuple[int, int]] = []
+        async with asyncio.timeout(patience_s):
+            while len(records) < count:
+                self.data.clear()
+                pieces = self.buffer.take(count - len(records))
+                for piece in pieces:
+                    piece.advance()
+                    records += [(piece.state.tp.partition, offset) for offset in piece.columns.offsets]
+                if not pieces:
+                    await self.data.wait()
+        return records
+
+    def named(self, index: int = -1) -> dict[int, int]:
+        """What a request named."""
+        request = self.leaders.requests[index][2]
+        return {p.partition: p.fetch_offset for topic in request.topics for p in topic.partitions}
+
+    def _unblocked(self, state: PartitionState) -> None:
+        self.fetcher.refresh(state)
+
+    def _out_of_range(self, state: PartitionState) -> None:
+        self.seek(state, 0)
+
+    def _stale(self) -> None:
+        self.stale += 1
+
+
+def partitions_of(records: Iterable[tuple[int, int]], number: int) -> list[int]:
+    """The offsets of one partition."""
+    return [offset for partition, offset in records if partition == number]

@@ -1,0 +1,245 @@
+"""The buffer between the loop and the caller: what is handed out, what is held back, and when to fetch on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_consumer
+from kafka.consumer.fetch_buffer import FetchBuffer
+from kafka.consumer.fetched import Fetched, Slice
+from kafka.consumer.partition_state import PartitionState
+from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
+from kafka.structs import TopicPartition
+from unit.consumer.batches import numbered
+
+
+class Bench:
+    """A buffer, and what it calls back."""
+
+    def __init__(self, **options: Any) -> None:
+        self.unblocked: list[PartitionState] = []
+        self.reset: list[PartitionState] = []
+        fetch = parse_consumer(options).fetch
+        self.buffer = FetchBuffer(fetch, self.unblocked.append, self._out_of_range)
+
+    def _out_of_range(self, state: PartitionState) -> None:
+        self.reset.append(state)
+        self.buffer.discard(state)
+
+    def state(self, number: int = 0, position: int = 0) -> PartitionState:
+        state = PartitionState(TopicPartition("t", number))
+        state.position = position
+        return state
+
+    def put(self, state: PartitionState, start: int, stop: int) -> bool:
+        data = numbered(start, stop)
+        return self.buffer.put(Fetched(state, state.generation, start, memoryview(data), len(data)))
+
+    def take(self, most: int = 1_000, **limits: Any) -> list[tuple[int, list[int]]]:
+        """Take, and move the positions; partition and offsets of each slice."""
+        pieces: list[Slice] = self.buffer.take(most, **limits)
+        for piece in pieces:
+            piece.advance()
+        return [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in pieces]
+
+
+def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
+    bench = Bench()
+    state = bench.state()
+    bench.put(state, 0, 5)
+    bench.put(state, 5, 8)
+    assert bench.take(3) == [(0, [0, 1, 2])]
+    assert state.position == 3
+    assert bench.take(4) == [(0, [3, 4]), (0, [5, 6])]
+    assert bench.take() == [(0, [7])]
+    assert (state.position, bench.take(), bench.buffer.nbytes) == (8, [], 0)
+
+
+def test_partitions_take_turns_and_what_has_been_decoded_comes_first() -> None:
+    bench = Bench()
+    one, two = bench.state(1), bench.state(2)
+    for start in (0, 2):
+        bench.put(one, start, start + 2)
+        bench.put(two, start, start + 2)
+    assert bench.take(1) == [(1, [0])]
+    assert bench.take(1) == [(1, [1])]
+    assert bench.take(2) == [(2, [0, 1])]
+    assert bench.take() == [(1, [2, 3]), (2, [2, 3])]
+
+
+def test_one_slice_of_each_partition_where_that_is_asked_for() -> None:
+    bench = Bench()
+    one, two = bench.state(1), bench.state(2)
+    bench.put(one, 0, 2)
+    bench.put(one, 2, 4)
+    bench.put(two, 0, 2)
+    assert sorted(bench.take(one_each=True)) == [(1, [0, 1]), (2, [0, 1])]
+    assert bench.take(one_each=True) == [(1, [2, 3])]
+
+
+def test_a_bound_of_bytes_ends_a_take() -> None:
+    bench = Bench()
+    state = bench.state()
+    for start in range(0, 10, 2):
+        bench.put(state, start, start + 2)
+    assert bench.take(max_bytes=1) == [(0, [0, 1])]
+
+
+def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
+    bench = Bench()
+    state = bench.state()
+    bench.put(state, 0, 5)
+    late = Fetched(state, state.generation, 5, memoryview(numbered(5, 9)), 100)
+    taken = bench.buffer.take(2)
+    bench.buffer.discard(state, 100)
+    assert not bench.buffer.put(late)
+    taken[0].advance()
+    assert (state.position, bench.take(), bench.buffer.nbytes) == (100, [], 0)
+    bench.put(state, 100, 101)
+    assert bench.take() == [(0, [100])]
+
+
+def test_a_paused_partition_keeps_what_it_has() -> None:
+    bench = Bench()
+    state = bench.state()
+    bench.put(state, 0, 5)
+    bench.take(2)
+    state.paused = True
+    bench.put(state, 5, 6)
+    assert bench.take() == []
+    state.paused = False
+    bench.buffer.resume(state)
+    assert bench.take() == [(0, [2, 3, 4]), (0, [5])]
+
+
+def test_what_was_taken_and_not_used_comes_again_in_its_place() -> None:
+    bench = Bench()
+    state, other = bench.state(), bench.state(1)
+    bench.put(state, 0, 4)
+    bench.put(state, 4, 8)
+    bench.put(other, 0, 1)
+    pieces = bench.buffer.take(6)
+    assert [list(piece.columns.offsets) for piece in pieces] == [[0, 1, 2, 3], [0], [4]]
+    bench.buffer.unread([pieces[0].from_offset(2), *pieces[1:]])
+    taken = bench.take()
+    assert [offset for partition, offsets in taken if partition == 0 for offset in offsets] == [2, 3, 4, 5, 6, 7]
+    assert [offset for partition, offsets in taken if partition == 1 for offset in offsets] == [0]
+    assert state.position == 8
+
+
+def test_a_partition_is_held_up_at_its_bound_and_let_go_when_the_caller_has_taken() -> None:
+    bench = Bench(max_partition_fetch_bytes=len(numbered(0, 10)))
+    state = bench.state()
+    bench.put(state, 0, 10)
+    assert not bench.buffer.is_full(state)
+    bench.put(state, 10, 20)
+    assert bench.buffer.is_full(state)
+    bench.take(5)
+    assert bench.unblocked == []
+    bench.take(5)
+    assert bench.unblocked == [state]
+    assert not bench.buffer.is_full(state)
+
+
+def test_all_partitions_are_held_up_at_the_bound_of_all() -> None:
+    size = len(numbered(0, 10))
+    bench = Bench(max_partition_fetch_bytes=size, fetch_max_bytes=3 * size)
+    states = [bench.state(number) for number in range(4)]
+    for state in states[:3]:
+        bench.put(state, 0, 10)
+    assert all(bench.buffer.is_full(state) for state in states)
+    bench.take(10)
+    assert set(bench.unblocked) == set(states)
+
+
+def test_a_discard_lets_others_go_on() -> None:
+    size = len(numbered(0, 10))
+    bench = Bench(max_partition_fetch_bytes=size, fetch_max_bytes=size)
+    one, two = bench.state(1), bench.state(2)
+    bench.put(one, 0, 10)
+    bench.put(one, 10, 20)
+    assert bench.buffer.is_full(two)
+    bench.buffer.discard(one)
+    assert bench.unblocked == [two]
+
+
+def test_positions_move_over_what_holds_no_records() -> None:
+    bench = Bench()
+    state = bench.state(position=5)
+    data = numbered(0, 5)  # all of it before the offset asked for, as a control batch would be
+    bench.buffer.put(Fetched(state, 0, 5, memoryview(data), len(data)))
+    assert bench.take() == []
+    assert state.position == 5
+    bench.put(state, 5, 6)
+    bench.buffer.put(Fetched(state, 0, 9, memoryview(data), len(data)))
+    assert bench.take() == [(0, [5])]
+    assert state.position == 9
+
+
+def test_an_error_waits_until_what_came_before_has_been_taken() -> None:
+    bench = Bench()
+    state = bench.state()
+    bench.put(state, 0, 2)
+    bench.buffer.put(Fetched(state, 0, 2, error=TopicAuthorizationFailedError({"t"})))
+    bench.put(state, 2, 4)
+    assert bench.take() == [(0, [0, 1])]
+    with pytest.raises(TopicAuthorizationFailedError):
+        bench.take()
+    assert bench.take() == [(0, [2, 3])]
+
+
+def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> None:
+    bench = Bench()
+    state, other = bench.state(), bench.state(1)
+    broken = bytearray(numbered(2, 4))
+    broken[-1] ^= 1
+    data = numbered(0, 2) + bytes(broken)
+    bench.buffer.put(Fetched(state, 0, 0, memoryview(data), len(data)))
+    bench.put(other, 0, 1)
+    assert sorted(bench.take()) == [(0, [0, 1]), (1, [0])]
+    for _ in range(2):
+        with pytest.raises(CorruptRecordError):
+            bench.take()
+    bench.put(other, 1, 2)
+    taken = []
+    for _ in range(2):
+        try:
+            taken += bench.take()
+        except CorruptRecordError:
+            continue
+    assert taken == [(1, [1])]
+    assert state.position == 2
+    bench.buffer.discard(state, 4)
+    bench.put(state, 4, 5)
+    assert bench.take() == [(0, [4])]
+
+
+def test_an_offset_out_of_range_follows_the_policy_or_stands() -> None:
+    bench = Bench(auto_offset_reset="earliest")
+    state = bench.state(position=7)
+    bench.buffer.put(Fetched(state, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    assert bench.take() == []
+    assert bench.reset == [state]
+
+    bench = Bench(auto_offset_reset="none")
+    state = bench.state(position=7)
+    bench.buffer.put(Fetched(state, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    for _ in range(2):
+        with pytest.raises(OffsetOutOfRangeError):
+            bench.take()
+    assert bench.reset == []
+
+
+def test_a_position_found_late_does_not_undo_a_seek() -> None:
+    bench = Bench()
+    state = PartitionState(TopicPartition("t", 0))
+    generation = state.generation
+    bench.buffer.discard(state, 50)
+    assert not bench.buffer.locate(state, generation, 0)
+    bench.buffer.follow(state)
+    assert (state.position, state.fetch_offset, state.fetch_generation) == (50, 50, state.generation)
+    other = PartitionState(TopicPartition("t", 1))
+    assert bench.buffer.locate(other, 0, 9)
+    assert (other.position, other.fetch_offset) == (9, 9)

@@ -1,0 +1,169 @@
+"""Incremental fetch sessions: requests name what has changed, and nothing else."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from kafka.consumer.fetch_session import FetchBody, FetchSession, Wanted
+from kafka.consumer.partition_state import PartitionState
+from kafka.structs import TopicPartition
+
+ID = uuid.UUID(int=7)
+OTHER_ID = uuid.UUID(int=8)
+
+
+def tp(number: int) -> TopicPartition:
+    return TopicPartition("t", number)
+
+
+def want(session: FetchSession, number: int, offset: int = 0, topic_id: uuid.UUID | None = ID) -> None:
+    session.want(
+        Wanted(
+            PartitionState(tp(number)) if tp(number) not in session.wanted else session.wanted[tp(number)].state,
+            0,
+            offset,
+            5,
+            topic_id,
+        )
+    )
+
+
+def named(body: FetchBody) -> dict[int, int]:
+    return {p.partition: p.fetch_offset for topic in body.topics for p in topic.partitions}
+
+
+def forgotten(body: FetchBody) -> list[int]:
+    return sorted(number for topic in body.forgotten for number in topic.partitions)
+
+
+def established(*numbers: int) -> FetchSession:
+    """A session that holds these partitions."""
+    session = FetchSession(incremental=True, max_bytes=1_000)
+    for number in numbers:
+        want(session, number)
+    session.next_request()
+    session.answered(99)
+    return session
+
+
+def test_the_first_request_names_everything_and_asks_for_a_session() -> None:
+    session = FetchSession(incremental=True, max_bytes=1_000)
+    want(session, 0, 10)
+    want(session, 1, 20)
+    body = session.next_request()
+    assert (body.session_id, body.session_epoch, named(body), body.forgotten) == (0, 0, {0: 10, 1: 20}, [])
+    (topic,) = body.topics
+    assert (topic.topic, topic.topic_id) == ("t", ID)
+    assert (topic.partitions[0].partition_max_bytes, topic.partitions[0].current_leader_epoch) == (1_000, 5)
+
+
+def test_later_requests_name_what_has_changed() -> None:
+    session = established(0, 1, 2)
+    want(session, 1, 50)
+    session.drop(tp(2))
+    want(session, 3)
+    body = session.next_request()
+    assert (body.session_id, body.session_epoch) == (99, 1)
+    assert named(body) == {1: 50, 3: 0}
+    assert forgotten(body) == [2]
+    session.answered(99)
+    body = session.next_request()
+    assert (body.session_epoch, body.topics, body.forgotten) == (2, [], [])
+
+
+def test_a_partition_that_comes_back_before_the_request_is_not_forgotten() -> None:
+    session = established(0, 1)
+    session.drop(tp(1))
+    want(session, 1, 7)
+    body = session.next_request()
+    assert (named(body), forgotten(body)) == ({1: 7}, [])
+    session.drop(tp(1))
+    assert forgotten(session.next_request()) == [1]
+
+
+def test_a_partition_that_never_was_in_the_session_is_not_forgotten() -> None:
+    session = established(0)
+    want(session, 5)
+    session.drop(tp(5))
+    body = session.next_request()
+    assert (body.topics, body.forgotten) == ([], [])
+
+
+def test_a_topic_made_anew_is_forgotten_under_its_old_id() -> None:
+    session = established(0)
+    want(session, 0, 0, OTHER_ID)
+    body = session.next_request()
+    assert [(t.topic_id, t.partitions) for t in body.forgotten] == [(ID, [0])]
+    assert body.topics[0].topic_id == OTHER_ID
+
+
+@pytest.mark.parametrize("keep_id", [False, True])
+def test_after_a_reset_everything_is_named_again(keep_id: bool) -> None:
+    session = established(0, 1)
+    session.drop(tp(1))
+    session.reset(keep_id)
+    body = session.next_request()
+    assert (body.session_id, body.session_epoch) == (99 if keep_id else 0, 0)
+    assert (named(body), body.forgotten) == ({0: 0}, [])
+
+
+def test_without_sessions_every_request_names_everything() -> None:
+    session = FetchSession(incremental=False, max_bytes=1_000)
+    want(session, 0)
+    want(session, 1)
+    for _ in range(2):
+        body = session.next_request()
+        assert (body.session_id, body.session_epoch, named(body)) == (0, -1, {0: 0, 1: 0})
+        session.answered(0)
+    session.drop(tp(0))
+    body = session.next_request()
+    assert (named(body), body.forgotten) == ({1: 0}, [])
+
+
+def test_a_broker_that_gives_no_session_is_asked_for_one_again() -> None:
+    session = FetchSession(incremental=True, max_bytes=1_000)
+    want(session, 0)
+    session.next_request()
+    session.answered(0)
+    body = session.next_request()
+    assert (body.session_id, body.session_epoch, named(body)) == (0, 0, {0: 0})
+
+
+def test_the_epoch_goes_round_past_zero() -> None:
+    session = established(0)
+    session._epoch = 2**31 - 1
+    session.next_request()
+    session.answered(99)
+    assert session.next_request().session_epoch == 1
+
+
+def test_an_answer_counts_only_for_what_was_asked() -> None:
+    session = established(0, 1)
+    assert session.answers(tp(0)) is not None
+    want(session, 0, 33)  # a seek while the answer is on its way
+    assert session.answers(tp(0)) is None
+    session.drop(tp(1))
+    assert session.answers(tp(1)) is None
+    session.next_request()
+    answered: Any = session.answers(tp(0))
+    assert answered.offset == 33
+
+
+def test_a_topic_without_an_id_ends_a_session_that_speaks_of_ids() -> None:
+    session = established(0)
+    want(session, 1, 0, None)
+    body = session.next_request()
+    assert (body.by_id, body.session_epoch, named(body)) == (False, 0, {0: 0, 1: 0})
+    session.answered(100)
+    want(session, 2, 0, ID)
+    body = session.next_request()
+    assert (body.by_id, body.session_epoch, named(body)) == (False, 1, {2: 0})
+
+
+def test_the_cost_of_a_request_follows_what_has_changed() -> None:
+    session = established(*range(1_000))
+    want(session, 500, 1)
+    assert len(named(session.next_request())) == 1

@@ -1,0 +1,70 @@
+"""Looking over fetched bytes without decoding them, and decoding up to a corrupt batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.consumer.fetched import Fetched, SharedFrame, whole_batches
+from kafka.consumer.partition_state import PartitionState
+from kafka.errors import CorruptRecordError
+from kafka.structs import TopicPartition
+from unit.consumer.batches import batch, numbered
+
+
+def fetched(data: bytes, offset: int = 0) -> Fetched:
+    return Fetched(PartitionState(TopicPartition("t", 0)), 0, offset, memoryview(data), len(data))
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_whole_batches_are_measured_by_their_heads(magic: int) -> None:
+    one, two = batch([b"a", b"b"], 10, magic), batch([b"c"] * 5, 12, magic)
+    data = one + two
+    assert whole_batches(memoryview(data)) == (len(data), 17)
+    for cut in (1, 12, len(two) - 1):
+        size, after = whole_batches(memoryview(data[: len(one) + cut]))
+        if magic == 2:
+            assert (size, after) == (len(one), 12)
+        else:
+            assert size >= len(one)
+            assert after >= 12
+
+
+def test_no_whole_batch_is_told_as_such() -> None:
+    assert whole_batches(memoryview(b"")) == (0, -1)
+    assert whole_batches(memoryview(numbered(0, 3)[:-1])) == (0, -1)
+    assert whole_batches(memoryview(bytes(100))) == (0, -1)
+    assert whole_batches(memoryview(b"\0" * 8 + b"\xff" * 92)) == (0, -1)
+
+
+def test_decoding_begins_at_the_offset_asked_for() -> None:
+    decoded = fetched(numbered(0, 10) + numbered(10, 20), offset=7).decode(True, False)
+    assert list(decoded.columns.offsets) == list(range(7, 20))
+    assert (decoded.next_offset, decoded.error) == (20, None)
+
+
+def test_what_comes_before_a_corrupt_batch_is_decoded_and_the_error_kept() -> None:
+    broken = bytearray(numbered(20, 30))
+    broken[-1] ^= 1
+    decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(True, False)
+    assert list(decoded.columns.offsets) == list(range(20))
+    assert decoded.next_offset == 20
+    assert isinstance(decoded.error, CorruptRecordError)
+    assert "20" in str(decoded.error)
+    assert "'t'" in str(decoded.error) or "t-0" in str(decoded.error)
+
+
+def test_a_frame_goes_back_when_its_last_part_has_been_decoded() -> None:
+    given_back: list[bool] = []
+    frame = SharedFrame(lambda: given_back.append(True))
+    items = []
+    for _ in range(2):
+        frame.retain()
+        item = fetched(numbered(0, 1))
+        item.frame = frame
+        items.append(item)
+    frame.release()
+    items[0].decode(True, False)
+    assert given_back == []
+    items[1].drop()
+    items[1].drop()
+    assert given_back == [True]

@@ -1,0 +1,247 @@
+"""The fetcher against brokers in memory, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kafka.errors import (
+    CorruptRecordError,
+    KafkaConnectionError,
+    NotLeaderForPartitionError,
+    OffsetOutOfRangeError,
+    TopicAuthorizationFailedError,
+    UnknownLeaderEpochError,
+)
+from unit.consumer.fake_leader import Bench, metadata, partitions_of
+from unit.producer.virtual_loop import simulate
+
+
+def play(scenario: Callable[[Bench], Awaitable[None]], leaders: dict[int, int], **options: Any) -> None:
+    async def main() -> None:
+        bench = Bench(leaders, **options)
+        try:
+            await scenario(bench)
+        finally:
+            bench.fetcher.close()
+
+    simulate(main)
+
+
+def test_everything_is_fetched_in_order_ahead_of_the_caller() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends.update({0: 95, 1: 40})
+        states = bench.assign(0, 1)
+        await asyncio.sleep(1)
+        assert bench.buffer.nbytes > 0
+        records = await bench.read(135)
+        assert partitions_of(records, 0) == list(range(95))
+        assert partitions_of(records, 1) == list(range(40))
+        assert [state.position for state in states] == [95, 40]
+        assert [state.highwater for state in states] == [95, 40]
+
+    play(scenario, {0: 1, 1: 2})
+
+
+def test_an_idle_consumer_sends_two_requests_a_second_to_a_broker() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.assign(0)
+        await asyncio.sleep(100)
+        assert 190 < len(bench.leaders.requests) < 205
+
+    play(scenario, {0: 1})
+
+
+def test_a_partition_with_a_full_buffer_is_left_out_and_comes_back_when_there_is_room() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 1_000
+        bench.assign(0, 1)
+        await asyncio.sleep(5)
+        before = bench.buffer.nbytes
+        assert 0 not in bench.named()
+        await asyncio.sleep(5)
+        assert bench.buffer.nbytes == before
+        bench.leaders.ends[1] = 1
+        await asyncio.sleep(0.5)  # the other one goes on
+        records = await bench.read(1_001)
+        assert partitions_of(records, 0) == list(range(1_000))
+
+    play(scenario, {0: 1, 1: 1}, max_partition_fetch_bytes=1_000)
+
+
+def test_an_idle_partition_does_not_slow_down_a_busy_one_with_small_bounds() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 2_000
+        bench.assign(0, 1)
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        await bench.read(2_000)
+        assert loop.time() - started < 5
+
+    play(scenario, {0: 1, 1: 1}, max_partition_fetch_bytes=100)
+
+
+def test_a_partition_wanted_during_a_long_poll_does_not_wait_for_its_end() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.assign(0)
+        await asyncio.sleep(10)
+        bench.leaders.ends[1] = 10
+        bench.assign(0, 1)
+        started = asyncio.get_running_loop().time()
+        await bench.read(10)
+        assert asyncio.get_running_loop().time() - started < 0.1
+        assert {channel for _, channel, _ in bench.leaders.requests} == {"fetch", "fetch-2"}
+
+    play(scenario, {0: 1, 1: 1}, fetch_max_wait_ms=20_000)
+
+
+def test_a_seek_during_a_fetch_drops_its_answer() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 100
+        (state,) = bench.assign(0)
+        await asyncio.sleep(0)
+        bench.seek(state, 50)
+        assert await bench.read(5) == [(0, offset) for offset in range(50, 55)]
+
+    play(scenario, {0: 1})
+
+
+def test_a_paused_partition_is_not_fetched() -> None:
+    async def scenario(bench: Bench) -> None:
+        (state,) = bench.assign(0)
+        state.paused = True
+        bench.fetcher.refresh(state)
+        bench.leaders.ends[0] = 10
+        await asyncio.sleep(5)
+        assert bench.buffer.nbytes == 0
+        state.paused = False
+        bench.fetcher.refresh(state)
+        assert len(await bench.read(10)) == 10
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize("error", [NotLeaderForPartitionError, UnknownLeaderEpochError])
+def test_a_leader_that_has_moved_is_followed(error: Any) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.errors[0] = [(error.errno, 2)]
+        bench.leaders.ends[0] = 10
+        bench.assign(0)
+        await asyncio.sleep(0.01)
+        assert bench.stale
+        assert bench.leaders.noted[0][1:] == (2, 9)
+        bench.leaders.metadata = metadata({0: 2}, epoch=9)
+        bench.fetcher.refresh_all()
+        assert len(await bench.read(10)) == 10
+        node, _, request = bench.leaders.requests[-1]
+        assert node == 2
+        assert request.topics[0].partitions[0].current_leader_epoch == 9
+
+    play(scenario, {0: 1})
+
+
+def test_a_partition_without_a_leader_waits_for_one() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.metadata = metadata({0: -1})
+        bench.assign(0)
+        await asyncio.sleep(1)
+        assert bench.stale
+        assert bench.leaders.requests == []
+        bench.leaders.metadata = metadata({0: 1})
+        bench.leaders.ends[0] = 3
+        bench.fetcher.refresh_all()
+        assert len(await bench.read(3)) == 3
+
+    play(scenario, {0: 1})
+
+
+def test_a_broker_that_fails_is_tried_again_with_a_new_session() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        bench.leaders.failures = [KafkaConnectionError("gone")] * 3
+        await asyncio.sleep(5)
+        bench.leaders.ends[0] = 9
+        assert len(await bench.read(4)) == 4
+        assert bench.stale >= 3
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize("code", [70, 71, 106])
+def test_a_session_that_the_broker_has_given_up_is_begun_anew(code: int) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        bench.leaders.session_error = code
+        await asyncio.sleep(2)
+        epochs = [request.session_epoch for _, _, request in bench.leaders.requests]
+        assert epochs.count(0) == 2
+        bench.leaders.ends[0] = 6
+        assert await bench.read(1) == [(0, 5)]
+
+    play(scenario, {0: 1})
+
+
+def test_an_offset_out_of_range_waits_for_the_caller() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        (state,) = bench.assign(0, offset=50)
+        await asyncio.sleep(10)
+        assert len(bench.leaders.requests) == 1
+        with pytest.raises(OffsetOutOfRangeError) as caught:
+            bench.buffer.take(1)
+        assert caught.value.args[0] == {state.tp: 50}
+        bench.seek(state, 4)
+        assert await bench.read(1) == [(0, 4)]
+
+    play(scenario, {0: 1}, auto_offset_reset="none")
+
+
+def test_errors_for_the_caller_reach_it_and_others_pass() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.leaders.errors[0] = [(29, -1), (56, -1), (-1, -1), (78, -1)]
+        (state,) = bench.assign(0)
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.read(1)
+        assert len(await bench.read(5)) == 5
+        bench.leaders.errors[0] = [(2, -1)] * 10
+        bench.seek(state, 0)
+        with pytest.raises(CorruptRecordError, match="partition 0 of topic 't' at offset 0"):
+            await bench.read(1)
+
+    play(scenario, {0: 1})
+
+
+def test_partitions_that_go_away_are_forgotten_and_their_answers_dropped() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends.update({0: 500, 1: 500})
+        bench.assign(0, 1)
+        await bench.read(100)
+        bench.assign(1)
+        position = bench.subscription.states()[0].position
+        records = await bench.read(200)
+        assert {partition for partition, _ in records} == {1}
+        assert records[0][1] == position
+
+    play(scenario, {0: 1, 1: 1})
+
+
+def test_a_fetch_of_many_partitions_names_only_those_that_moved() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.assign(*range(1_000))
+        await asyncio.sleep(2)
+        bench.leaders.ends[123] = 10
+        await bench.read(10)
+        await asyncio.sleep(2)
+        assert len(bench.named(0)) == 1_000
+        later = [bench.named(index) for index in range(1, len(bench.leaders.requests))]
+        assert [named for named in later if named] == [{123: 10}]
+
+    play(scenario, dict.fromkeys(range(1_000), 1))

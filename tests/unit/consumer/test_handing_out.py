@@ -1,0 +1,201 @@
+"""What callers get: records by partition, deserialized, and one by one."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_consumer
+from kafka.consumer.commit_future import CommitFuture
+from kafka.consumer.committed import CommittedOffset
+from kafka.consumer.consumer_records import ConsumerRecords
+from kafka.consumer.fetch_buffer import FetchBuffer
+from kafka.consumer.fetched import Fetched, Slice
+from kafka.consumer.iteration import RecordIterator
+from kafka.consumer.materialize import Materializer
+from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.record_errors import RecordDeserializationError
+from kafka.coordinator.poll_clock import PollClock
+from kafka.errors import KafkaTimeoutError
+from kafka.record import ConsumerRecord
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from unit.consumer.batches import batch, numbered
+
+A, B = TopicPartition("a", 0), TopicPartition("b", 1)
+
+
+def sample() -> ConsumerRecords:
+    return ConsumerRecords(
+        {A: [ConsumerRecord("a", 0, offset=0), ConsumerRecord("a", 0, offset=1)], B: [ConsumerRecord("b", 1, offset=5)]}
+    )
+
+
+def test_consumer_records_are_a_dict_of_partitions() -> None:
+    records = sample()
+    assert isinstance(records, dict)
+    assert list(records.keys()) == [A, B]
+    assert [len(each) for each in records.values()] == [2, 1]
+    assert {tp: len(each) for tp, each in records.items()} == {A: 2, B: 1}
+    assert A in records
+    assert records[A][1].offset == 1
+    assert records.get(TopicPartition("c", 0)) is None
+    assert records == {A: records[A], B: records[B]}
+    assert dict(records) == {A: records[A], B: records[B]}
+    assert ConsumerRecords() == {}
+
+
+def test_consumer_records_are_iterated_and_counted_record_by_record() -> None:
+    records = sample()
+    assert [record.offset for record in records] == [0, 1, 5]
+    assert (len(records), records.count()) == (3, 3)
+    assert records
+    assert not ConsumerRecords({})
+    assert records.records(B) == records[B]
+    assert records.records(TopicPartition("c", 0)) == []
+    assert {topic: len(each) for topic, each in records.by_topic().items()} == {"a": 2, "b": 1}
+    assert records.partitions() == {A, B}
+
+
+def test_consumer_records_survive_copying_and_pickling() -> None:
+    records = sample()
+    assert ConsumerRecords(records) == records
+    assert pickle.loads(pickle.dumps(records)) == records
+
+
+def test_a_committed_offset_is_an_int_and_has_the_fields() -> None:
+    committed = CommittedOffset(OffsetAndMetadata(42, "note", 3))
+    assert committed == 42
+    assert (committed.offset, committed.metadata, committed.leader_epoch) == (42, "note", 3)
+
+
+def test_a_commit_future_calls_back_when_it_is_told_to() -> None:
+    future = CommitFuture()
+    calls: list[Any] = []
+    future.add_callback(calls.append).add_errback(calls.append).add_both(calls.append)
+    with pytest.raises(KafkaTimeoutError):
+        future.get(0)
+    future.resolve("response", None)
+    assert calls == []
+    future.run_callbacks()
+    assert calls == ["response", "response"]
+    future.add_callback(calls.append)
+    assert len(calls) == 3
+    assert (future.get(0), future.succeeded(), future.failed()) == ("response", True, False)
+    failed = CommitFuture()
+    failed.resolve(None, ValueError("x"))
+    failed.add_errback(calls.append).run_callbacks()
+    with pytest.raises(ValueError):
+        failed.get(0)
+
+
+class Desk:
+    """A buffer with one partition of integers as text, and what stands on it."""
+
+    def __init__(self, *values: bytes) -> None:
+        self.state = PartitionState(TopicPartition("t", 0))
+        self.state.position = 0
+        self.buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
+        self.clock = PollClock(0)
+        self.attention = False
+        self.closed = False
+        self.attended = 0
+        if values:
+            self.put(batch(values), 0)
+
+    def put(self, data: bytes, offset: int) -> None:
+        self.buffer.put(Fetched(self.state, self.state.generation, offset, memoryview(data), len(data)))
+
+    def attend(self) -> None:
+        self.attention = False
+        self.attended += 1
+
+    def iterate(self, materializer: Materializer | None = None) -> RecordIterator:
+        core: Any = self
+        return RecordIterator(core, lambda: self.buffer.take(3), self.attend, materializer or Materializer(None, None))
+
+
+def to_int(topic: str, data: bytes | None) -> int:
+    assert data is not None
+    return int(data)
+
+
+def fail_on_key_2(topic: str, data: bytes | None) -> bytes | None:
+    if data == b"k2":
+        raise KeyError(data)
+    return data
+
+
+def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -> None:
+    desk = Desk(b"0", b"1", b"two", b"3")
+    materializer = Materializer(None, to_int)
+    gathered, used = materializer.batch(desk.buffer.take(10), desk.buffer.unread)
+    assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
+    for piece in used:
+        piece.advance()
+    assert desk.state.position == 2
+    with pytest.raises(RecordDeserializationError) as caught:
+        materializer.batch(desk.buffer.take(10), desk.buffer.unread)
+    assert (caught.value.topic_partition, caught.value.offset) == (TopicPartition("t", 0), 2)
+    assert "the value of the record at offset 2 of partition 0 of topic 't'" in str(caught.value)
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert [piece.columns.offsets[0] for piece in desk.buffer.take(10)] == [2]
+
+
+def test_a_key_that_fails_is_told_from_a_value() -> None:
+    desk = Desk(b"0", b"1", b"2")
+    records, error = Materializer(fail_on_key_2, to_int).records(desk.buffer.take(10)[0])
+    assert len(records) == 2
+    assert "the key of the record at offset 2" in str(error)
+
+
+def test_iteration_moves_the_position_with_each_record() -> None:
+    desk = Desk(*[b"%d" % n for n in range(5)])
+    run = desk.iterate().run
+    for expected in range(5):
+        assert next(run).offset == expected
+        assert desk.state.position == expected + 1
+    with pytest.raises(StopIteration):
+        next(run)
+
+
+def test_what_iteration_has_not_yielded_goes_back_when_it_is_stopped() -> None:
+    desk = Desk(*[b"%d" % n for n in range(7)])
+    iterator = desk.iterate()
+    assert [next(iterator.run).offset for _ in range(2)] == [0, 1]
+    iterator.stop()
+    assert iterator.finished
+    taken: list[Slice] = desk.buffer.take(10)
+    assert [offset for piece in taken for offset in piece.columns.offsets] == [2, 3, 4, 5, 6]
+
+
+def test_a_seek_between_two_records_is_followed() -> None:
+    desk = Desk(*[b"%d" % n for n in range(3)])
+    run = desk.iterate().run
+    assert next(run).offset == 0
+    desk.buffer.discard(desk.state, 10)
+    desk.put(numbered(10, 12), 10)
+    assert [record.offset for record in run] == [10, 11]
+
+
+def test_iteration_attends_between_two_records() -> None:
+    desk = Desk(b"0", b"1", b"2")
+    run = desk.iterate().run
+    next(run)
+    desk.attention = True
+    next(run)
+    assert desk.attended == 1
+    assert desk.clock.progressed
+
+
+def test_iteration_raises_at_a_record_that_fails_and_again_until_a_seek() -> None:
+    desk = Desk(b"0", b"x", b"2")
+    materializer = Materializer(None, to_int)
+    run = desk.iterate(materializer).run
+    assert next(run).value == 0
+    for _ in range(2):
+        with pytest.raises(RecordDeserializationError):
+            next(run)
+        run = desk.iterate(materializer).run
+    assert desk.state.position == 1

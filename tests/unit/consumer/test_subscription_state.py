@@ -1,0 +1,86 @@
+"""What a consumer is subscribed to, and what is assigned to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.consumer.subscription_state import SubscriptionState, SubscriptionType
+from kafka.errors import IllegalStateError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+A, B, C = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
+
+
+def test_topics_patterns_and_hand_assignment_exclude_one_another() -> None:
+    state = SubscriptionState()
+    state.subscribe(["a"])
+    assert (state.type, state.topics) == (SubscriptionType.AUTO_TOPICS, {"a"})
+    state.subscribe(pattern="a.*")
+    assert (state.type, state.topics) == (SubscriptionType.AUTO_PATTERN, frozenset())
+    with pytest.raises(IllegalStateError):
+        state.assign_from_user([A])
+    state.unsubscribe()
+    state.assign_from_user([A])
+    assert state.type is SubscriptionType.USER_ASSIGNED
+    with pytest.raises(IllegalStateError):
+        state.subscribe(["a"])
+    state.assign_from_user([])
+    state.subscribe("a")
+    assert state.topics == {"a"}
+
+
+def test_subscribe_takes_either_topics_or_a_pattern() -> None:
+    with pytest.raises(IllegalStateError):
+        SubscriptionState().subscribe()
+    with pytest.raises(IllegalStateError):
+        SubscriptionState().subscribe(["a"], pattern="b")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "ä", "x" * 250, "a/b"])
+def test_names_that_brokers_would_refuse_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="topic name"):
+        SubscriptionState().subscribe([name])
+
+
+def test_names_that_are_no_strings_are_refused() -> None:
+    with pytest.raises(TypeError):
+        SubscriptionState().subscribe([b"a"])  # type: ignore[list-item]
+    with pytest.raises(TypeError):
+        SubscriptionState().assign_from_user(["a"])  # type: ignore[list-item]
+
+
+def test_a_pattern_matches_from_the_start_of_a_name() -> None:
+    state = SubscriptionState()
+    state.subscribe(pattern="ab")
+    assert state.match({"ab", "abc", "cab"})
+    assert state.topics == {"ab", "abc"}
+    assert not state.match({"abc", "ab"})
+    assert state.match({"abc"})
+
+
+def test_partitions_assigned_by_hand_keep_their_state_and_the_groups_do_not() -> None:
+    state = SubscriptionState()
+    state.assign_from_user([A, B])
+    state.assigned(A).position = 5
+    gone = state.assign_from_user([A, C])
+    assert [each.tp for each in gone] == [B]
+    assert state.assigned(A).position == 5
+    state.unsubscribe()
+    state.subscribe(["a"])
+    state.assign_from_group([A])
+    before = state.assigned(A)
+    assert state.assign_from_group([A]) == [before]
+    assert state.assigned(A) is not before
+
+
+def test_consumed_offsets_are_the_positions_known() -> None:
+    state = SubscriptionState()
+    state.assign_from_user([A, B])
+    state.assigned(A).position = 7
+    state.assigned(A).leader_epoch = 3
+    assert state.all_consumed_offsets() == {A: OffsetAndMetadata(7, "", 3)}
+
+
+def test_a_partition_that_is_not_assigned_is_an_error() -> None:
+    with pytest.raises(IllegalStateError, match="not assigned"):
+        SubscriptionState().assigned(A)
