@@ -8,8 +8,9 @@ of its `batch`.
 
 from __future__ import annotations
 
+from kafka.producer.aio import AsyncKafkaProducer
 from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.kafka import KafkaProducer
 from kafka.producer.metadata import RecordMetadata
 
-__all__ = ["FutureRecordMetadata", "KafkaProducer", "RecordMetadata"]
+__all__ = ["AsyncKafkaProducer", "FutureRecordMetadata", "KafkaProducer", "RecordMetadata"]

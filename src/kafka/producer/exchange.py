@@ -86,7 +86,7 @@ class Exchange:
         response = await self._cluster.send(
             node_id, request, timeout_ms=self._timeout_ms, min_version=lowest, max_version=highest
         )
-        if response is None:  # acks=0: nobody answers
+        if self._acks == 0:  # nobody answers: all that is known is that it was written to the socket
             return {batch.topic_partition: Answer(NoError) for batch in batches}
         return self._answers(batches, response)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from kafka.producer import lifetime
 from kafka.producer.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.core import ProducerCore
 from kafka.producer.future import FutureRecordMetadata
+from kafka.producer.options import client_configs
 
 if TYPE_CHECKING:
     import types
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafka.producer.arrow import FutureArrowResult
-
-_numbers = itertools.count(1)
 
 
 class KafkaProducer:
@@ -42,9 +40,7 @@ class KafkaProducer:
     """
 
     def __init__(self, **configs: Any) -> None:
-        if configs.get("client_id") is None:
-            configs["client_id"] = f"kafka-columnar-producer-{next(_numbers)}"
-        config = parse_producer(configs)
+        config = parse_producer(client_configs(configs))
         self.config: dict[str, Any] = {
             field.name: getattr(part, field.name)
             for part in (config.connection, config.producer)
@@ -87,7 +83,7 @@ class KafkaProducer:
         try:
             return self._append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
-            blocked = reason
+            blocked = reason.with_traceback(None)  # its frames would keep the producer alive
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
@@ -97,7 +93,7 @@ class KafkaProducer:
                 self._core.acquire_blocking(blocked.amount)
                 return self._core.buffer.append(blocked.record, blocked.amount)
             except Blocked as reason:
-                blocked = reason
+                blocked = reason.with_traceback(None)
 
     def send_arrow(self, topic: str, data: pa.Table | pa.RecordBatch) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.

@@ -1,0 +1,310 @@
+"""The producer against real brokers, read back by a client that is not ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import confluent_kafka
+import pytest
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, NoBrokersAvailable
+from kafka.partitioner import DefaultPartitioner
+from kafka.producer import AsyncKafkaProducer
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from harness.tools import JavaTools
+
+PATIENCE_S = 60.0
+
+
+def read(bootstrap_servers: str, topic: str, partitions: int, count: int) -> dict[int, list[confluent_kafka.Message]]:
+    """Read `count` records, and find that there are no more."""
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": bootstrap_servers, "group.id": "judge", "enable.partition.eof": True, "check.crcs": True}
+    )
+    consumer.assign([confluent_kafka.TopicPartition(topic, p, 0) for p in range(partitions)])
+    found: dict[int, list[confluent_kafka.Message]] = {p: [] for p in range(partitions)}
+    ended: set[int] = set()
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while len(ended) < partitions:
+            assert time.monotonic() < deadline, f"read {sum(map(len, found.values()))} of {count} records"
+            message = consumer.poll(1)
+            if message is None:
+                continue
+            if message.error() is None:
+                found[message.partition()].append(message)
+            elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                ended.add(message.partition())
+            else:
+                raise AssertionError(message.error())
+    finally:
+        consumer.close()
+    assert sum(map(len, found.values())) == count
+    return found
+
+
+@pytest.fixture
+def producer(broker: Any) -> Iterator[KafkaProducer]:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        yield producer
+
+
+def test_a_record_is_read_as_it_was_sent(broker: Any, make_topic: Any, producer: KafkaProducer) -> None:
+    topic = make_topic()
+    future = producer.send(topic, b"value", b"key", [("a", b"1"), ("b", None)], timestamp_ms=1_600_000_000_123)
+    tombstone = producer.send(topic, None, b"key")
+    metadata = future.get(PATIENCE_S)
+    assert metadata[:5] == (topic, 0, TopicPartition(topic, 0), 0, 1_600_000_000_123)
+    assert metadata[5:] == (None, 3, 5, 3)
+    assert tombstone.get(PATIENCE_S).offset == 1
+    first, second = read(broker.bootstrap_servers, topic, 1, 2)[0]
+    assert (first.key(), first.value(), first.headers()) == (b"key", b"value", [("a", b"1"), ("b", None)])
+    assert first.timestamp() == (confluent_kafka.TIMESTAMP_CREATE_TIME, 1_600_000_000_123)
+    assert (second.key(), second.value()) == (b"key", None)
+    assert abs(second.timestamp()[1] - time.time() * 1000) < 60_000
+
+
+@pytest.mark.parametrize("codec", [None, "gzip", "snappy", "lz4", "zstd"])
+def test_every_codec_is_read_back_in_order(broker: Any, make_topic: Any, codec: str | None) -> None:
+    topic = make_topic(3)
+    values = [b"%06d %s" % (i, b"abc" * (i % 50)) for i in range(5_000)]
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, compression_type=codec, linger_ms=5) as producer:
+        for i, value in enumerate(values):
+            producer.send(topic, value, b"%d" % (i % 100))
+        producer.flush()
+    pick = DefaultPartitioner()
+    found = read(broker.bootstrap_servers, topic, 3, 5_000)
+    for partition, messages in found.items():
+        wanted = [v for i, v in enumerate(values) if pick(b"%d" % (i % 100), [0, 1, 2], []) == partition]
+        assert [message.value() for message in messages] == wanted
+
+
+@pytest.mark.parametrize("acks", [0, 1, "all"])
+def test_every_kind_of_acknowledgement(broker: Any, make_topic: Any, acks: Any) -> None:
+    topic = make_topic()
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, acks=acks, batch_size=0) as producer:
+        futures = [producer.send(topic, b"%d" % i) for i in range(200)]
+        producer.flush()
+        offsets = [future.get(PATIENCE_S).offset for future in futures]
+    assert offsets == ([-1] * 200 if acks == 0 else list(range(200)))
+    assert [m.value() for m in read(broker.bootstrap_servers, topic, 1, 200)[0]] == [b"%d" % i for i in range(200)]
+
+
+def test_many_threads_share_a_producer(broker: Any, make_topic: Any) -> None:
+    topic = make_topic(2)
+    called: list[int] = []
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=1, buffer_memory=200_000) as producer:
+
+        def work(number: int) -> None:
+            for i in range(2_000):
+                future = producer.send(topic, b"%d %d" % (number, i), partition=number % 2)
+                future.add_callback(lambda metadata: called.append(metadata.partition))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        producer.flush()
+        assert len(called) == 12_000
+        assert producer.metrics()["producer-metrics"]["record-send-total"] == 12_000
+    found = read(broker.bootstrap_servers, topic, 2, 12_000)
+    for number in range(6):
+        mine = [m.value() for m in found[number % 2] if m.value().startswith(b"%d " % number)]
+        assert mine == [b"%d %d" % (number, i) for i in range(2_000)]
+
+
+def test_a_batch_above_the_topics_limit_is_split(broker: Any, make_topic: Any) -> None:
+    topic = make_topic(config={"max.message.bytes": "20000"})
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, batch_size=100_000, linger_ms=50) as producer:
+        futures = [producer.send(topic, b"%03d" % i + os.urandom(500)) for i in range(150)]
+        producer.flush()
+        assert [future.get(0).offset for future in futures] == list(range(150))
+        too_large = producer.send(topic, os.urandom(30_000))
+        after = producer.send(topic, b"after")
+        with pytest.raises(MessageSizeTooLargeError):
+            too_large.get(PATIENCE_S)
+        assert after.get(PATIENCE_S).offset == 150
+    values = [m.value() for m in read(broker.bootstrap_servers, topic, 1, 151)[0]]
+    assert [value[:3] for value in values[:150]] == [b"%03d" % i for i in range(150)]
+
+
+def test_arrow_rows_are_read_back(broker: Any, make_topic: Any, producer: KafkaProducer) -> None:
+    pa = pytest.importorskip("pyarrow")
+    topic = make_topic(3)
+    rows = 50_000
+    table = pa.table(
+        {
+            "key": [f"k{i % 1000}" for i in range(rows)],
+            "value": [None if i % 100 == 7 else f"value {i}" for i in range(rows)],
+            "timestamp": pa.array([1_600_000_000_000 + i for i in range(rows)], pa.timestamp("ms", tz="UTC")),
+        }
+    )
+    result = producer.send_arrow(topic, table).get(PATIENCE_S)
+    assert result.rows == rows
+    found = read(broker.bootstrap_servers, topic, 3, rows)
+    assert {p: sum(r.records for r in result.offsets[TopicPartition(topic, p)]) for p in range(3)} == {
+        p: len(messages) for p, messages in found.items()
+    }
+    pick = DefaultPartitioner()
+    for partition, messages in found.items():
+        mine = [i for i in range(rows) if pick(b"k%d" % (i % 1000), [0, 1, 2], []) == partition]
+        assert [m.value() for m in messages] == [None if i % 100 == 7 else b"value %d" % i for i in mine]
+        assert [m.timestamp()[1] for m in messages] == [1_600_000_000_000 + i for i in mine]
+
+
+async def test_the_asyncio_face_sends_on_the_callers_loop(broker: Any, make_topic: Any) -> None:
+    topic = make_topic(2)
+    loops = [thread.name for thread in threading.enumerate()].count("kafka-loop")
+    async with AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=2) as producer:
+        assert await producer.partitions_for(topic) == {0, 1}
+        assert (await producer.send_and_wait(topic, b"0", partition=1)).offset == 0
+        futures = [await producer.send(topic, b"%d" % i, partition=i % 2) for i in range(1, 1_000)]
+        await producer.flush()
+        assert (await futures[-1]).offset == 500
+        assert [thread.name for thread in threading.enumerate()].count("kafka-loop") == loops
+        pa = pytest.importorskip("pyarrow")
+        assert (await (await producer.send_arrow(topic, pa.table({"value": ["a", "b"]})))).rows == 2
+        results = await asyncio.gather(*(producer.send_and_wait(topic, b"x") for _ in range(100)))
+        assert len(results) == 100
+    read(broker.bootstrap_servers, topic, 2, 1_102)
+
+
+def test_our_consumer_reads_what_our_producer_wrote(broker: Any, make_topic: Any, producer: KafkaProducer) -> None:
+    topic = make_topic()
+    for i in range(100):
+        producer.send(topic, b"%d" % i, headers=[("n", b"%d" % i)])
+    producer.flush()
+    place = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
+    try:
+        consumer.assign([place])
+        consumer.seek(place, 0)
+        records: list[Any] = []
+        deadline = time.monotonic() + PATIENCE_S
+        while len(records) < 100 and time.monotonic() < deadline:
+            records += consumer.poll(500).get(place, [])
+    finally:
+        consumer.close()
+    assert [(r.value, r.headers) for r in records] == [(b"%d" % i, [("n", b"%d" % i)]) for i in range(100)]
+
+
+def test_no_broker_is_said_with_every_address_that_was_tried() -> None:
+    with pytest.raises(NoBrokersAvailable, match=r"127\.0\.0\.1:1"):
+        KafkaProducer(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=500)
+
+
+def run_script(script: str, *arguments: str) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run a program of its own; returns what came of it and how long it took in seconds."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done, time.monotonic() - began
+
+
+def test_a_program_that_ends_without_close_delivers_what_it_sent(broker: Any, make_topic: Any) -> None:
+    topic = make_topic()
+    script = (
+        "import sys; from kafka import KafkaProducer\n"
+        "producer = KafkaProducer(bootstrap_servers=sys.argv[1], linger_ms=60000)\n"
+        "[producer.send(sys.argv[2], b'%d' % i) for i in range(1000)]\n"
+        "sys.exit(7)\n"
+    )
+    done, _ = run_script(script, broker.bootstrap_servers, topic)
+    assert (done.returncode, done.stderr) == (7, "")
+    assert len(read(broker.bootstrap_servers, topic, 1, 1_000)[0]) == 1_000
+
+
+def test_a_producer_that_is_dropped_delivers_what_it_has(broker: Any, make_topic: Any) -> None:
+    topic = make_topic()
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
+    future = producer.send(topic, b"x")
+    del producer
+    assert future.get(PATIENCE_S).offset == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_is_told_and_neither_hangs_nor_sends(broker: Any, make_topic: Any) -> None:
+    topic = make_topic()
+    script = (
+        "import os, sys, time; from kafka import KafkaProducer; from kafka.errors import ForkedClientError\n"
+        "producer = KafkaProducer(bootstrap_servers=sys.argv[1], linger_ms=300)\n"
+        "old = producer.send(sys.argv[2], b'parent')\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    for act in (lambda: producer.send(sys.argv[2], b'child'), lambda: old.get(), producer.flush):\n"
+        "        try: act()\n"
+        "        except ForkedClientError: continue\n"
+        "        os._exit(3)\n"
+        "    new = KafkaProducer(bootstrap_servers=sys.argv[1])\n"
+        "    new.send(sys.argv[2], b'new').get(20)\n"
+        "    sys.exit(0)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0\n"
+        "old.get(20); producer.close()\n"
+    )
+    done, _ = run_script(script, broker.bootstrap_servers, topic)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(m.value() for m in read(broker.bootstrap_servers, topic, 1, 2)[0]) == [b"new", b"parent"]
+
+
+@pytest.mark.apache
+@pytest.mark.slow
+def test_a_killed_broker_costs_neither_records_nor_order(java_tools: JavaTools, make_topic_on: Any) -> None:
+    from harness.apache import ApacheKafka
+
+    with ApacheKafka(version=java_tools.version) as kafka:
+        topic = make_topic_on(kafka)(2)
+        with KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=5) as producer:
+            futures = []
+            sent: dict[int, list[bytes]] = {0: [], 1: []}
+            killer = threading.Thread(target=lambda: (kafka.kill(), kafka.restart()))
+            for i in range(6_000):
+                if i == 2_000:
+                    killer.start()
+                futures.append(producer.send(topic, b"%d" % i, partition=i % 2))
+                sent[i % 2].append(b"%d" % i)
+                if i % 20 == 0:
+                    time.sleep(0.01)
+            killer.join()
+            producer.flush(PATIENCE_S)
+            assert all(future.succeeded() for future in futures)
+        found = read(kafka.bootstrap_servers, topic, 2, 6_000)
+        assert {p: [m.value() for m in messages] for p, messages in found.items()} == sent
+
+
+@pytest.mark.apache
+@pytest.mark.slow
+def test_without_a_broker_records_fail_in_time_and_the_program_ends(java_tools: JavaTools, make_topic_on: Any) -> None:
+    from harness.apache import ApacheKafka
+
+    with ApacheKafka(version=java_tools.version) as kafka:
+        topic = make_topic_on(kafka)()
+        options: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap_servers, "request_timeout_ms": 1_000}
+        producer = KafkaProducer(delivery_timeout_ms=2_000, **options)
+        producer.send(topic, b"x").get(PATIENCE_S)
+        kafka.kill()
+        began = time.monotonic()
+        lost = producer.send(topic, b"y")
+        with pytest.raises(KafkaTimeoutError, match=r"1 record\(s\) in 1 batch\(es\).*delivery_timeout_ms"):
+            producer.flush()
+        assert 1.5 < time.monotonic() - began < 5
+        assert lost.failed()
+        producer.send(topic, b"z")
+        began = time.monotonic()
+        producer.close(0.5)
+        assert time.monotonic() - began < 2

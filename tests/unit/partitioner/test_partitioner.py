@@ -1,0 +1,94 @@
+"""Partitioners: equal to Java's by key, and of every generation's shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
+from kafka.partitioner.adapt import adapt_partitioner
+
+
+class TwoOfThree:
+    """A cluster whose topic has three partitions, the second without a leader."""
+
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        return {0, 1, 2}
+
+    def available_partitions_for_topic(self, topic: str) -> set[int]:
+        return {0, 2}
+
+
+@pytest.mark.parametrize(
+    ("key", "hashed"),
+    [(b"", 681), (b"a", 524), (b"ab", 434), (b"abc", 107), (b"123456789", 566), (b"\x00 ", 742)],
+)
+def test_keys_are_spread_as_javas_clients_do(key: bytes, hashed: int) -> None:
+    assert DefaultPartitioner()(key, list(range(1000)), []) == hashed
+    assert (murmur2(key) & 0x7FFFFFFF) % 1000 == hashed
+
+
+def test_a_key_goes_to_its_partition_even_if_that_has_no_leader() -> None:
+    partitioner = DefaultPartitioner()
+    key = next(b"%d" % i for i in range(100) if partitioner(b"%d" % i, [0, 1, 2], [0, 2]) == 1)
+    assert partitioner.partition("t", None, key, None, None, TwoOfThree()) == 1
+
+
+def test_without_a_key_only_partitions_with_a_leader_are_chosen() -> None:
+    partitioner = DefaultPartitioner()
+    assert {partitioner(None, [0, 1, 2], [0, 2]) for _ in range(100)} == {0, 2}
+    assert {partitioner(None, [0, 1, 2], []) for _ in range(100)} == {0, 1, 2}
+    assert {partitioner.partition("t", None, None, None, None, TwoOfThree()) for _ in range(100)} == {0, 2}
+
+
+def test_the_sticky_partitioner_moves_only_when_a_batch_is_begun() -> None:
+    partitioner = StickyPartitioner()
+    picks = {partitioner.partition("t", None, None, None, None, TwoOfThree()) for _ in range(50)}
+    assert len(picks) == 1
+    (before,) = picks
+    partitioner.on_new_batch("t", TwoOfThree(), before)
+    assert {partitioner.partition("t", None, None, None, None, TwoOfThree())} == {0, 2} - picks
+
+
+def test_round_robin_takes_turns() -> None:
+    partitioner = RoundRobinPartitioner()
+    assert [partitioner(b"k", [0, 1, 2], [2, 0]) for _ in range(5)] == [0, 2, 0, 2, 0]
+    assert [partitioner.partition(None, [0, 1, 2]) for _ in range(4)] == [1, 2, 0, 1]
+    assert [RoundRobinPartitioner([5, 7])(None) for _ in range(2)] == [5, 5]
+    with pytest.raises(ValueError, match="at least one partition"):
+        RoundRobinPartitioner()(None)
+
+
+@pytest.mark.parametrize("given", [None, DefaultPartitioner(), DefaultPartitioner])
+def test_the_default_rule_is_the_producers_own(given: Any) -> None:
+    assert adapt_partitioner(given) is None
+
+
+def test_old_shapes_are_adapted() -> None:
+    class Hashed:
+        def partition(self, key: Any, all_partitions: Any = None, available: Any = None) -> int:
+            return int(all_partitions[-1])
+
+    for given in (Hashed(), lambda key, everything, available: everything[-1]):
+        pick = adapt_partitioner(given)
+        assert pick is not None
+        assert pick("t", None, b"k", None, b"v", TwoOfThree()) == 2
+
+
+def test_objects_that_see_the_record_are_taken_as_they_are() -> None:
+    class First(Partitioner):
+        def partition(
+            self, topic: str, key: Any, serialized_key: Any, value: Any, serialized_value: Any, cluster: Any
+        ) -> int:
+            return 0
+
+    given = First()
+    assert adapt_partitioner(given) == given.partition
+
+
+@pytest.mark.parametrize("given", [5, object(), RoundRobinPartitioner])
+def test_what_is_no_partitioner_is_refused(given: Any) -> None:
+    with pytest.raises(KafkaConfigurationError, match="partitioner"):
+        adapt_partitioner(given)

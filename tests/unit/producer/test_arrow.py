@@ -1,0 +1,117 @@
+"""Arrow tables become records without an object a row, in the same queues that send() fills."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pyarrow as pa
+import pytest
+
+from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAuthorizationFailedError
+from kafka.partitioner import murmur2
+from kafka.producer.arrow import ArrowSender, OffsetRange
+from unit.producer.fake_cluster import FakeCluster, Fault
+from unit.producer.fake_producer import producing
+
+# Encoding runs in a real thread, for which a virtual clock would not wait: these run in real time, and need little.
+
+
+async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
+    cluster = FakeCluster({"t": 2})
+    async with producing(cluster) as producer:
+        await producer.core.find_topic("t")
+        keys = [f"k{i % 7}" for i in range(1_000)]
+        table = pa.table({"key": keys, "value": [f"{i}" for i in range(1_000)]})
+        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        assert result.rows == 1_000
+        for p in (0, 1):
+            wanted = [b"%d" % i for i in range(1_000) if (murmur2(keys[i].encode()) & 0x7FFFFFFF) % 2 == p]
+            assert cluster.log(p).values == wanted
+            assert result.offsets[("t", p)] == [OffsetRange(0, len(wanted))]  # type: ignore[index]
+
+
+async def test_rows_keep_their_place_among_single_records_and_share_their_sequence() -> None:
+    cluster = FakeCluster({"t": 1})
+    async with producing(cluster, linger_ms=5) as producer:
+        await (await producer.send(b"first"))
+        await producer.send(b"before")
+        batch = pa.record_batch({"value": [b"x", None, b"y"], "key": [b"a", b"b", b"c"]})
+        future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", batch).send()
+        await producer.send(b"after")
+        await producer.core.flush()
+        assert future.is_done
+        assert future.get() == future.value
+    assert cluster.log(0).values == [b"first", b"before", b"x", None, b"y", b"after"]
+    assert [entry[:3] for entry in cluster.log(0).batches] == [(1000, 0, n) for n in (0, 1, 2, 5)]
+
+
+async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
+    cluster = FakeCluster({"t": 2})
+    async with producing(cluster, buffer_memory=200_000, max_request_size=50_000) as producer:
+        await producer.core.find_topic("t")
+        cluster.faults.extend([Fault(), Fault(lost="answer"), Fault(code=6), Fault(lost="request")])
+        table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(10_000)]})
+        sender = ArrowSender(producer.core, asyncio.get_running_loop(), "t", table)
+        sending = asyncio.create_task(sender.send())
+        while not sending.done():
+            assert producer.core.buffer.memory.free >= 0
+            await asyncio.sleep(0)
+        result = await (await sending)
+        assert result.rows == 10_000
+        assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+    values = [value[:6] for p in (0, 1) for value in cluster.log(p).values if value]
+    assert sorted(values) == [b"%06d" % i for i in range(10_000)]
+    assert all(cluster.log(p).values == sorted(cluster.log(p).values) for p in (0, 1))
+
+
+async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> None:
+    cluster = FakeCluster({"t": 1})
+    cluster.max_batch_bytes = 20_000
+    async with producing(cluster) as producer:
+        await producer.core.find_topic("t")
+        table = pa.table({"value": [b"x" * 100] * 1_000})
+        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        assert result == (1_000, {("t", 0): [OffsetRange(0, 1_000)]})
+
+
+async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() -> None:
+    cluster = FakeCluster({"t": 2})
+    async with producing(cluster) as producer:
+        await (await producer.send(b"x", partition=0))
+        await (await producer.send(b"x", partition=1))
+        cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno, only=1))
+        table = pa.table({"value": [b"x"] * 10, "partition": [0] * 6 + [1] * 4})
+        future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+        told: list[object] = []
+        future.add_callback(told.append).add_errback(lambda error: told.append(type(error)))
+        with pytest.raises(TopicAuthorizationFailedError, match=r"4 of 10 rows were not delivered, .* to t-1"):
+            await future
+        assert told == [TopicAuthorizationFailedError]
+        assert future.failed()
+        assert not future.succeeded()
+        await producer.core.flush()
+
+
+async def test_a_row_above_max_request_size_is_refused() -> None:
+    async with producing(FakeCluster({"t": 1}), max_request_size=1_000) as producer:
+        await producer.core.find_topic("t")
+        table = pa.table({"value": [b"x", b"x" * 1_000]})
+        with pytest.raises(MessageSizeTooLargeError, match="0 of 2 rows are on their way"):
+            await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+
+
+async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
+    cluster = FakeCluster({"t": 1})
+    async with producing(cluster, buffer_memory=100_000, max_request_size=50_000, max_block_ms=50) as producer:
+        await (await producer.send(b"x"))
+        cluster.down.add(0)
+        table = pa.table({"value": [b"x" * 1_000] * 1_000})
+        with pytest.raises(KafkaTimeoutError, match=r"buffer_memory.*of 1000 rows are on their way"):
+            await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+
+
+async def test_an_empty_table_is_done_at_once() -> None:
+    async with producing(FakeCluster({"t": 1})) as producer:
+        await producer.core.find_topic("t")
+        empty = pa.table({"value": pa.array([], pa.binary())})
+        assert await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", empty).send()) == (0, {})

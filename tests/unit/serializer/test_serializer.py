@@ -1,0 +1,104 @@
+"""Callables and objects of both generations get one shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.serializer import (
+    DefaultSerializer,
+    Deserializer,
+    JsonSerializer,
+    Serializer,
+    adapt_deserializer,
+    adapt_serializer,
+)
+
+
+class OldStyle(Serializer, Deserializer):
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self.closed = False
+
+    def serialize(self, topic: str, value: Any) -> bytes:
+        return f"{topic}/{value}".encode()
+
+    def deserialize(self, topic: str, bytes_: bytes | None) -> Any:
+        return topic, bytes_
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class NewStyle:
+    def serialize(self, topic: str, headers: Any, data: Any) -> bytes:
+        return f"{topic}/{headers}/{data}".encode()
+
+    def deserialize(self, topic: str, headers: Any, data: Any) -> Any:
+        return topic, headers, data
+
+
+def test_none_stays_none() -> None:
+    assert adapt_serializer(None) is None
+    assert adapt_deserializer(None) is None
+
+
+def test_a_callable_takes_the_value_alone() -> None:
+    serialize = adapt_serializer(str.encode)
+    assert serialize is not None
+    assert serialize("t", "ä", [("h", b"")]) == "ä".encode()
+    assert serialize.direct == str.encode
+
+
+def test_old_objects_take_topic_and_value() -> None:
+    given = OldStyle(setting=1)
+    serialize, deserialize = adapt_serializer(given), adapt_deserializer(given)
+    assert serialize is not None
+    assert deserialize is not None
+    assert serialize("t", 1) == b"t/1"
+    assert deserialize("t", b"x") == ("t", b"x")
+    assert not given.closed
+    serialize.close()
+    assert given.closed
+
+
+def test_new_objects_take_the_headers_too() -> None:
+    serialize, deserialize = adapt_serializer(NewStyle()), adapt_deserializer(NewStyle())
+    assert serialize is not None
+    assert deserialize is not None
+    assert serialize("t", 1, [("h", b"x")]) == b"t/[('h', b'x')]/1"
+    assert deserialize("t", b"x", [("h", b"y")]) == ("t", [("h", b"y")], b"x")
+    serialize.close()
+
+
+@pytest.mark.parametrize("given", [5, "name", object()])
+def test_what_is_no_serializer_is_refused(given: Any) -> None:
+    with pytest.raises(KafkaConfigurationError, match="callable of one argument"):
+        adapt_serializer(given)
+    with pytest.raises(KafkaConfigurationError, match="deserialize"):
+        adapt_deserializer(given)
+
+
+def test_a_method_with_other_arguments_is_refused() -> None:
+    class Wrong:
+        def serialize(self, value: Any) -> bytes:
+            return b""
+
+    with pytest.raises(KafkaConfigurationError, match=r"\(topic, value\) or \(topic, headers, data\)"):
+        adapt_serializer(Wrong())
+
+
+def test_ready_serializers_go_both_ways() -> None:
+    text, values = DefaultSerializer(), JsonSerializer()
+    assert text.serialize("t", (), "ä") == "ä".encode()
+    assert text.serialize("t", (), b"x") == b"x"
+    assert text.serialize("t", (), None) is None
+    assert text.deserialize("t", (), memoryview("ä".encode())) == "ä"  # type: ignore[arg-type]
+    assert text.deserialize("t", (), None) is None
+    assert values.serialize("t", (), {"a": [1, None]}) == b'{"a":[1,null]}'
+    assert values.deserialize("t", (), b'{"a":[1,null]}') == {"a": [1, None]}
+    assert values.deserialize("t", (), None) is None
+    with pytest.raises(TypeError, match="topic 't', not int"):
+        text.serialize("t", (), 5)
