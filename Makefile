@@ -71,7 +71,7 @@ java:
 # -- what must hold ----------------------------------------------------------------------------------------------------
 
 check: setup
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types unit unit-plain
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target lint types unit unit-plain
 
 lint: setup
 	$(BIN)/ruff check .
