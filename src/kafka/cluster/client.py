@@ -22,10 +22,12 @@ from kafka.errors import (
     LeaderNotAvailableError,
     NotControllerError,
     UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
     for_code,
 )
 from kafka.net import Connection
 from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataRequest
 
 if TYPE_CHECKING:
     from kafka.wire import Request, Response
@@ -209,12 +211,15 @@ class ClusterClient:
     async def controller(self) -> int:
         """The id of the broker to send to what only the controller can do, see `send_controller`.
 
-        Raises `NotControllerError` when there is none at the moment.
+        Raises `NotControllerError` when there is none at the moment, `UnsupportedVersionError` before Kafka 0.10.
         """
         if self.metadata.broker_metadata(self.metadata.controller_id) is None:
             await self.refresh_metadata(())
         controller = self.metadata.controller_id
         if self.metadata.broker_metadata(controller) is None:
+            connection = await self.any_connection()
+            if connection.api_versions.pick(MetadataRequest, min_version=1) is None:
+                raise UnsupportedVersionError("brokers before 0.10 do not tell which of them is the controller")
             raise NotControllerError("the cluster has no controller at the moment")
         return controller
 

@@ -7,6 +7,7 @@ from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     Cancelled,
     CorrelationIdError,
+    InvalidReceiveError,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Response")
 
 DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
+_SHORTEST_FRAME = 4
 _PRODUCE = 0
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
@@ -215,11 +217,14 @@ class Connection:
             if not self._raw.done():
                 self._raw.set_result(bytes(view))
             return True
-        try:
-            entry = self._table.pop(correlation_id(view))
-        except WireFormatError as error:
-            self.abort(error)
+        if len(view) < _SHORTEST_FRAME:
+            self.abort(
+                InvalidReceiveError(
+                    f"{self.described_as} sent a frame of {len(view)} bytes, which is no answer; is it a Kafka broker?"
+                )
+            )
             return False
+        entry = self._table.pop(correlation_id(view))
         if entry is None:
             self.abort(
                 CorrelationIdError(

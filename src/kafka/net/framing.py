@@ -70,7 +70,7 @@ class FrameCutter:
         start = 0
         while end - start >= 4:
             (size,) = _SIZE.unpack_from(self._shared, start)
-            if not 0 < size <= self._max:
+            if not 0 <= size <= self._max:
                 raise InvalidReceiveError(self._describe(start, end, size))
             stop = start + 4 + size
             if stop <= end:
@@ -99,7 +99,7 @@ class FrameCutter:
             return "the peer speaks TLS on this port; set security_protocol to 'SSL' or 'SASL_SSL'"
         if head.startswith((b"HTTP/", b"<htm", b"<!DO")):
             return "the peer is an HTTP server, not a Kafka broker"
-        if size <= 0:
+        if size < 0:
             return f"expected a frame of Kafka's protocol, got a size of {size} (bytes {head!r}); is it a Kafka broker?"
         return (
             f"a frame of {size} bytes is announced, but 'receive_message_max_bytes' allows {self._max}; raise that if "

@@ -9,6 +9,7 @@ from kafka.wire import message_class
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
 from kafka.wire.framing import decode_request, encode_response
 
+SASL_HANDSHAKE = 17
 HANG_UP = object()
 """Answer with this to close the connection instead."""
 SILENCE = object()
@@ -37,6 +38,9 @@ class ScriptedBroker:
         self.node_id = node_id
         self.versions = {cls.API_KEY: (cls.MIN_VERSION, cls.MAX_VERSION) for cls in map(request_class, served)}
         self.handlers: dict[str, Callable[[Any, Any], Any]] = {"ApiVersions": self._api_versions}
+        self.raw_replies: list[Any] = []
+        """Answers (bytes, HANG_UP or SILENCE) to the frames without a header that follow a SaslHandshake of version 0."""
+        self.raw_tokens: list[bytes] = []
         self.seen: list[tuple[Any, Any]] = []
         self.connections = 0
         self.host, self.port = "127.0.0.1", 0
@@ -79,15 +83,27 @@ class ScriptedBroker:
         self._tasks.add(task)
         try:
             while True:
-                size = int.from_bytes(await reader.readexactly(4), "big")
-                if not await self._answer(await reader.readexactly(size), writer):
+                frame = await self._read(reader)
+                if not await self._answer(frame, writer):
                     break
+                if self.seen[-1][0].request_api_key == SASL_HANDSHAKE:
+                    for reply in self.raw_replies:
+                        self.raw_tokens.append(await self._read(reader))
+                        if reply is HANG_UP:
+                            return
+                        if reply is SILENCE:
+                            await reader.read()
+                            return
+                        writer.write(len(reply).to_bytes(4, "big") + reply)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             self._writers.discard(writer)
             self._tasks.discard(task)
             writer.transport.abort()
+
+    async def _read(self, reader: asyncio.StreamReader) -> bytes:
+        return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
 
     async def _answer(self, frame: bytes, writer: asyncio.StreamWriter) -> bool:
         header, request = decode_request(frame)

@@ -395,7 +395,8 @@ async def test_close_fails_what_is_in_flight_and_tells_its_listeners(broker):
         (struct.pack(">i", 200_000_000), InvalidReceiveError),
         (struct.pack(">i", -5), InvalidReceiveError),
         (struct.pack(">ii", 4, 12_345), CorrelationIdError),
-        (b"\0\0\0\x02ab", WireFormatError),
+        (b"\0\0\0\x02ab", InvalidReceiveError),
+        (b"\0\0\0\0", InvalidReceiveError),
     ],
 )
 async def test_garbage_ends_the_connection_with_its_own_error(broker, answer, error):

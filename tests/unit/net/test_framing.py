@@ -34,7 +34,7 @@ def feed(cutter, data, chunk=None):
 
 @pytest.mark.parametrize("chunk", [1, 3, 4, 5, 1000, 40_000, None])
 def test_frames_come_out_whole_however_the_stream_is_chopped(chunk):
-    payloads = [b"a", b"b" * 100, b"c" * (SHARED_BYTES - 4), b"d" * (SHARED_BYTES - 3), b"e" * 200_000, b"f" * 7]
+    payloads = [b"a", b"", b"b" * 100, b"c" * (SHARED_BYTES - 4), b"d" * (SHARED_BYTES - 3), b"e" * 200_000, b"f" * 7]
     sink = Sink()
     feed(FrameCutter(sink, 1 << 20, BufferPool()), framed(*payloads), chunk)
     assert sink.frames == payloads
@@ -46,7 +46,7 @@ def test_only_frames_that_do_not_fit_the_shared_buffer_get_one_of_their_own():
     assert [buffer is not None for buffer in sink.pooled] == [False, True]
 
 
-@pytest.mark.parametrize("size", [0, -1, 1025, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("size", [-1, 1025, 2**31 - 1, -(2**31)])
 def test_a_size_that_cannot_be_is_refused(size):
     with pytest.raises(InvalidReceiveError):
         feed(FrameCutter(Sink(), 1024, BufferPool()), struct.pack(">i", size))
@@ -64,7 +64,7 @@ def test_a_frame_of_the_largest_size_allowed_is_taken():
         (b"\x15\x03\x03\x00\x02\x02\x0a", "speaks TLS"),
         (b"HTTP/1.1 400 Bad Request\r\n", "HTTP server"),
         (struct.pack(">i", 5000), "receive_message_max_bytes"),
-        (b"\0\0\0\0", "is it a Kafka broker"),
+        (b"\xff\0\0\0", "is it a Kafka broker"),
     ],
 )
 def test_the_error_tells_what_speaks_there(data, said):

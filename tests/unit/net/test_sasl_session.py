@@ -1,0 +1,170 @@
+"""The exchange over a connection, against a scripted broker."""
+
+import asyncio
+
+import pytest
+
+from kafka.config import parse_admin
+from kafka.errors import (
+    KafkaConfigurationError,
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
+from kafka.net import Connection
+from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka.wire.api.sasl_authenticate import SaslAuthenticateResponse
+from kafka.wire.api.sasl_handshake import SaslHandshakeResponse
+from unit.net.scripted import HANG_UP, SILENCE, ScriptedBroker
+
+PLAIN = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "ann", "sasl_plain_password": "secret"}
+MODERN = ("ApiVersions", "SaslHandshake", "SaslAuthenticate", "Heartbeat")
+OLD = ("ApiVersions", "SaslHandshake", "Heartbeat")
+
+
+@pytest.fixture
+async def broker():
+    async with ScriptedBroker(served=MODERN) as broker:
+        accept_all(broker)
+        yield broker
+
+
+@pytest.fixture
+async def old_broker():
+    async with ScriptedBroker(served=OLD) as broker:
+        accept_all(broker)
+        yield broker
+
+
+def accept_all(broker, lifetime_ms=0):
+    broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(mechanisms=["PLAIN"]))
+    broker.on("SaslAuthenticate", lambda *_: SaslAuthenticateResponse(session_lifetime_ms=lifetime_ms))
+    broker.on("Heartbeat", lambda *_: HeartbeatResponse())
+
+
+async def connect(broker, **options):
+    parsed = parse_admin(
+        {"security_protocol": "SASL_PLAINTEXT", "socket_connection_setup_timeout_ms": 3_000, **PLAIN, **options}
+    )
+    return await Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+
+
+def heartbeat():
+    return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+async def until(condition):
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+async def test_a_connection_is_authenticated_before_it_is_handed_out(broker):
+    connection = await connect(broker)
+    assert [type(request).__name__ for _, request in broker.seen] == [
+        "ApiVersionsRequest",
+        "SaslHandshakeRequest",
+        "SaslAuthenticateRequest",
+    ]
+    assert broker.requests("SaslAuthenticate")[0].auth_bytes == b"\0ann\0secret"
+    assert await connection.send(heartbeat()) == HeartbeatResponse()
+    await connection.close()
+
+
+async def test_a_refusal_is_told_in_the_brokers_words(broker):
+    refusal = SaslAuthenticateResponse(error_code=58, error_message="no such user")
+    broker.on("SaslAuthenticate", lambda *_: refusal)
+    with pytest.raises(SaslAuthenticationFailedError, match="PLAIN credentials: no such user"):
+        await connect(broker)
+
+
+async def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(broker):
+    broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", "OAUTHBEARER"]))
+    with pytest.raises(UnsupportedSaslMechanismError, match="offers GSSAPI, OAUTHBEARER; sasl_mechanism is 'PLAIN'"):
+        await connect(broker)
+
+
+async def test_options_are_checked_before_connecting(broker):
+    with pytest.raises(KafkaConfigurationError, match="GSSAPI"):
+        await connect(broker, sasl_mechanism="GSSAPI")
+    assert broker.connections == 0
+
+
+async def test_a_token_provider_that_fails_says_so_and_leaves_no_connection(broker):
+    class Provider:
+        def token(self):
+            raise OSError("the token server is down")
+
+    with pytest.raises(OSError, match="token server"):
+        await connect(broker, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=Provider())
+    await until(lambda: not broker._writers)
+
+
+async def test_old_brokers_get_bare_tokens(old_broker):
+    old_broker.raw_replies = [b""]
+    connection = await connect(old_broker)
+    assert old_broker.raw_tokens == [b"\0ann\0secret"]
+    assert old_broker.seen[1][0].request_api_version == 0
+    assert await connection.send(heartbeat()) == HeartbeatResponse()
+    await connection.close()
+
+
+async def test_old_brokers_that_hang_up_refuse_the_credentials(old_broker):
+    old_broker.raw_replies = [HANG_UP]
+    with pytest.raises(SaslAuthenticationFailedError, match="closed the connection during the PLAIN exchange"):
+        await connect(old_broker)
+
+
+async def test_an_old_broker_that_never_answers_is_given_up(old_broker):
+    old_broker.raw_replies = [SILENCE]
+    with pytest.raises(KafkaTimeoutError, match="SASL exchange"):
+        await connect(old_broker, socket_connection_setup_timeout_ms=100)
+
+
+async def test_a_limited_session_is_renewed_while_requests_wait(broker):
+    may_finish = asyncio.Event()
+    accept_all(broker, lifetime_ms=20)
+
+    async def authenticate(header, request):
+        if len(broker.requests("SaslAuthenticate")) == 1:
+            return SaslAuthenticateResponse(session_lifetime_ms=20)
+        await may_finish.wait()
+        return SaslAuthenticateResponse()
+
+    broker.on("SaslAuthenticate", authenticate)
+    connection = await connect(broker)
+    await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
+    held = [connection.post(heartbeat()) for _ in range(3)]
+    assert connection._stream._backlog
+    may_finish.set()
+    assert await asyncio.gather(*held) == [HeartbeatResponse()] * 3
+    assert broker.connections == 1
+    await connection.close()
+
+
+async def test_a_renewal_that_is_refused_closes_the_connection(broker):
+    def authenticate(header, request):
+        first = len(broker.requests("SaslAuthenticate")) == 1
+        return SaslAuthenticateResponse(error_code=0 if first else 58, session_lifetime_ms=20)
+
+    broker.on("SaslAuthenticate", authenticate)
+    broker.on("Heartbeat", lambda *_: SILENCE)
+    connection = await connect(broker)
+    waiting = connection.post(heartbeat())
+    await until(lambda: connection.closed)
+    with pytest.raises(SaslAuthenticationFailedError):
+        await waiting
+
+
+async def test_a_closed_connection_is_not_renewed(broker):
+    accept_all(broker, lifetime_ms=60_000)
+    connection = await connect(broker)
+    await connection.close()
+    assert len(broker.requests("SaslAuthenticate")) == 1
+
+
+async def test_a_hang_up_during_the_exchange_is_a_connection_error(broker):
+    broker.on("SaslAuthenticate", lambda *_: HANG_UP)
+    with pytest.raises(KafkaConnectionError):
+        await connect(broker)
