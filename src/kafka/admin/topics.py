@@ -154,7 +154,7 @@ async def describe_topics(requests: AdminRequests, topics: Iterable[str] | None)
             "name": each.name,
             "topic_id": each.topic_id,
             "is_internal": each.is_internal,
-            "partitions": [_partition(partition) for partition in each.partitions],
+            "partitions": [_partition(p) for p in sorted(each.partitions, key=lambda p: p.partition_index)],
         }
         for each in sorted(response.topics, key=lambda topic: order.get(topic.name or "", len(order)))
     ]

@@ -39,7 +39,7 @@ class ScriptedBroker:
         self.versions = {cls.API_KEY: (cls.MIN_VERSION, cls.MAX_VERSION) for cls in map(request_class, served)}
         self.handlers: dict[str, Callable[[Any, Any], Any]] = {"ApiVersions": self._api_versions}
         self.raw_replies: list[Any] = []
-        """Answers (bytes, HANG_UP or SILENCE) to the frames without a header that follow a SaslHandshake of version 0."""
+        """Answers (bytes, HANG_UP, SILENCE) to the frames without a header that follow a SaslHandshake of version 0."""
         self.raw_tokens: list[bytes] = []
         self.seen: list[tuple[Any, Any]] = []
         self.connections = 0
