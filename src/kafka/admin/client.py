@@ -31,8 +31,8 @@ class KafkaAdminClient:
     `TopicAlreadyExistsError`; `KafkaTimeoutError` and `KafkaConnectionError` when the cluster does not answer in time;
     `UnsupportedVersionError` when the brokers are too old; `ForkedClientError` in a forked child.
 
-    Arguments: the options of docs/OPTIONS.md that apply to admin clients, by keyword. Raises `NoBrokersAvailable`,
-    naming what each bootstrap server answered, and `KafkaConfigurationError`.
+    Arguments: client options by keyword, see `DEFAULT_CONFIG` for their names and `kafka.config` for their meaning.
+    Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
