@@ -14,6 +14,9 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 Listener = ConsumerRebalanceListener | AsyncConsumerRebalanceListener
 
 
+CLOSE_TIMEOUT_MS = 30_000
+"""How long closing may take where the caller does not say."""
+
 COLUMNS_BYTES = 8 * 1024 * 1024
 """How many fetched bytes one call opens for columns; more stay in the buffer while these are worked on."""
 

@@ -11,6 +11,7 @@ from kafka.consumer.commit_future import CommitFuture
 from kafka.consumer.committed import CommittedOffset
 from kafka.consumer.consumer_records import ConsumerRecords
 from kafka.consumer.face import (
+    CLOSE_TIMEOUT_MS,
     COLUMNS_BYTES,
     ConsumerFace,
     check_max_records,
@@ -30,9 +31,6 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 if TYPE_CHECKING:
     import pyarrow
-
-CLOSE_TIMEOUT_MS = 30_000
-"""How long closing may take where the caller does not say."""
 
 
 class KafkaConsumer(ConsumerFace):

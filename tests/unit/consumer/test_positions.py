@@ -117,9 +117,8 @@ def test_a_leader_that_appears_later_is_found() -> None:
 
 def test_a_lookup_gives_up_when_its_time_is_up_and_says_what_for() -> None:
     async def scenario() -> None:
-        leaders = Leaders({0: -1})
+        leaders = Leaders({0: 1})
         with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7"):
-            leaders.metadata = metadata({0: 1})
             await lookup(leaders).lookup({T0: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
 
     simulate(scenario)
