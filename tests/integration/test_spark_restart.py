@@ -56,24 +56,29 @@ def alive(process: subprocess.Popen[bytes], folder: Path) -> bool:
     return True
 
 
+def copy(spark: Any, broker: Any, topic: str, folder: Path, **given: Any) -> Any:
+    """The query of `spark_driver`, in the session of the tests; it goes on from the checkpoint in the folder."""
+    stream = load_stream(spark, broker, topic, maxOffsetsPerTrigger=20, **given)
+    writer = stream.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
+    return writer.start(f"{folder}/rows")
+
+
+def finish(query: Any, folder: Path, end: int) -> None:
+    """Let a query run until it has committed up to an end, and stop it."""
+    try:
+        wait_until(lambda: committed(folder) == end, query)
+    finally:
+        query.stop()
+
+
 def test_a_query_that_was_stopped_goes_on(spark, broker, make_topic, tmp_path):
     topic = make_topic(partitions=2)
     produce(broker.bootstrap_servers, topic, numbered(50, partitions=2))
-
-    def start() -> Any:
-        stream = load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=20)
-        writer = stream.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/checkpoint")
-        return writer.start(f"{tmp_path}/rows")
-
-    query = start()
+    query = copy(spark, broker, topic, tmp_path, startingOffsets="earliest")
     wait_until(lambda: committed(tmp_path) > 0, query)
     query.stop()
     produce(broker.bootstrap_servers, topic, numbered(50, partitions=2, first=50))
-    query = start()
-    try:
-        wait_until(lambda: committed(tmp_path) == 100, query)
-    finally:
-        query.stop()
+    finish(copy(spark, broker, topic, tmp_path, startingOffsets="earliest"), tmp_path, 100)
     assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == list(range(100))
 
 
@@ -84,11 +89,9 @@ def test_a_query_whose_driver_was_killed_loses_nothing(spark, broker, make_topic
         wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) == 10)
         produce(broker.bootstrap_servers, topic, numbered(100, partitions=2, first=10))
         wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) >= 30)
-        kill(process)
     assert committed(tmp_path) < 110, "the driver was to be killed on its way"
     produce(broker.bootstrap_servers, topic, numbered(20, partitions=2, first=110))
-    with driver(broker, topic, tmp_path) as process:
-        wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) == 130)
+    finish(copy(spark, broker, topic, tmp_path), tmp_path, 130)
     assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == list(range(10, 130))
 
 
@@ -97,10 +100,8 @@ def test_a_driver_killed_in_its_first_batch_begins_where_it_began(spark, broker,
     produce(broker.bootstrap_servers, topic, numbered(10, partitions=2))
     with driver(broker, topic, tmp_path) as process:
         wait_until(lambda: alive(process, tmp_path) and offsets_logged(tmp_path) >= 1)
-        kill(process)
     for done in (tmp_path / "checkpoint" / "commits").glob("*"):
         done.unlink()
     produce(broker.bootstrap_servers, topic, numbered(30, partitions=2, first=10))
-    with driver(broker, topic, tmp_path) as process:
-        wait_until(lambda: alive(process, tmp_path) and committed(tmp_path) == 40)
+    finish(copy(spark, broker, topic, tmp_path), tmp_path, 40)
     assert numbers(spark.read.parquet(f"{tmp_path}/rows")) == list(range(10, 40))

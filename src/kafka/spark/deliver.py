@@ -97,11 +97,19 @@ class Delivery:
             for batch in self._waiting:
                 for topic, rows in split_by_topic(batch, self._topic):
                     self._send(topic, rows)
-            self._producer.flush()
-            self._confirm(len(self._sent))
+            self._flush()
         except BaseException as error:
             self._error = error
             self._waiting.abandon()
+
+    def _flush(self) -> None:
+        """Wait for all that was sent; the futures know which topic an error belongs to, the flush does not."""
+        try:
+            self._producer.flush()
+        except Exception as error:
+            self._confirm(len(self._sent))
+            raise _undelivered(self._topic or "of the column 'topic'", error) from error
+        self._confirm(len(self._sent))
 
     def _send(self, topic: str, rows: "pyarrow.RecordBatch") -> None:
         try:

@@ -32,6 +32,8 @@ class RememberingProducer:
 
     def flush(self) -> None:
         self.flushed = len(self.sent)
+        if self.fail is not None:
+            raise KafkaError("something was not delivered")
 
 
 def rows(*values: str, topics: list[str | None] | None = None) -> pa.RecordBatch:
