@@ -42,16 +42,19 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._waiting: asyncio.Future[Message] | None = None
         self._reading = True
         self._writable = True
+        self._closing = False
         self._handlers: dict[int, Handler] = {}
 
     # -- what the transport calls -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take note of the peer."""
+        """Take note of the peer; the broker may have been told to stop since it was accepted."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) else "unknown"
+        if self._closing:
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop what is still waited for."""
@@ -79,7 +82,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._take_frames()
 
     def close(self) -> None:
-        """End the connection, without waiting for what is still to be sent."""
+        """End the connection, without waiting for what is still to be sent; also one that is only being accepted."""
+        self._closing = True
         if self._transport is not None:
             self._transport.abort()
 

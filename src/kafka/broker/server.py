@@ -16,6 +16,7 @@ from kafka.errors import IllegalStateError
 
 log = logging.getLogger(__name__)
 
+_LAST_ROUNDS = 5
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 
 
@@ -100,14 +101,24 @@ class BrokerServer:
             self._cleaning.cancel()
             self._cleaning = None
         if self._server is not None:
-            self._server.close()
-            for connection in tuple(self._connections):
-                connection.close()
-            await self._server.wait_closed()
+            await self._close_connections(self._server)
             self._server = None
-            # Let the transports, which were only told to close, close their sockets.
-            await asyncio.sleep(0)
         if self._broker is not None:
             self._broker.close()
             self._broker = None
         self._stack.close()
+
+    async def _close_connections(self, server: asyncio.Server) -> None:
+        # asyncio forgets to close a connection that it has accepted and not handed over yet when its server is closed.
+        # So first nothing more is accepted, and what was gets the rounds of the loop it takes to show up here.
+        for listening in server.sockets:
+            with contextlib.suppress(NotImplementedError):
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+        for _ in range(_LAST_ROUNDS):
+            await asyncio.sleep(0)
+            for connection in tuple(self._connections):
+                connection.close()
+        server.close()
+        await server.wait_closed()
+        # The transports close their sockets in the round after they were aborted.
+        await asyncio.sleep(0)
