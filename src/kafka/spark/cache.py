@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
@@ -20,14 +20,7 @@ Configs = tuple[tuple[str, Any], ...]
 _MOST_IDLE = 4
 
 
-class Closeable(Protocol):
-    """A client."""
-
-    def close(self) -> None:
-        """Let go of all connections."""
-
-
-Client = TypeVar("Client", bound=Closeable)
+Client = TypeVar("Client")
 
 
 class ClientCache(Generic[Client]):
@@ -35,10 +28,12 @@ class ClientCache(Generic[Client]):
 
     Arguments:
         make: gives a client for keyword arguments.
+        close: closes one, without waiting for anything.
     """
 
-    def __init__(self, make: Callable[[dict[str, Any]], Client]) -> None:
+    def __init__(self, make: Callable[[dict[str, Any]], Client], close: Callable[[Client], None]) -> None:
         self._make = make
+        self._close = close
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self._idle: collections.deque[tuple[Configs, Client]] = collections.deque()
@@ -55,7 +50,7 @@ class ClientCache(Generic[Client]):
             self._give_back(configs, client)
             raise
         except BaseException:
-            _close(client)
+            self._let_go(client)
             raise
         self._give_back(configs, client)
 
@@ -77,14 +72,13 @@ class ClientCache(Generic[Client]):
             if len(self._idle) > _MOST_IDLE:
                 surplus = self._idle.popleft()[1]
         if surplus is not None:
-            _close(surplus)
+            self._let_go(surplus)
 
-
-def _close(client: Closeable) -> None:
-    try:
-        client.close()
-    except Exception:
-        log.warning("a client could not be closed cleanly", exc_info=True)
+    def _let_go(self, client: Client) -> None:
+        try:
+            self._close(client)
+        except Exception:
+            log.warning("a client could not be closed cleanly", exc_info=True)
 
 
 def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
@@ -109,8 +103,10 @@ def make_producer(configs: dict[str, Any]) -> "KafkaProducer":
     return KafkaProducer(**configs)
 
 
-CONSUMERS: ClientCache["KafkaConsumer"] = ClientCache(make_consumer)
+CONSUMERS: ClientCache["KafkaConsumer"] = ClientCache(
+    make_consumer, lambda client: client.close(autocommit=False, timeout_ms=0)
+)
 """Consumers of this process: without a group, raising where an offset is out of range."""
 
-PRODUCERS: ClientCache["KafkaProducer"] = ClientCache(make_producer)
+PRODUCERS: ClientCache["KafkaProducer"] = ClientCache(make_producer, lambda client: client.close(timeout=0))
 """Producers of this process."""

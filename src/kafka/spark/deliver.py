@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka import KafkaProducer
-    from kafka.producer.future import FutureRecordMetadata
+    from kafka.producer.arrow import FutureArrowResult
 
 BATCHES_WAITING = 4
 """Spark hands over 10,000 rows at a time; what the producer itself holds back is bounded by its buffer_memory."""
@@ -62,7 +62,7 @@ class Delivery:
         self._producer = producer
         self._topic = topic
         self._waiting: Channel[pyarrow.RecordBatch] = Channel(BATCHES_WAITING)
-        self._sent: list[tuple[str, FutureRecordMetadata]] = []
+        self._sent: list[tuple[str, FutureArrowResult]] = []
         self._rows = 0
         self._error: BaseException | None = None
         self._worker = threading.Thread(target=self._work, name="kafka-spark-deliver", daemon=True)
@@ -108,7 +108,7 @@ class Delivery:
             self._producer.flush()
         except Exception as error:
             self._confirm(len(self._sent))
-            raise _undelivered(self._topic or "of the column 'topic'", error) from error
+            raise DeliveryError(f"rows could not be written: {error}") from error
         self._confirm(len(self._sent))
 
     def _send(self, topic: str, rows: "pyarrow.RecordBatch") -> None:

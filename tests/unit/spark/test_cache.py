@@ -21,7 +21,7 @@ class Client:
 
 @pytest.fixture
 def cache():
-    return ClientCache(Client)
+    return ClientCache(Client, Client.close)
 
 
 def test_a_client_is_used_again_for_the_same_options(cache):
