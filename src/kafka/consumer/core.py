@@ -34,6 +34,10 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 log = logging.getLogger(__name__)
 
 
+LEAVE_TIMEOUT_MS = 5_000
+"""How long closing tries at most to tell the coordinator: without that it learns of it when the session expires."""
+
+
 class Caller(Protocol):
     """How the two sides reach each other."""
 
@@ -133,7 +137,8 @@ class ConsumerCore:
             await self.commits.commit_quietly(self.consumed(), timeout_ms / 2)
         await self.commits.close()
         if self.member is not None:
-            await self.member.close(max(100.0, (deadline - self._loop.time()) * 1000))
+            left_ms = (deadline - self._loop.time()) * 1000
+            await self.member.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         await self.client.close()
 
     # The loop's side: what callers wait for ---------------------------------------------------------------------------

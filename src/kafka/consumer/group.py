@@ -4,9 +4,9 @@ import functools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from kafka.config import parse_consumer
+from kafka.config import option_table, parse_consumer
 from kafka.consumer.commit_future import CommitFuture
 from kafka.consumer.committed import CommittedOffset
 from kafka.consumer.consumer_records import ConsumerRecords
@@ -48,6 +48,12 @@ class KafkaConsumer(ConsumerFace):
     Raises `KafkaConfigurationError` for an option that is unknown or wrong, `NoBrokersAvailable` if no bootstrap server
     answers within ``bootstrap_timeout_ms``.
     """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "consumer" in row.clients
+    }
+    DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
+    """What brokers before 0.10.1, which have no rebalance timeout, were given by older clients."""
 
     def __init__(self, *topics: str, **configs: Any) -> None:
         config = parse_consumer(configs)

@@ -107,11 +107,12 @@ class Heartbeat:
             group_instance_id=self._options.group_instance_id,
         )
         try:
-            response: HeartbeatResponse = await self._client.send_coordinator(
-                GROUP, self._group_id, request, timeout_ms=self._options.session_timeout_ms
-            )
-        except KafkaError as error:
-            log.info("a heartbeat of group %s did not get through, trying again: %s", self._group_id, error)
+            async with asyncio.timeout(self._options.session_timeout_ms / 1000):
+                response: HeartbeatResponse = await self._client.send_coordinator(
+                    GROUP, self._group_id, request, timeout_ms=self._options.session_timeout_ms
+                )
+        except (KafkaError, TimeoutError) as error:
+            log.info("a heartbeat of group %s did not get through, trying again: %r", self._group_id, error)
             self._client.forget_coordinator(GROUP, self._group_id)
             return False
         if self._member.generation == generation:

@@ -110,7 +110,13 @@ class GroupOffsets:
         failures = 0
         while True:
             try:
-                return await attempt(max(1.0, (deadline - loop.time()) * 1000))
+                async with asyncio.timeout_at(deadline):
+                    return await attempt(max(1.0, (deadline - loop.time()) * 1000))
+            except TimeoutError:
+                raise KafkaTimeoutError(
+                    f"{what} of group {self._group_id!r} did not succeed within {timeout_ms:.0f} ms: no coordinator "
+                    f"has answered; attempts that failed: {failures}"
+                ) from None
             except KafkaError as error:
                 if not error.retriable:
                     raise
