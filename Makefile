@@ -17,7 +17,7 @@ STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
-SOURCES := $(shell find src -name '*.py' 2>/dev/null)
+SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
 # The environment of whoever calls may not leak into what is tested.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV

