@@ -272,8 +272,6 @@ def test_changing_the_subscription_changes_the_assignment(make_topic: MakeTopic,
     poll_until(lambda: len(consumer.assignment()) == 2, consumer)
     with pytest.raises(IllegalStateError):
         consumer.assign([TopicPartition(one, 0)])
-    with pytest.raises(IllegalStateError):
-        open_consumer(one)
 
 
 def test_a_member_that_does_not_poll_loses_its_partitions_and_gets_them_back(
@@ -325,6 +323,33 @@ def test_a_setting_that_the_coordinator_refuses_is_raised_by_poll(make_topic: Ma
     consumer = open_consumer(topic, group_id=f"group-{topic}", **options)
     with pytest.raises(InvalidSessionTimeoutError):
         poll_until(lambda: False, consumer)
+
+
+def test_a_subscription_without_a_group_takes_all_partitions(
+    broker: Broker, make_topic: MakeTopic, open_consumer: Open
+) -> None:
+    from confluent_kafka.admin import AdminClient, NewPartitions
+
+    topic = make_topic(2)
+    for partition in range(2):
+        produce(broker.bootstrap_servers, topic, partition, [b"%d" % n for n in range(10)])
+    diary = Diary()
+    one, other = open_consumer(metadata_max_age_ms=300), open_consumer(topic)
+    one.subscribe([topic], listener=diary)
+    assert len(read(one, 20)) == len(read(other, 20)) == 20
+    assert shares(one, other) == [{0, 1}, {0, 1}]
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.create_partitions([NewPartitions(topic, 3)])[topic].result()
+    poll_until(lambda: len(one.assignment()) == 3, one)
+    assert [one.position(TopicPartition(topic, partition)) for partition in range(3)] == [10, 10, 0]
+    assert diary.entries == [("assigned", {0, 1}), ("assigned", {0, 1, 2})]
+    with pytest.raises(IllegalStateError):
+        one.commit()
+    another = make_topic(1)
+    one.subscribe([another])
+    poll_until(lambda: one.assignment() == {TopicPartition(another, 0)}, one)
+    one.unsubscribe()
+    assert one.assignment() == set()
 
 
 @pytest.mark.parametrize("strategy", ["range", "roundrobin"])

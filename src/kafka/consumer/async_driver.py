@@ -78,7 +78,7 @@ class AsyncDriver:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
         self.core.begin_attending()
         rebalance = self.core.rebalance
-        while rebalance is not None and (step := rebalance.next_step()) is not None:
+        while (step := rebalance.next_step()) is not None:
             if step.kind is StepKind.GIVE_UP:
                 await self._commit_held(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)

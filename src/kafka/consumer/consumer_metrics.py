@@ -20,7 +20,7 @@ def register(core: "ConsumerCore") -> Metrics:
     metrics.gauge(fetch, "records-lag-max", lambda: _max_lag(core))
     metrics.gauge(group, "assigned-partitions", lambda: len(core.subscription.assigned_partitions()))
     metrics.gauge(group, "commits-total", lambda: core.commits.succeeded)
-    metrics.gauge(group, "rebalances-total", lambda: core.rebalance.completed if core.rebalance is not None else 0)
+    metrics.gauge(group, "rebalances-total", lambda: core.rebalance.completed)
     return metrics
 
 

@@ -21,6 +21,7 @@ from kafka.consumer.list_offsets import OffsetLookup
 from kafka.consumer.partition_state import RESET_STRATEGIES, PartitionState
 from kafka.consumer.positions import PositionResolver
 from kafka.consumer.rebalance import Rebalance
+from kafka.consumer.solo import SoloAssignment
 from kafka.consumer.subscription_state import SubscriptionState
 from kafka.consumer.topic_watch import TopicWatch
 from kafka.coordinator.member import GroupMember
@@ -100,10 +101,13 @@ class ConsumerCore:
             self._failed,
             backoff,
         )
-        self.rebalance = None
+        kick = self.positions.kick
+        self.rebalance: Rebalance | SoloAssignment
         if self.member is not None:
-            self.rebalance = Rebalance(
-                self.member, self.subscription, submit, self._assign_from_group, self.positions.kick
+            self.rebalance = Rebalance(self.member, self.subscription, submit, self._assign_from_group, kick)
+        else:
+            self.rebalance = SoloAssignment(
+                lambda: self.client.metadata, self.subscription, submit, self._assign_solo, kick
             )
 
     def _make_group(self, backoff: Backoff) -> tuple[GroupMember | None, GroupOffsets | None]:
@@ -221,8 +225,7 @@ class ConsumerCore:
 
     def subscribed(self) -> None:
         """The subscription has changed."""
-        if self.rebalance is not None:
-            self.rebalance.ask_again()
+        self.rebalance.ask_again()
         self.attention = True
         self._caller.submit(self._resubscribe)
 
@@ -275,8 +278,7 @@ class ConsumerCore:
 
     def member_moved(self, state: MemberState) -> None:
         """See `MemberHooks`."""
-        if self.rebalance is not None:
-            self.rebalance.member_moved()
+        self.rebalance.member_moved()
         if state in CALLERS_TURN:
             self._call_attention()
 
@@ -309,6 +311,9 @@ class ConsumerCore:
     def _assign_from_group(self, partitions: Iterable[TopicPartition]) -> None:
         self._drop(self.subscription.assign_from_group(partitions))
 
+    def _assign_solo(self, partitions: Iterable[TopicPartition]) -> None:
+        self._drop(self.subscription.assign_solo(partitions))
+
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
             self.buffer.discard(state)
@@ -328,7 +333,11 @@ class ConsumerCore:
             return
         others_match = self.topics.metadata_changed(metadata)
         self.fetcher.refresh_all()
-        if self.member is not None and self.subscription.is_automatic:
+        if not self.subscription.is_automatic:
+            return
+        if self.member is None:
+            self._call_attention()  # partitions may have come
+        else:
             if others_match:
                 self.member.request_rejoin("other topics match the pattern now")
             self.member.check_metadata(metadata)

@@ -91,17 +91,17 @@ class ConsumerFace:
     ) -> None:
         """Have the group assign partitions; replaces an earlier subscription. Nothing is sent before the next `poll()`.
 
+        Without a ``group_id`` the consumer takes all partitions of the topics.
+
         Arguments:
             topics: names of topics.
             pattern: instead of names, a regular expression that names have to begin with a match of; topics that are
                 created later are found as metadata are refreshed (``metadata_max_age_ms``).
             listener: told when partitions come and go.
 
-        Raises `IllegalStateError` after `assign`, without a ``group_id``, or where topics and a pattern are both given.
+        Raises `IllegalStateError` after `assign`, or where topics and a pattern are both given.
         """
         self._check_open()
-        if self._core.member is None:
-            raise IllegalStateError("subscribe() needs a group: give the consumer a group_id, or use assign()")
         self._core.subscription.subscribe(topics, pattern, listener)
         self._core.subscribed()
 

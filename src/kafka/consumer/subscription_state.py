@@ -124,6 +124,10 @@ class SubscriptionState:
         """Take what the group assigned, each partition afresh; returns the states of those that are gone."""
         return self._assign(partitions, keep=False)
 
+    def assign_solo(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Take partitions of a subscription without a group; those that stay keep their state."""
+        return self._assign(partitions, keep=True)
+
     def unsubscribe(self) -> list[PartitionState]:
         """Take nothing; returns the states of those that are gone."""
         self.type, self.topics, self.pattern, self.listener = SubscriptionType.NONE, frozenset(), None, None
