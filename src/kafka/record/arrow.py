@@ -189,9 +189,9 @@ def _header_pairs(headers: HeaderColumns) -> Array:
     return pa.StructArray.from_arrays([keys, values], fields=list(HEADERS_TYPE.value_type))
 
 
-def _text(keys: Array, data: bytearray) -> Array:
+def _text(keys: Array, data: memoryview) -> Array:
     """Header keys as strings. Bytes that are not UTF-8 become replacement characters, as in Java."""
-    if data.isascii():
+    if bytes(data).isascii():
         return keys.view(pa.string())
     try:
         return keys.cast(pa.string())

@@ -12,7 +12,7 @@ import cramjam
 
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import lz4, xerial
-from kafka.record.memory import allocate
+from kafka.record.memory import allocate, cut
 from kafka.record.types import Buffer, Compression
 
 MAX_DECOMPRESSED_SIZE = 1 << 30
@@ -53,7 +53,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     )
 
 
-def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> bytearray:
+def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
     """Decompress the records of a batch.
 
     Args:
@@ -81,7 +81,7 @@ def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZ
     )
 
 
-def _gunzip(data: memoryview, max_size: int) -> bytearray:
+def _gunzip(data: memoryview, max_size: int) -> Buffer:
     """Decompress gzip; the last four bytes tell the size where there is one member, as there nearly always is."""
     size = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
     if size <= max_size:
@@ -107,7 +107,7 @@ def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
     return result
 
 
-def _bounded(decompress_into: object, data: memoryview, bound: int, max_size: int) -> bytearray:
+def _bounded(decompress_into: object, data: memoryview, bound: int, max_size: int) -> Buffer:
     """Decompress into a buffer of the size that the data can have at the most, and cut it to what came."""
     result = allocate(min(bound, max_size))
     try:
@@ -118,8 +118,7 @@ def _bounded(decompress_into: object, data: memoryview, bound: int, max_size: in
         raise
     if size > max_size:
         raise CodecError(f"{size} bytes came out of {len(data)}, {max_size} are allowed")
-    del result[size:]
-    return result
+    return cut(result, size)
 
 
 def _zstd_bound(data: memoryview) -> int:

@@ -262,7 +262,7 @@ class BatchBuilder:
     _capacity: cython.Py_ssize_t
     _base_timestamp: cython.longlong
     _max_timestamp: cython.longlong
-    _buffer: bytearray
+    _buffer: memoryview
     _out: cython.uchar[::1]
 
     def __init__(
@@ -324,7 +324,7 @@ class BatchBuilder:
         capacity: cython.Py_ssize_t = min(max(needed, 2 * self._capacity), _MAX_BATCH_SIZE)
         buffer = allocate(capacity)
         if self._capacity:
-            buffer[: self._size] = memoryview(self._buffer)[: self._size]
+            buffer[: self._size] = self._buffer[: self._size]
         self._buffer = buffer
         self._out = buffer
         self._capacity = capacity
@@ -588,12 +588,12 @@ class BatchBuilder:
         """
         if self._count == 0:
             raise ValueError("Expected at least one record in a batch to build, got none")
-        records = memoryview(self._buffer)[61 : self._size]
+        records = self._buffer[61 : self._size]
         if self._magic < 2:
             return legacy.seal(self._magic, records, self._count, base_offset, self._compression, self._level)
         state = seal.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
         return seal.seal(
-            memoryview(self._buffer)[: self._size],
+            self._buffer[: self._size],
             self._count,
             base_offset,
             self._base_timestamp,

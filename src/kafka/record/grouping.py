@@ -34,7 +34,7 @@ def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> lis
     group: cython.Py_ssize_t = 0
     counted: memoryview = memoryview(bytearray((groups + 1) * 8)).cast("q")
     place: cython.longlong[::1] = counted
-    sorted_rows: memoryview = memoryview(allocate(count * 4 or 4)).cast("i")
+    sorted_rows: memoryview = allocate(count * 4).cast("i")
     out: cython.int[::1] = sorted_rows
     with cython.nogil:
         while at < count:

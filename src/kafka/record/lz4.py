@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cramjam
 
-from kafka.record.memory import allocate
+from kafka.record.memory import allocate, cut
 from kafka.record.types import Buffer
 
 _MAGIC = b"\x04\x22\x4d\x18"
@@ -53,7 +53,7 @@ def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]
     return _blocks(frame, 15 if frame[4] & _CONTENT_SIZE else 7, bool(frame[4] & _BLOCK_CHECKSUM))
 
 
-def decompress(data: memoryview, max_size: int) -> bytearray:
+def decompress(data: memoryview, max_size: int) -> Buffer:
     """Decompress one frame.
 
     Raises:
@@ -81,8 +81,7 @@ def decompress(data: memoryview, max_size: int) -> bytearray:
         raise
     if size > max_size:
         raise ValueError(f"an lz4 frame of {len(data)} bytes holds more than the {max_size} bytes allowed")
-    del result[size:]
-    return result
+    return cut(result, size)
 
 
 def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memoryview, bool]]:
@@ -102,19 +101,18 @@ def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memor
         at += size + (4 if with_checksums else 0)
 
 
-def _independent(blocks: list[tuple[memoryview, bool]], result: bytearray, block_size: int) -> int:
+def _independent(blocks: list[tuple[memoryview, bool]], view: memoryview, block_size: int) -> int:
     """Decompress blocks that don't refer to each other; returns how many bytes came out."""
     at = 0
-    with memoryview(result) as view:
-        for block, stored in blocks:
-            room = view[at : at + block_size]
-            if not stored:
-                at += cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
-            elif len(block) <= len(room):
-                room[: len(block)] = block
-                at += len(block)
-            else:
-                raise ValueError(f"an lz4 block stores {len(block)} bytes where {len(room)} are possible")
+    for block, stored in blocks:
+        room = view[at : at + block_size]
+        if not stored:
+            at += cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
+        elif len(block) <= len(room):
+            room[: len(block)] = block
+            at += len(block)
+        else:
+            raise ValueError(f"an lz4 block stores {len(block)} bytes where {len(room)} are possible")
     return at
 
 

@@ -1,4 +1,10 @@
-"""Buffers that are not cleared before they are filled. Compiled by Cython, slower but equal when it runs plain."""
+# cython: boundscheck=False, wraparound=False
+"""Memory for columns and batches: not cleared before it is filled, and used again when it is large.
+
+The system hands out large memory page by page when it is first touched, which takes longer than decoding does. What a
+block of 64 KiB or more leaves behind is therefore kept for the next one, up to 128 MiB together. Compiled by Cython;
+the plain variant takes bytearrays, with the same meaning.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +14,107 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.cpython.bytearray import PyByteArray_FromStringAndSize
+    from cython.cimports.cpython.buffer import PyBuffer_FillInfo
+    from cython.cimports.cpython.mem import PyMem_RawFree, PyMem_RawMalloc
+
+_KEPT_FROM = cython.declare(cython.Py_ssize_t, 64 << 10)
+_KEPT_BYTES = cython.declare(cython.Py_ssize_t, 128 << 20)
+_kept = cython.declare(list, [])
+_kept_size = cython.declare(cython.Py_ssize_t, 0)
 
 
-def allocate(size: cython.Py_ssize_t) -> bytearray:
-    """Return a buffer of `size` bytes, at least one; the compiled variant leaves whatever was in that memory.
+@cython.final
+@cython.no_gc
+@cython.cclass
+class _Chunk:
+    """Memory from the system (compiled only)."""
+
+    memory: cython.p_uchar
+    capacity: cython.Py_ssize_t
+
+    def __cinit__(self, capacity: cython.Py_ssize_t) -> None:
+        self.capacity = capacity
+        self.memory = cython.cast(cython.p_uchar, PyMem_RawMalloc(capacity))
+        if self.memory is cython.NULL:
+            raise MemoryError(f"There are no {capacity} bytes of memory for records")
+
+    def __dealloc__(self) -> None:
+        PyMem_RawFree(self.memory)
+
+
+@cython.cfunc
+def _take(size: cython.Py_ssize_t) -> _Chunk:
+    """Return the smallest kept chunk that fits `size` without wasting more than half of it, or a new one."""
+    global _kept_size
+    chunk: _Chunk
+    at: cython.Py_ssize_t
+    best: cython.Py_ssize_t = -1
+    smallest: cython.Py_ssize_t = size + size // 2
+    if size < _KEPT_FROM:
+        return _Chunk(max(size, 1))  # type: ignore[call-arg]
+    for at in range(len(_kept)):
+        chunk = _kept[at]
+        if size <= chunk.capacity <= smallest:
+            best, smallest = at, chunk.capacity
+    if best < 0:
+        return _Chunk(size + size // 8)  # type: ignore[call-arg]
+    _kept_size -= smallest
+    return _kept.pop(best)
+
+
+@cython.cfunc
+def _keep(chunk: _Chunk) -> cython.void:
+    """Keep a chunk for another block, in the place of the oldest ones if there are too many."""
+    global _kept_size
+    oldest: _Chunk
+    if _KEPT_FROM <= chunk.capacity <= _KEPT_BYTES:
+        _kept.append(chunk)
+        _kept_size += chunk.capacity
+        while _kept_size > _KEPT_BYTES:
+            oldest = _kept.pop(0)
+            _kept_size -= oldest.capacity
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Block:
+    """A writable buffer (compiled only); its memory lives as long as any view of it."""
+
+    _chunk: _Chunk
+    _size: cython.Py_ssize_t
+
+    def __cinit__(self, size: cython.Py_ssize_t) -> None:
+        self._chunk = _take(size)
+        self._size = size
+
+    def __dealloc__(self) -> None:
+        if self._chunk is not None:
+            _keep(self._chunk)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getbuffer__(self, view: cython.pointer(cython.Py_buffer), flags: cython.int) -> None:  # type: ignore[valid-type]
+        PyBuffer_FillInfo(view, self, self._chunk.memory, self._size, 0, flags)
+
+
+def allocate(size: cython.Py_ssize_t) -> memoryview:
+    """Return a writable view of `size` bytes; the compiled variant leaves in it whatever was in that memory.
 
     Raises:
         MemoryError: there is no such amount of memory.
     """
     if cython.compiled:
-        return PyByteArray_FromStringAndSize(cython.NULL, max(size, 1))
-    return bytearray(max(size, 1))
+        return memoryview(Block(size))  # type: ignore[arg-type, call-arg]
+    return memoryview(bytearray(size))
+
+
+def cut(view: memoryview, size: cython.Py_ssize_t) -> memoryview:
+    """Return the first `size` bytes of what `allocate` gave; a copy if more than half of the memory would be wasted."""
+    capacity: cython.Py_ssize_t = len(view)
+    if size * 2 >= capacity or capacity < _KEPT_FROM:
+        return view[:size]
+    smaller = allocate(size)
+    smaller[:] = view[:size]
+    return smaller

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kafka.record.memory import allocate
+from kafka.record.memory import allocate, cut
 
 
 class BinaryColumn(NamedTuple):
     """A column of byte strings: int32 end positions (one more than rows, the first is 0), bytes, which are not null."""
 
     ends: memoryview
-    data: bytearray
+    data: memoryview
     valid: bytearray | None
     """One bit a row, least significant first; None if no row is null."""
 
@@ -40,12 +40,12 @@ class ColumnBuffers(NamedTuple):
 
 def int64_column(rows: int) -> memoryview:
     """Return room for int64 values."""
-    return memoryview(allocate(rows * 8 or 8)).cast("q")
+    return allocate(rows * 8).cast("q")
 
 
 def int32_column(rows: int) -> memoryview:
     """Return room for int32 values."""
-    return memoryview(allocate(rows * 4 or 4)).cast("i")
+    return allocate(rows * 4).cast("i")
 
 
 class BinaryStorage:
@@ -65,12 +65,11 @@ class BinaryStorage:
         self.__init__(rows, size)  # type: ignore[misc]
         self.ends[: used_rows + 1] = old_ends[: used_rows + 1]
         self.valid[: used_rows // 8 + 1] = old_valid[: used_rows // 8 + 1]
-        self.data[:used_size] = memoryview(old_data)[:used_size]
+        self.data[:used_size] = old_data[:used_size]
 
     def finish(self, rows: int, size: int, nulls: int) -> BinaryColumn:
-        """Give away the column, without the memory it did not need. Nothing else may hold the buffers now."""
-        del self.data[size:]
-        return BinaryColumn(self.ends[: rows + 1], self.data, self.valid if nulls else None)
+        """Give away the column, without the memory it did not need."""
+        return BinaryColumn(self.ends[: rows + 1], cut(self.data, size), self.valid if nulls else None)
 
 
 class ColumnStorage:

@@ -26,7 +26,7 @@ def compress(data: Buffer) -> bytes:
     return b"".join(parts)
 
 
-def decompress(data: memoryview, max_size: int) -> bytearray:
+def decompress(data: memoryview, max_size: int) -> Buffer:
     """Decompress either framing.
 
     Raises:
@@ -39,16 +39,13 @@ def decompress(data: memoryview, max_size: int) -> bytearray:
     if total > max_size:
         raise ValueError(f"snappy data of {len(data)} bytes claim to hold {total} bytes, {max_size} are allowed")
     result = allocate(total)
-    view = memoryview(result)
     at = 0
     for block, size in zip(blocks, sizes, strict=True):
         if size:
-            written = cramjam.snappy.decompress_raw_into(block, view[at : at + size])
+            written = cramjam.snappy.decompress_raw_into(block, result[at : at + size])
             if written != size:
                 raise ValueError(f"a snappy block claims {size} bytes and has {written}")
         at += size
-    view.release()
-    del result[total:]
     return result
 
 

@@ -1,0 +1,40 @@
+"""Memory that is used again only when nobody looks at it any more."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.record.memory import allocate, cut
+
+LARGE = 100_000
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, LARGE, 3_000_000])
+def test_a_view_has_the_size_asked_for_and_is_writable(size: int) -> None:
+    view = allocate(size)
+    view[:] = b"x" * size
+    assert (len(view), bytes(view)) == (size, b"x" * size)
+
+
+def test_memory_that_is_looked_at_is_not_handed_out_again() -> None:
+    parts = []
+    for number in range(200):
+        view = allocate(LARGE + number)
+        view[:] = bytes((number,)) * len(view)
+        parts.append(view[number : number + 50])
+        del view
+    assert all(bytes(part) == bytes((number,)) * 50 for number, part in enumerate(parts))
+
+
+@pytest.mark.parametrize(
+    ("size", "used"), [(LARGE, LARGE), (LARGE, LARGE - 1), (LARGE, 10), (LARGE, 0), (100, 3), (1, 0)]
+)
+def test_what_is_cut_keeps_its_beginning(size: int, used: int) -> None:
+    view = allocate(size)
+    view[:] = (b"0123456789" * (size // 10 + 1))[:size]
+    assert bytes(cut(view, used)) == (b"0123456789" * (size // 10 + 1))[:used]
+
+
+def test_a_small_rest_does_not_hold_much_memory() -> None:
+    kept = [cut(allocate(1 << 20), 100) for _ in range(10)]
+    assert all(len(memoryview(view.obj)) < LARGE for view in kept)
