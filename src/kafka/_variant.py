@@ -20,6 +20,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
     "kafka.producer.accumulator",
     "kafka.producer.future",
+    "kafka.producer.records",
     "kafka.record.encode",
     "kafka.record.grouping",
     "kafka.record.materialize",

@@ -57,7 +57,9 @@ class Accumulator:
     """
 
     _buffer: Any
-    _lock: Any
+    _topics: dict[str, Any]
+    _acquire: Any
+    _release: Any
     _key_serializer: Any
     _value_serializer: Any
     _pick: Any
@@ -86,7 +88,9 @@ class Accumulator:
 
     def rebind(self) -> None:
         """Take over the buffer's lock and topics, which are new ones after a fork and when the producer is closed."""
-        self._lock = self._buffer.lock
+        self._topics = self._buffer.topics
+        self._acquire = self._buffer.lock.acquire
+        self._release = self._buffer.lock.release
 
     def append(
         self,
@@ -109,8 +113,7 @@ class Accumulator:
         Raises `Blocked` if the record has to wait, `MessageSizeTooLargeError`, `IllegalArgumentError` or `TypeError` if
         it can never be taken, and what the serializers and the partitioner raise.
         """
-        buffer: Any = self._buffer
-        found: Any = buffer.topics.get(topic)
+        found: Any = self._topics.get(topic)
         if found is None:
             raise self._unknown(topic, partition)
         if self._key_serializer is not None:
@@ -145,20 +148,24 @@ class Accumulator:
             timestamp_ms = self._now_ns() // 1_000_000
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         opened = False
-        with self._lock:
+        future: FutureRecordMetadata | None = None
+        self._acquire()
+        try:
             queue: Any = found.queues[number]
             batch: Any = queue.open
-            future = None
             if batch is not None:
                 future = append_record(batch, timestamp_ms, key_bytes, value_bytes, headers, header_size)
             if future is None:
                 record = PreparedRecord(topic, number, timestamp_ms, key_bytes, value_bytes, headers, header_size, size)
                 opened = True
-                future = buffer.open_batch(queue, record)
+                future = self._buffer.open_batch(queue, record)
+        finally:
+            self._release()
         if opened:
-            buffer.wake()
+            self._buffer.wake()
         return future
 
+    @cython.cfunc
     def _partition(
         self,
         found: TopicQueues,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
 from kafka.producer.failures import FailureReport
-from kafka.producer.future import FutureRecordMetadata
+from kafka.producer.future import FutureRecordMetadata, run_callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class ProducerBatch:
         "error",
         "event",
         "home",
+        "lock",
         "log_append_time",
         "order",
         "parts",
@@ -89,6 +90,7 @@ class ProducerBatch:
         self.seen = False
         """Somebody has looked at what became of it, or will be told."""
         self.home = home
+        self.lock = home.lock
         self.topic_partition = topic_partition
         self.created = created
         self.reserved = reserved
@@ -105,7 +107,8 @@ class ProducerBatch:
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
-        self.callbacks: list[Callback] | None = None
+        self.callbacks: list[Callback] | None = []
+        """Of records, in the order in which they were added; None once the batch is done or split."""
         self.event: threading.Event | None = None
         self.parts: list[tuple[int, ProducerBatch]] | None = None
 
@@ -181,7 +184,7 @@ class ProducerBatch:
         self.builder = self.data = self.callbacks = None
 
     def _finish(self, error: KafkaError | None) -> None:
-        with self.home.lock:
+        with self.lock:
             if self.stage is Stage.DONE:
                 return
             self.records = self.count
@@ -195,12 +198,12 @@ class ProducerBatch:
             event = self.event
         if event is not None:
             event.set()
-        for future, when, function in callbacks or ():
-            future.run_callback(when, function)
+        if callbacks:
+            run_callbacks(self, callbacks)
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
         """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
-        with self.home.lock:
+        with self.lock:
             first = 0
             self.parts = []
             for part in parts:
@@ -214,16 +217,15 @@ class ProducerBatch:
             callbacks, self.callbacks = self.callbacks, None
             event, self.event = self.event, None
             for callback in callbacks or ():
-                part, _ = self.locate(callback[0].index)
-                if part.callbacks is None:
-                    part.callbacks = []
+                part, _ = callback[0].place()
+                assert part.callbacks is not None
                 part.callbacks.append(callback)
         if event is not None:
             event.set()
 
     def wait(self, timeout: float | None) -> bool:
         """Block until the batch is done or split; False if the time, in seconds, was up first."""
-        with self.home.lock:
+        with self.lock:
             if self.stage in (Stage.DONE, Stage.SPLIT):
                 return True
             if self.event is None:

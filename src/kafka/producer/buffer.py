@@ -179,7 +179,7 @@ class RecordBuffer:
         with self.lock:
             if self.refusal is None:
                 self.refusal = reason
-            self.topics = {}
+            self.topics.clear()
             self.memory.wake()
         self.close_open_batches()
 
@@ -257,7 +257,7 @@ class RecordBuffer:
         self.lock = threading.Lock()
         self.memory = MemoryPool(self.options.buffer_memory, self.lock)
         self.refusal = reason
-        self.topics = {}
+        self.topics.clear()
         for batch in self.incomplete:
             batch.abandon(reason)
         self.incomplete = set()
