@@ -53,11 +53,11 @@ $(STAMPS)/packages: requirements/dev.txt $(STAMPS)/venv
 	@touch $@
 
 $(STAMPS)/install: pyproject.toml setup.py src/kafka/_variant.py $(STAMPS)/packages
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	KAFKA_PURE=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(STAMPS)/build: $(SOURCES) $(STAMPS)/install
-	$(BIN)/python setup.py --quiet build_ext --inplace
+	$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
 	@touch $@
 
 java:

@@ -43,7 +43,7 @@ def extensions() -> list[Extension]:
     if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
         say("KAFKA_PURE is set: nothing is compiled")
         return []
-    flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-strict-aliasing", "-Wno-unused-function"]
+    flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-fno-strict-aliasing", "-Wno-unused-function"]
     return [
         Extension(
             name,
