@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import random
 import threading
 import time
+import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +20,7 @@ from harness.topics import create_topic
 from integration.consumer_support import poll_until, produce, read
 from kafka import KafkaConsumer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import IllegalStateError, KafkaError
+from kafka.errors import ForkedClientError, IllegalStateError, KafkaError
 
 TOPIC = "t"
 QUICK: dict[str, Any] = {
@@ -108,3 +112,44 @@ def test_any_interleaving_of_calls_from_four_threads_ends(start: Callable[[], Em
                 assert not thread.is_alive()
             assert unexpected == []
             consumer.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_consumer_says_in_a_forked_child_that_it_belongs_to_the_parent(start: Callable[[], EmbeddedBroker]) -> None:
+    with start() as broker:
+        create_topic(broker.bootstrap_servers, TOPIC)
+        consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, **QUICK)
+        consumer.assign([TopicPartition(TOPIC, 0)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside threads
+            child = os.fork()
+        if child == 0:
+            try:
+                consumer.poll(100)
+            except ForkedClientError:
+                os._exit(7)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 7
+        consumer.close()
+
+
+def test_a_consumer_that_nobody_holds_any_more_stops(start: Callable[[], EmbeddedBroker]) -> None:
+    with start() as broker:
+        create_topic(broker.bootstrap_servers, TOPIC)
+
+        def open_join_and_let_go() -> Callable[[], object]:
+            consumer = KafkaConsumer(TOPIC, bootstrap_servers=broker.bootstrap_servers, group_id="g", **QUICK)
+            poll_until(lambda: len(consumer.assignment()) == 1, consumer)
+            return weakref.ref(consumer._core)
+
+        core = open_join_and_let_go()
+        other = KafkaConsumer(TOPIC, bootstrap_servers=broker.bootstrap_servers, group_id="g", **QUICK)
+        poll_until(lambda: len(other.assignment()) == 1, other)
+        other.close()
+        deadline = time.monotonic() + 10
+        while core() is not None and time.monotonic() < deadline:
+            gc.collect()
+            time.sleep(0.05)
+        assert core() is None

@@ -207,12 +207,12 @@ class AsyncKafkaConsumer(ConsumerFace):
     async def partitions_for_topic(self, topic: str) -> set[int] | None:
         """See `KafkaConsumer.partitions_for_topic`."""
         self._check_open()
-        return await self._core.partitions_for_topic(topic)
+        return await self._core.cluster.partitions_for_topic(topic)
 
     async def topics(self) -> set[str]:
         """See `KafkaConsumer.topics`."""
         self._check_open()
-        return await self._core.all_topics()
+        return await self._core.cluster.all_topics()
 
     async def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """See `KafkaConsumer.assign`."""

@@ -14,6 +14,7 @@ from typing import Protocol
 from kafka.cluster import Backoff, ClusterClient, ClusterMetadata
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
+from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commits import Commits, Offsets
 from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetcher import Fetcher
@@ -30,7 +31,6 @@ from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.state import CALLERS_TURN, MemberState
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.structs import TopicPartition
-from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +88,7 @@ class ConsumerCore:
             fetch, self.client, self.subscription, self.buffer, backoff, self._caller.notify, self._metadata_stale
         )
         timeout_ms = self.config.connection.request_timeout_ms
+        self.cluster = ClusterView(self.client)
         self.lookup = OffsetLookup(self.client, fetch.isolation_level, timeout_ms, backoff)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
         self.member, offsets = self._make_group(backoff)
@@ -166,23 +167,6 @@ class ConsumerCore:
         """Give up the membership. Raises nothing."""
         if self.member is not None:
             await self.member.leave("the consumer has unsubscribed", timeout_ms)
-
-    async def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions of a topic; None if there is no such topic."""
-        found = self.client.metadata.partitions_for_topic(topic)
-        if found is None:
-            found = (await self.client.refresh_metadata([topic])).partitions_for_topic(topic)
-        return found
-
-    async def all_topics(self) -> set[str]:
-        """The names of all topics but internal ones."""
-        response: MetadataResponse = await self.client.send_any(MetadataRequest(topics=None), min_version=1)
-        return {each.name for each in response.topics if each.name and not each.error_code and not each.is_internal}
-
-    async def is_connected(self) -> bool:
-        """Whether a broker is connected."""
-        nodes = self.client.metadata.brokers()
-        return any(self.client.ready_connection(node.nodeId) is not None for node in nodes)
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 

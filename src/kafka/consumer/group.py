@@ -231,16 +231,16 @@ class KafkaConsumer(ConsumerFace):
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
         self._check_open()
-        return self._driver.run(self._core.partitions_for_topic(topic), self._api_timeout_ms)
+        return self._driver.run(self._core.cluster.partitions_for_topic(topic), self._api_timeout_ms)
 
     def topics(self) -> set[str]:
         """All topics that the cluster lets this client see, without internal ones."""
         self._check_open()
-        return self._driver.run(self._core.all_topics(), self._api_timeout_ms)
+        return self._driver.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
     def bootstrap_connected(self) -> bool:
         """Whether a broker is connected."""
-        return self._driver.run(self._core.is_connected())
+        return self._driver.run(self._core.cluster.is_connected())
 
     # Life -------------------------------------------------------------------------------------------------------------
 

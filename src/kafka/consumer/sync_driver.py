@@ -1,6 +1,7 @@
 """Drives a core from the caller's thread: waits, and does for the group what has to be done there."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -56,6 +57,7 @@ class SyncDriver:
     def __init__(self, config: ConsumerConfig) -> None:
         self._thread = LoopThread.shared()
         self._caller = ThreadCaller(self._thread)
+        self._pid = os.getpid()
         self._closing = threading.RLock()
         self._closing_begun = False
         self.core = ConsumerCore(config, self._caller, self._thread.loop)
@@ -67,6 +69,8 @@ class SyncDriver:
     def wait_for(self, timeout_ms: float, take: Callable[[], list[Any]]) -> list[Any]:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
         core, caller = self.core, self._caller
+        if os.getpid() != self._pid:  # nothing would ever come: the loop has stayed in the parent
+            caller.submit(core.wake)  # raises ForkedClientError
         core.begin_poll()
         try:
             deadline = self._thread.loop.time() + timeout_ms / 1000

@@ -1,0 +1,32 @@
+"""What a consumer tells of the cluster: its topics, their partitions, and whether it is there."""
+
+from kafka.cluster import ClusterClient
+from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
+
+
+class ClusterView:
+    """Runs on the loop.
+
+    Arguments:
+        client: holds the metadata and the connections.
+    """
+
+    def __init__(self, client: ClusterClient) -> None:
+        self._client = client
+
+    async def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions of a topic; None if there is no such topic."""
+        found = self._client.metadata.partitions_for_topic(topic)
+        if found is None:
+            found = (await self._client.refresh_metadata([topic])).partitions_for_topic(topic)
+        return found
+
+    async def all_topics(self) -> set[str]:
+        """The names of all topics but internal ones."""
+        response: MetadataResponse = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
+        return {each.name for each in response.topics if each.name and not each.error_code and not each.is_internal}
+
+    async def is_connected(self) -> bool:
+        """Whether a broker is connected."""
+        nodes = self._client.metadata.brokers()
+        return any(self._client.ready_connection(node.nodeId) is not None for node in nodes)
