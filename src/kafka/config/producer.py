@@ -2,10 +2,9 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
 
-from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
+from kafka.config.option import anything, boolean, choice, integer, invalid, number, option, text
 
 
 def parse_retries(name: str, value: Any) -> float:
@@ -24,6 +23,13 @@ def parse_compression(name: str, value: Any) -> str | None:
     if not isinstance(value, str) or value.lower() not in known:
         raise invalid(name, "None or one of " + ", ".join(map(repr, known)), value)
     return value.lower()
+
+
+def parse_partitioner(name: str, value: Any) -> Any:
+    """A callable, an object with a method `partition`, or None."""
+    if value is not None and not callable(value) and not callable(getattr(value, "partition", None)):
+        raise invalid(name, "a callable, an object with partition(), or None", value)
+    return value
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,8 +64,11 @@ class ProducerOptions:
     )
     batch_size: int = option(16_384, integer(0), "Size that a batch of a partition is filled up to.", "batch.size")
     linger_ms: float = option(0, number(0), "How long a batch waits for more records.", "linger.ms")
-    partitioner: Callable[..., int] | None = option(
-        None, function, "Picks a partition; None: by murmur2 of the key, as Kafka's Java client.", "partitioner.class"
+    partitioner: Any = option(
+        None,
+        parse_partitioner,
+        "Picks a partition; None: by murmur2 of the key, as Kafka's Java client.",
+        "partitioner.class",
     )
     buffer_memory: int = option(
         33_554_432, integer(1, 2**62), "Memory for records that are not sent yet.", "buffer.memory"

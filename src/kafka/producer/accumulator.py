@@ -186,9 +186,9 @@ class Accumulator:
             return checked_partition(found.topic, picked, found.count, "the partitioner's choice")
         if key_bytes is None:
             return found.pick_sticky(size)
-        hashed: cython.uint = murmur2(key_bytes) & 0x7FFFFFFF
-        number: int = hashed % found.count
-        return number
+        hashed: cython.longlong = murmur2(key_bytes)
+        count: cython.longlong = found.count
+        return (hashed & 0x7FFFFFFF) % count
 
     def _unknown(self, topic: str, partition: int | None) -> Exception:
         """Why a record for a topic that is not known cannot be taken (now)."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import IllegalArgumentError
-from kafka.partitioner import DefaultPartitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
+from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
 from kafka.producer.queues import TopicQueues
 from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import FakeProducer, producing
@@ -157,7 +157,7 @@ def test_a_callable_partitioner_sees_the_key_and_the_partitions() -> None:
 
 
 def test_a_partitioner_object_sees_the_whole_record() -> None:
-    class ByValue(DefaultPartitioner):
+    class ByValue(Partitioner):
         def partition(self, topic: str, key: Any, key_bytes: Any, value: Any, value_bytes: Any, cluster: Any) -> int:
             assert (topic, key, key_bytes, value_bytes) == ("t", "k", b"k", b"2")
             assert cluster.partitions_for_topic("t") == {0, 1, 2}
