@@ -125,11 +125,15 @@ class LoopThread:
         try:
             self.loop.run_forever()
             self._cancel_tasks()
-            for owner in owners_on(self.loop):
-                owner.abort(Cancelled("the client's loop was stopped"))
+            self.loop.run_until_complete(self._abort_owners())
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         finally:
             self.loop.close()
+
+    async def _abort_owners(self) -> None:
+        """Cut the connections; a coroutine, because what they tell of it asks for the running loop."""
+        for owner in owners_on(self.loop):
+            owner.abort(Cancelled("the client's loop was stopped"))
 
     def _cancel_tasks(self) -> None:
         tasks = asyncio.all_tasks(self.loop)
