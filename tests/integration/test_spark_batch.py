@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import confluent_kafka
 import pytest
 
 from .spark_support import (
@@ -268,3 +269,21 @@ def test_the_format_is_found_in_sql_without_registering(spark, broker, make_topi
         f"('kafka.bootstrap.servers' '{broker.bootstrap_servers}', subscribe '{topic}')"
     )
     assert fresh.sql(f"select count(*) from {topic.replace('-', '_')}").first()[0] == 3
+
+
+def test_transactions_are_read_as_the_isolation_level_says(spark, apache_kafka, make_topic_on):
+    topic = make_topic_on(apache_kafka)()
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": apache_kafka.bootstrap_servers, "transactional.id": f"id-{topic}"}
+    )
+    producer.init_transactions(30)
+    for first, end_transaction in ((0, "commit"), (10, "abort"), (20, "commit"), (30, "abort")):
+        producer.begin_transaction()
+        for number in range(first, first + 5):
+            producer.produce(topic, value=b"%d" % number)
+        producer.flush(30)
+        getattr(producer, f"{end_transaction}_transaction")(30)
+    committed = [*range(5), *range(20, 25)]
+    frame = load(spark, apache_kafka, topic, **{"kafka.isolation.level": "read_committed"})
+    assert numbers(frame) == committed
+    assert numbers(load(spark, apache_kafka, topic)) == sorted([*committed, *range(10, 15), *range(30, 35)])

@@ -32,7 +32,7 @@ from kafka.spark.values import (
 log = logging.getLogger(__name__)
 
 _READER_FETCH = {
-    "fetch_max_wait_ms": 25,
+    "fetch_max_wait_ms": 5,
     "max_partition_fetch_bytes": 8 * 1024 * 1024,
     "receive_message_max_bytes": 256 * 1024 * 1024,
 }
