@@ -120,8 +120,13 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._start = self._end = 0
             if len(self._buffer) > _LARGE_BUFFER:
                 self._buffer = bytearray(_BUFFER)
-        elif self._end == len(self._buffer):
-            self._move(waiting)
+        else:
+            needed = _SIZE
+            if waiting >= _SIZE:
+                needed += int.from_bytes(self._buffer[self._start : self._start + _SIZE], "big", signed=True)
+            # Moved as soon as it is clear that the request does not fit behind, so that reads stay large.
+            if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
+                self._move(waiting, needed)
         can_read = self._end < len(self._buffer)
         if can_read != self._reading and self._transport is not None:
             self._reading = can_read
@@ -130,15 +135,12 @@ class ClientConnection(asyncio.BufferedProtocol):
             else:
                 self._transport.pause_reading()
 
-    def _move(self, waiting: int) -> None:
+    def _move(self, waiting: int, needed: int) -> None:
         """Make room behind the bytes that wait: move them to the front, of a larger buffer if the request needs one."""
-        view = memoryview(self._buffer)
-        held = view[self._start : self._end]
-        needed = _SIZE
-        if waiting >= _SIZE:
-            needed += int.from_bytes(held[:_SIZE], "big", signed=True)
         if self._start == 0 and needed <= waiting:
             return
+        view = memoryview(self._buffer)
+        held = view[self._start : self._end]
         # At most doubled: a size that only claims to be large gets no more than twice what has really come.
         capacity = min(needed, max(2 * waiting, _BUFFER))
         if capacity <= len(self._buffer):

@@ -134,3 +134,14 @@ def test_a_client_that_stays_connected_does_not_keep_it_from_stopping() -> None:
         broker.stop()
         with contextlib.suppress(ConnectionResetError):
             assert idle.recv(1) == b""
+
+
+def test_the_pytest_fixture_gives_a_running_broker(kafka_broker: EmbeddedBroker) -> None:
+    assert accepts(kafka_broker.bootstrap_servers)
+
+
+def test_the_pytest_plugin_loads_nothing_until_the_fixture_is_used() -> None:
+    program = "import sys, kafka.pytest_plugin; print([one for one in sys.modules if one.startswith('kafka.')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert "kafka.broker" not in done.stdout
+    assert "kafka.wire" not in done.stdout
