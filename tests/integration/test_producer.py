@@ -262,6 +262,27 @@ def test_a_forked_child_is_told_and_neither_hangs_nor_sends(broker: Any, make_to
     assert sorted(m.value() for m in read(broker.bootstrap_servers, topic, 1, 2)[0]) == [b"new", b"parent"]
 
 
+@pytest.mark.slow
+def test_a_program_whose_broker_is_gone_ends_soon_and_says_what_is_lost(tmp_path: Any) -> None:
+    script = (
+        "import logging, subprocess, sys; from kafka import KafkaProducer\n"
+        "logging.basicConfig(level=logging.ERROR)\n"
+        "command = [sys.executable, '-m', 'kafka', 'broker', '--data-dir', sys.argv[1], '--port', '0']\n"
+        "with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:\n"
+        "    producer = KafkaProducer(bootstrap_servers=broker.stdout.readline().split()[-1])\n"
+        "    producer.send('t', b'x').get(20)\n"
+        "    broker.kill()\n"
+        "for _ in range(10): producer.send('t', b'y')\n"
+        "sys.exit(7)\n"
+    )
+    done, seconds = run_script(script, str(tmp_path))
+    assert done.returncode == 7
+    assert "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if "not delivered" in line]
+    assert sum(int(line.split("failures:")[1].split()[0]) for line in lines) == 10
+    assert seconds < 20
+
+
 @pytest.mark.apache
 @pytest.mark.slow
 def test_a_killed_broker_costs_neither_records_nor_order(java_tools: JavaTools, make_topic_on: Any) -> None:
