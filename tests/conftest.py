@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from harness.apache import ApacheKafka
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from kafka.broker import EmbeddedBroker
 
 TESTS = Path(__file__).resolve().parent
+
+# The same examples each time, and no clock: a test that fails has found something. To look for more:
+# pytest --hypothesis-profile=explore
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile("repeatable")
 
 
 class Broker(Protocol):
