@@ -22,11 +22,14 @@ _CHUNK = 8_192
 
 
 def create_topics(bootstrap_servers: str) -> None:
-    """Create the two topics where they are not there yet."""
+    """Create the two topics where they are not there yet.
+
+    The flights keep the time of their departure, which is long ago: brokers may not delete them for their age.
+    """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         for topic in (SOURCE_TOPIC, RESULT_TOPIC):
             try:
-                admin.create_topics([NewTopic(topic, num_partitions=PARTITIONS, replication_factor=-1)])
+                admin.create_topics([NewTopic(topic, PARTITIONS, -1, topic_configs={"retention.ms": "-1"})])
             except TopicAlreadyExistsError:
                 continue
 
