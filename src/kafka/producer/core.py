@@ -15,7 +15,7 @@ from kafka.partitioner.adapt import adapt_partitioner
 from kafka.producer.accumulator import Accumulator
 from kafka.producer.batch import ProducerBatch
 from kafka.producer.buffer import BufferOptions, RecordBuffer
-from kafka.producer.exchange import Exchange
+from kafka.producer.exchange import Exchange, magic_for
 from kafka.producer.identity import Identity
 from kafka.producer.outcomes import Outcomes
 from kafka.producer.ports import Cluster
@@ -92,7 +92,7 @@ class ProducerCore:
         """
         await self.cluster.start()
         connection, options = self.config.connection, self.config.producer
-        self.buffer.magic = self._usable_magic()
+        self.buffer.magic = await self._usable_magic()
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         statistics = ProducerStatistics(self.metrics, self._loop.time)
         identity = Identity(
@@ -296,14 +296,14 @@ class ProducerCore:
             raise error
         return error
 
-    def _usable_magic(self) -> int:
-        """The newest format of batches that the brokers connected to by now take."""
-        magic = 2
-        for broker in self.cluster.metadata.brokers():
-            version = self.cluster.api_version(broker.nodeId, ProduceRequest)
-            if version is not None and version < 3:
-                magic = min(magic, 1 if version == 2 else 0)
-        return magic
+    async def _usable_magic(self) -> int:
+        """The newest format of batches that the cluster takes, as far as one of its brokers tells."""
+        try:
+            connection = await self.cluster.any_connection()
+        except KafkaError:  # it was there a moment ago; what is sent is made older later, if it has to be
+            return 2
+        version = connection.api_versions.pick(ProduceRequest, 0, None)
+        return 2 if version is None else magic_for(version)
 
     def _add_gauges(self, sender: Sender) -> None:
         memory = self.buffer.memory

@@ -92,9 +92,7 @@ class Exchange:
 
     def _magic(self, node_id: int) -> int:
         version = self._cluster.api_version(node_id, ProduceRequest)
-        if version is None or version >= _FIRST_WITH_MAGIC_2:
-            return 2
-        return 1 if version == 2 else 0
+        return 2 if version is None else magic_for(version)
 
     def _request(self, batches: Sequence[ProducerBatch]) -> ProduceRequest:
         topics: dict[str, TopicProduceData] = {}
@@ -133,6 +131,11 @@ class Exchange:
             asyncio.get_running_loop().call_soon(
                 self._cluster.note_leader, place, leader.leader_id, leader.leader_epoch
             )
+
+
+def magic_for(version: int) -> int:
+    """The newest format of batches that a version of the API takes."""
+    return 2 if version >= _FIRST_WITH_MAGIC_2 else 1 if version == 2 else 0
 
 
 def _answer(partition: PartitionProduceResponse) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from kafka.errors import UnsupportedForMessageFormatError
 from kafka.producer.batch import ProducerBatch
 from kafka.record import BatchBuilder, Columns, Compression, batch_headers, decode_batches
 
@@ -16,9 +17,16 @@ def magic_of(data: bytes) -> int:
 
 
 def downgrade(data: bytes, magic: int) -> bytes:
-    """Encode the records of a batch in an older format, which has no headers and no producer."""
+    """Encode the records of a batch in an older format, which has no producer.
+
+    Raises `UnsupportedForMessageFormatError` if they have headers, which the older formats have not.
+    """
     header = next(iter(batch_headers(data)))
     columns = decode_batches(data, check_crcs=False)
+    if any(columns.headers(i) for i in range(len(columns))):
+        raise UnsupportedForMessageFormatError(
+            "records with headers need brokers of Kafka 0.11 or later; this one is older: send them without"
+        )
     return _encode(columns, magic, header.codec)
 
 

@@ -235,6 +235,10 @@ class Sender:
                 continue
             try:
                 size += self._exchange.encode(batch, lane.node_id)
+            except KafkaError as error:
+                self._outcomes.fail(queue, batch, error)
+                self._consider(queue, now)
+                continue
             except Exception as error:
                 log.exception("encoding %d record(s) for %s", batch.count, batch.name)
                 self._outcomes.fail(queue, batch, KafkaError(f"the batch could not be encoded: {error!r}"))

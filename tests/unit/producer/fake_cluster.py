@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -115,7 +116,7 @@ class FakeCluster:
     def __init__(self, topics: dict[str, int], brokers: int = 1, produce_version: int = 13) -> None:
         self.topics = dict(topics)
         self.brokers = brokers
-        self.produce_version = produce_version
+        self.produce_version = self.start_version = produce_version
         self.logs: dict[TopicPartition, FakeLog] = {}
         self.leaders: dict[TopicPartition, int] = {}
         self.down: set[int] = set()
@@ -192,6 +193,9 @@ class FakeCluster:
             raise KafkaConnectionError(f"broker {node_id} is down")
         self.connected.add(node_id)
         return self
+
+    async def any_connection(self) -> Any:
+        return SimpleNamespace(api_versions=SimpleNamespace(pick=lambda *_: self.start_version))
 
     def ready_connection(self, node_id: int, channel: str = "") -> Any:
         return self if node_id in self.connected and node_id not in self.down else None

@@ -19,6 +19,7 @@ from kafka.errors import (
     OutOfOrderSequenceNumberError,
     TopicAuthorizationFailedError,
     UnknownProducerIdError,
+    UnsupportedForMessageFormatError,
 )
 from unit.producer.fake_cluster import FakeCluster, Fault, code_of
 from unit.producer.fake_producer import producing
@@ -404,5 +405,20 @@ def test_old_brokers_get_old_batches(version: int, magic: int) -> None:
         (topic,) = cluster.requests[0][1].topic_data
         assert bytes(topic.partition_data[0].records)[16] == magic
         assert cluster.log(0).values == [b"a"]
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("start_version", [2, 13])
+def test_headers_are_refused_not_dropped_by_an_old_broker(start_version: int) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1}, produce_version=2)
+        cluster.start_version = start_version
+        async with producing(cluster, acks=1) as producer:
+            await (await producer.send(b"a"))
+            with pytest.raises(UnsupportedForMessageFormatError, match=r"(?i)headers"):
+                await (await producer.send(b"b", headers=[("h", b"x")]))
+            await (await producer.send(b"c"))
+        assert cluster.log(0).values == [b"a", b"c"]
 
     simulate(scenario)
