@@ -91,6 +91,11 @@ def check_names(options: Mapping[str, str]) -> None:
                 f"kafka_columnar takes no path, and {options[key]!r} was given as one; name topics with the option "
                 "'subscribe' to read and 'topic' to write"
             )
+        if key == "provider":
+            raise KafkaConfigurationError(
+                "kafka_columnar cannot be a table of a catalog, as Spark does not hand a table's options to sources in "
+                "Python when the table is read; use CREATE TEMPORARY VIEW instead of CREATE TABLE"
+            )
         known = {**{each: row.name for each, row in BY_KEY.items()}, **{each: each for each in _kafka_names()}}
         hint = nearest(key, known)
         for lowered, name in known.items():

@@ -175,6 +175,11 @@ def test_a_path_is_refused_with_what_to_do():
         check_names({**BASE, "path": "flights"})
 
 
+def test_a_table_of_a_catalog_is_refused_with_what_to_do():
+    with pytest.raises(KafkaConfigurationError, match=r"cannot be a table of a catalog.* CREATE TEMPORARY VIEW"):
+        check_names({"provider": "kafka_columnar", **BASE})
+
+
 def test_options_of_spark_itself_pass():
     check_names({**BASE, "checkpointlocation": "/somewhere"})
 
