@@ -112,7 +112,7 @@ async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_c
 
 async def test_a_listener_that_asks_for_sasl_is_told_as_the_likely_cause(cluster, make_client):
     cluster.brokers[0].on("Metadata", lambda *_: HANG_UP)
-    client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=100)
+    client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=1_000)
     with pytest.raises(NoBrokersAvailable, match="asks for SASL"):
         await client.start()
 
@@ -449,7 +449,7 @@ async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
 async def test_a_coordinator_is_waited_for_until_the_time_is_up(client, cluster):
     cluster.coordinator_error = 15
     with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
-        await client.coordinator("group", "g", timeout_ms=30)
+        await client.coordinator("group", "g", timeout_ms=500)
     looking = asyncio.create_task(client.coordinator("group", "g"))
     while not any(broker.requests("FindCoordinator") for broker in cluster.brokers):
         await asyncio.sleep(0)
