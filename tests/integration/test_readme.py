@@ -1,0 +1,43 @@
+"""The README's examples, run as they stand but for the broker's address and the folders."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+EXAMPLES = re.findall(r"^### (.+?)\n.*?^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def run(code: str, bootstrap_servers: str, folder: pathlib.Path) -> str:
+    code = code.replace("localhost:9092", bootstrap_servers).replace("/tmp/", f"{folder}/")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def example(title: str) -> str:
+    return dict(EXAMPLES)[title]
+
+
+def test_every_example_is_run_here() -> None:
+    assert [title for title, _ in EXAMPLES] == ["Produce", "Consume", "Arrow", "Spark", "Test against a broker"]
+
+
+@pytest.mark.spark
+def test_what_the_readme_shows_works(broker, tmp_path: pathlib.Path) -> None:
+    servers = broker.bootstrap_servers
+    assert "RecordMetadata(topic='events'" in run(example("Produce"), servers, tmp_path)
+    assert "b'value 99999'" in run(example("Consume"), servers, tmp_path)
+    assert "['topic', 'partition', 'offset', 'timestamp'" in run(example("Arrow"), servers, tmp_path)
+    assert run(example("Spark"), servers, tmp_path).strip().endswith("100003")
+
+
+def test_the_test_that_the_readme_shows_passes(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "test_orders.py"
+    file.write_text(example("Test against a broker"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
