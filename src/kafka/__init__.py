@@ -18,8 +18,10 @@ _variant.install_plain_finder()
 if TYPE_CHECKING:
     from kafka import errors as errors
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
+    from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
     from kafka.consumer.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
+    from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
     from kafka.serializer import Deserializer as Deserializer
     from kafka.serializer import Serializer as Serializer
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 __title__ = "kafka"
 __all__ = [
+    "AsyncKafkaConsumer",
+    "AsyncKafkaProducer",
     "ConsumerRebalanceListener",
     "Deserializer",
     "KafkaAdminClient",
@@ -44,6 +48,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AsyncKafkaConsumer": "kafka.consumer",
+    "AsyncKafkaProducer": "kafka.producer",
     "ConsumerRebalanceListener": "kafka.consumer.subscription_state",
     "Deserializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
