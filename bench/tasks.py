@@ -47,7 +47,8 @@ def _tasks(columns: tuple[Topic, ...], records: tuple[Topic, ...], written: tupl
     everyone = ("ours", "confluent", "kafka-python", "aiokafka")
     with_callbacks = ("ours", "confluent", "kafka-python")
     return [
-        Task("poll-arrow", "`poll_arrow()`", ("ours", "confluent", "kafkarrow", "raw-socket"), columns),
+        Task("poll-arrow", "`poll_arrow()`", ("ours", "confluent", "kafkarrow", "raw-socket"), columns[:1]),
+        Task("poll-arrow", "`poll_arrow()`", ("ours", "confluent", "raw-socket"), columns[1:]),
         Task("poll", "`poll()`", everyone, records),
         Task("iterate", "`for record in consumer`", everyone, records),
         Task("send", "`send()` with futures", everyone, written, reads=False),
