@@ -108,7 +108,7 @@ class Watch:
 
 
 def _peak_kib() -> int:
-    """The largest resident memory of this process; where the system tells, without what its parent had when it forked."""
+    """The largest resident memory of this process; on Linux without what its parent had when it forked."""
     status = Path("/proc/self/status")
     for line in status.read_text().splitlines() if status.exists() else ():
         if line.startswith("VmHWM:"):
