@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import pkgutil
+import sys
 
 import confluent_kafka
 import pytest
+
+from kafka.spark import session
 
 from .spark_support import (
     FORMAT,
@@ -269,6 +273,17 @@ def test_the_format_is_found_in_sql_without_registering(spark, broker, make_topi
         f"('kafka.bootstrap.servers' '{broker.bootstrap_servers}', subscribe '{topic}')"
     )
     assert fresh.sql(f"select count(*) from {topic.replace('-', '_')}").first()[0] == 3
+
+
+def test_a_session_registers_the_format_only_where_spark_does_not_find_it(spark, monkeypatch):
+    registered: list[object] = []
+    monkeypatch.setattr(sys.modules[session.__module__], "register", registered.append)
+    same = {"spark.sql.shuffle.partitions": spark.conf.get("spark.sql.shuffle.partitions")}
+    session(**same)
+    assert registered == []
+    monkeypatch.setattr(pkgutil, "iter_modules", lambda: iter(()))
+    session(**same)
+    assert registered == [spark]
 
 
 def test_transactions_are_read_as_the_isolation_level_says(spark, apache_kafka, make_topic_on):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pkgutil
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -67,7 +68,8 @@ def session(app_name: str = "kafka-columnar", master: str | None = "local[2]", *
             ``session(**{"spark.driver.memory": "2g"})``.
 
     Raises `ImportError` where PySpark is not installed. A session that is already running is given back, with those
-    settings that can still be changed; `register` has been called on it either way.
+    settings that can still be changed. `register` is called only where Spark cannot find the format by itself, as it
+    would warn at every query of a format that it knows twice.
     """
     try:
         from pyspark.sql import SparkSession
@@ -85,15 +87,23 @@ def session(app_name: str = "kafka-columnar", master: str | None = "local[2]", *
     for name, value in conf.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    register(spark)
+    if not _found_by_spark():
+        register(spark)
     return spark
+
+
+def _found_by_spark() -> bool:
+    """Whether Spark's search sees `pyspark_kafka_columnar`: it lists folders, and import hooks are not asked."""
+    return any(module.name == "pyspark_kafka_columnar" for module in pkgutil.iter_modules())
 
 
 def register(spark: "SparkSession") -> None:
     """Make ``format("kafka_columnar")`` known to a session.
 
     Spark finds it by itself through the module `pyspark_kafka_columnar`; this is for sessions that looked for formats
-    before the package was installed, and for packages sent along with a Spark Connect session.
+    before the package was installed, for installations that Spark does not see (an import hook, as some editable ones
+    have), and for packages sent along with a Spark Connect session. Where Spark has found it already, it warns that one
+    replaces the other, which changes nothing.
     """
     try:
         from pyspark_kafka_columnar import DefaultSource
