@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -42,6 +43,25 @@ def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
             # Without a backend for the logging interface the broker logs nothing, and nothing says when it is ready.
             Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
         ],
+    )
+
+
+def fetch_spark_connector() -> Path:
+    """Return the folder with the jars of Spark's own Kafka connector, for the version of PySpark that is installed.
+
+    Spark has what else they depend on. The token provider and commons-pool2 are those next to the connector's that the
+    repositories have in full.
+    """
+    spark, version = "org.apache.spark", importlib.metadata.version("pyspark")
+    return fetch_jars(
+        f"spark-kafka-{version}",
+        [
+            Artifact(spark, "spark-sql-kafka-0-10_2.13", version),
+            Artifact(spark, "spark-token-provider-kafka-0-10_2.13", "3.5.4"),
+            Artifact("org.apache.kafka", "kafka-clients", "3.9.1"),
+            Artifact("org.apache.commons", "commons-pool2", "2.12.1"),
+        ],
+        transitive=False,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import itertools
 import json
 import time
@@ -11,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.fetch import FetchError, fetch_spark_connector
+from harness.java import JavaError
 from harness.topics import Wire, await_topic
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.spark import session
@@ -21,12 +25,26 @@ FORMAT = "kafka_columnar"
 WAIT_S = 180.0
 
 
+@functools.cache
+def connector_jars() -> list[str]:
+    """Spark's own Kafka connector, to compare with; raises `FetchError` where it is not to be had."""
+    return [str(jar) for jar in sorted(fetch_spark_connector().glob("*.jar"))]
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """The one Spark session of the test run."""
+    """The one Spark session of the test run, with Spark's own connector in it if that is to be had."""
+    jars: list[str] = []
+    with contextlib.suppress(FetchError, JavaError):
+        jars = connector_jars()
     running = session(
         "kafka-columnar-tests",
-        **{"spark.driver.memory": "768m", "spark.log.level": "ERROR", "spark.sql.shuffle.partitions": "2"},
+        **{
+            "spark.driver.memory": "768m",
+            "spark.log.level": "ERROR",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.jars": ",".join(jars),
+        },
     )
     yield running
     running.stop()
@@ -87,14 +105,14 @@ def options(broker: Any, **given: Any) -> dict[str, str]:
     return {"kafka.bootstrap.servers": broker.bootstrap_servers, **texts}
 
 
-def load(spark: Any, broker: Any, topic: str, **given: Any) -> Any:
+def load(spark: Any, broker: Any, topic: str, format_name: str = FORMAT, **given: Any) -> Any:
     """A batch read of a topic."""
-    return spark.read.format(FORMAT).options(**options(broker, subscribe=topic, **given)).load()
+    return spark.read.format(format_name).options(**options(broker, subscribe=topic, **given)).load()
 
 
-def load_stream(spark: Any, broker: Any, topic: str, **given: Any) -> Any:
+def load_stream(spark: Any, broker: Any, topic: str, format_name: str = FORMAT, **given: Any) -> Any:
     """A streaming read of a topic."""
-    return spark.readStream.format(FORMAT).options(**options(broker, subscribe=topic, **given)).load()
+    return spark.readStream.format(format_name).options(**options(broker, subscribe=topic, **given)).load()
 
 
 def numbers(frame: Any) -> list[int]:
