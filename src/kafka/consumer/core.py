@@ -29,7 +29,7 @@ from kafka.coordinator.member import GroupMember
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.state import CALLERS_TURN, MemberState
-from kafka.errors import IllegalStateError, KafkaTimeoutError
+from kafka.errors import IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -77,6 +77,7 @@ class ConsumerCore:
         self._loop = loop
         self._errors: deque[Exception] = deque()
         self._resting = False
+        self._unplaced = False
         self._woken = False
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
         self.metrics = consumer_metrics.register(self)
@@ -184,16 +185,30 @@ class ConsumerCore:
         """The caller looks at what happened in the background; from now on `attention` means something newer."""
         self.attention = False
         self.raise_error()
+        if self._unplaced:
+            self._unplaced = False
+            self._caller.submit(self.positions.kick)
         self.commits.attend()
 
     def raise_error(self) -> None:
         """Raise what went wrong in the background, one error a call; the call after the last one lets work go on."""
-        if self._errors:
-            self.attention = self._resting = True
-            raise self._errors.popleft()
+        while self._errors:
+            error = self._still_true(self._errors.popleft())
+            self._resting = True
+            if error is not None:
+                self.attention = True
+                raise error
         if self._resting:
             self._resting = False
             self._caller.submit(self.positions.kick)
+
+    def _still_true(self, error: Exception) -> Exception | None:
+        """The error as far as it holds now: a seek may have come before anybody heard of a position that lacks."""
+        if not isinstance(error, NoOffsetForPartitionError):
+            return error
+        states = (self.subscription.state_of(tp) for tp in error.args[0])
+        lacking = [state.tp for state in states if state is not None and state.position is None and state.reset is None]
+        return NoOffsetForPartitionError(lacking) if lacking else None
 
     def wake(self) -> None:
         """Have the caller return from waiting, now or next time; any thread may call this."""
@@ -217,7 +232,8 @@ class ConsumerCore:
         """Take partitions by hand."""
         self._drop(self.subscription.assign_from_user(partitions))
         self._caller.submit(self.topics.update)
-        self._caller.submit(self.positions.kick)
+        # Positions are not looked for before the next poll(): mostly a seek comes first.
+        self._unplaced = self.attention = True
 
     def unsubscribe(self) -> None:
         """Take nothing any more; leaving the group is left to `leave_group`."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka.errors import KafkaTimeoutError, NoOffsetForPartitionError, OffsetOutOfRangeError
+from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import ahead
 from kafka.spark.loss import report_loss
@@ -106,8 +106,6 @@ class RangeFetch:
             return self._consumer.poll_columns(timeout_ms=_POLL_MS), False
         except OffsetOutOfRangeError:
             return {}, True
-        except NoOffsetForPartitionError:  # of the moment between assign() and seek(): every partition has a position
-            return {}, False
 
     def _close_finished(self) -> bool:
         done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
