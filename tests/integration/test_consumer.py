@@ -233,6 +233,43 @@ def test_an_offset_out_of_range_follows_the_reset_policy(
     assert [r.offset for r in read(none, 1)] == [9]
 
 
+def test_a_seek_comes_before_positions_are_looked_for(
+    make_topic: MakeTopic, broker: Broker, open_consumer: Open
+) -> None:
+    topic = make_topic(2)
+    produce(broker.bootstrap_servers, topic, 0, numbered(10))
+    one, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    consumer = open_consumer(auto_offset_reset="none")
+    consumer.assign([one])
+    time.sleep(0.3)  # as long as a program may take between the two
+    consumer.seek(one, 8)
+    assert [r.offset for r in read(consumer, 2)] == [8, 9]
+
+    consumer.assign([one, other])
+    consumer.poll(0)  # the position of the other one is found to lack, and nobody hears of it
+    time.sleep(0.3)
+    consumer.seek(other, 0)
+    consumer.seek(one, 9)
+    assert [r.offset for r in read(consumer, 1)] == [9]
+
+
+def test_a_new_assignment_does_not_wait_for_long_polls(
+    broker: Broker, make_topic: MakeTopic, open_consumer: Open
+) -> None:
+    topic = make_topic(2)
+    for partition in range(2):
+        produce(broker.bootstrap_servers, topic, partition, numbered(10))
+    consumer = open_consumer(fetch_max_wait_ms=20_000)
+    started = time.monotonic()
+    for number in range(10):
+        tp = TopicPartition(topic, number % 2)
+        consumer.assign([tp])
+        consumer.seek(tp, 9)
+        assert [r.offset for r in read(consumer, 1)] == [9]
+        time.sleep(0.01)
+    assert time.monotonic() - started < 10
+
+
 def test_iteration_ends_after_consumer_timeout_and_can_be_taken_up_again(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:

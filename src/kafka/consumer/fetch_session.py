@@ -114,6 +114,10 @@ class FetchSession:
         self._forget.clear()
         return body
 
+    def last_request(self) -> FetchBody:
+        """The body of the request that ends the session; it asks for nothing."""
+        return FetchBody(self._id, FINAL_EPOCH, [], [], self._by_id)
+
     def answered(self, session_id: int) -> None:
         """The broker took the request; ``session_id`` is the session it holds from now on, 0 for none."""
         if not self._incremental:

@@ -120,7 +120,9 @@ class Fetcher:
                 metadata.topic_id(tp.topic),
             )
         )
-        node.changed(urgent=before is None or before.generation != state.fetch_generation)
+        fresh = state.asked_generation != state.fetch_generation
+        state.asked_generation = state.fetch_generation
+        node.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
         """Look again at every partition: leaders may have moved."""
@@ -257,7 +259,10 @@ class Fetcher:
     def _leave_node(self, state: PartitionState) -> None:
         node = self._nodes.get(state.node_id) if state.node_id is not None else None
         state.node_id = None
-        if node is not None:
+        if node is None:
+            return
+        node.blocked.discard(state)
+        wanted = node.session.wanted.get(state.tp)
+        if wanted is not None and wanted.state is state:  # and not of an assignment of the partition that came after
             node.session.drop(state.tp)
-            node.blocked.discard(state)
-            node.changed(urgent=False)
+        node.changed(urgent=False)

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from typing import Any, Protocol
+from typing import Protocol
 
 from kafka.cluster import Backoff
 from kafka.config import FetchOptions
 from kafka.consumer.fetch_session import FetchBody, FetchSession
+from kafka.consumer.long_poll import LongPolls
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import (
     FetchSessionIdNotFoundError,
@@ -15,13 +16,10 @@ from kafka.errors import (
     KafkaError,
     for_code,
 )
+from kafka.net import ApiVersions
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)
-
-CHANNELS = ("fetch", "fetch-2")
-"""Long polls have a connection of their own: a broker answers one request at a time on each. The second is opened when
-a long poll has to be cut short, because the broker would answer nothing on the first until that is over."""
 
 _NAMED_UNTIL = 12
 """The last version of Fetch that names topics instead of giving their ids."""
@@ -29,31 +27,34 @@ _NAMED_UNTIL = 12
 _HELD_UP_S = 0.1
 """How long a fetch waits for the caller to make room for a partition, before it goes on without that partition."""
 
-_CUT_SHORT_S = 0.02
-"""How long a fetch may keep a partition waiting that was wanted after it had been sent."""
-
-_CUTS_APART_S = 0.2
-"""How far apart two fetches are cut short at least: the next request has to name everything again."""
-
 _SESSION_ERRORS = frozenset(
     {FetchSessionIdNotFoundError.errno, InvalidFetchSessionEpochError.errno, FetchSessionTopicIdError.errno}
 )
 
 
+class FetchConnection(Protocol):
+    """The part of `kafka.net.Connection` that fetching stands on."""
+
+    @property
+    def api_versions(self) -> ApiVersions:
+        """What the broker serves."""
+
+    @property
+    def receiving(self) -> bool:
+        """Whether a part of an answer has come in."""
+
+    def post(self, request: FetchRequest, version: int) -> "asyncio.Future[FetchResponse]":
+        """Send a request; cancelling the future gives up the answer."""
+
+
 class FetchClient(Protocol):
     """The part of `kafka.cluster.ClusterClient` that fetching stands on."""
 
-    async def send(
-        self,
-        node_id: int,
-        request: Any,
-        *,
-        timeout_ms: float | None = None,
-        min_version: int = 0,
-        max_version: int | None = None,
-        channel: str = "",
-    ) -> Any:
-        """One try to send a request to a broker."""
+    async def connection(self, node_id: int, channel: str = "") -> FetchConnection:
+        """The connection to a broker, opened if there is none."""
+
+    def ready_connection(self, node_id: int, channel: str = "") -> FetchConnection | None:
+        """The connection to a broker, if there is one."""
 
 
 class NodeAnswers(Protocol):
@@ -88,51 +89,78 @@ class NodeFetcher:
         self._client = client
         self._answers = answers
         self._backoff = backoff
+        self._polls = LongPolls(options.fetch_max_wait_ms)
         self._wake = asyncio.Event()
-        self._sending: asyncio.Task[FetchResponse] | None = None
+        self._fresh = False
+        self._connection: FetchConnection | None = None
+        self._sent: asyncio.Future[FetchResponse] | None = None
         self._cut_short = False
         self._cut_timer: asyncio.TimerHandle | None = None
-        self._cut_not_before = 0.0
-        self._channel = 0
+        self._closed = False
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"fetch from broker {node_id}")
 
-    def changed(self, urgent: bool) -> None:
+    def changed(self, urgent: bool, fresh: bool = False) -> None:
         """Something else is wanted now.
 
         Arguments:
             urgent: whether it is something that the fetch on its way does not bring: if that turns out to be a long
                 poll, it is cut short.
+            fresh: whether a caller waits for it who has just been assigned it or gone there, so that the next fetch
+                may not wait for other partitions.
         """
+        self._fresh |= fresh
         self._wake.set()
-        if urgent and self._sending is not None and self._cut_timer is None:
-            loop = asyncio.get_running_loop()
-            at = max(loop.time() + _CUT_SHORT_S, self._cut_not_before)
-            self._cut_timer = loop.call_at(at, self._cut, self._sending)
+        if urgent and self._sent is not None and self._cut_timer is None:
+            at = self._polls.cut_at()
+            if at is not None:
+                self._cut_timer = asyncio.get_running_loop().call_at(at, self._cut, self._sent)
 
     def close(self) -> None:
-        """Stop; an answer on its way is not waited for."""
+        """Stop; an answer on its way is not waited for. The broker is told that the session is over, if that can be
+        done without waiting."""
+        self._closed = True
         self._task.cancel()
-        if self._cut_timer is not None:
-            self._cut_timer.cancel()
+        self._no_cut()
+        if not self.session.in_session:
+            return
+        idle = self._polls.spare(asyncio.get_running_loop().time())
+        channels = ("",) if idle is None else ("", idle)
+        found = (self._client.ready_connection(self.node_id, channel) for channel in channels)
+        connection = next((each for each in found if each is not None), None)
+        if connection is None:
+            return
+        body = self.session.last_request()
+        try:
+            version = connection.api_versions.version_for(FetchRequest)
+            connection.post(self._request(body, 0), version).cancel()
+        except KafkaError as error:
+            log.debug("broker %d is not told that a fetch session is over: %s", self.node_id, error)
 
-    def _cut(self, sending: "asyncio.Task[FetchResponse]") -> None:
+    def _cut(self, sent: "asyncio.Future[FetchResponse]") -> None:
         self._cut_timer = None
-        if sending is self._sending and not sending.done():
+        if sent is self._sent and not sent.done() and self._connection is not None and not self._connection.receiving:
             self._cut_short = True
-            sending.cancel()
+            sent.cancel()
+
+    def _no_cut(self) -> None:
+        timer, self._cut_timer = self._cut_timer, None
+        if timer is not None:
+            timer.cancel()
 
     async def _run(self) -> None:
         failures = 0
-        while True:
-            max_wait_ms = await self._until_wanted()
+        while not self._closed:
             try:
-                await self._fetch(max_wait_ms)
+                await self._fetch(await self._until_wanted())
                 failures = 0
+                continue
             except KafkaError as error:
-                failures += 1
-                self.session.reset()
                 self._answers.node_failed(self, error)
-                await asyncio.sleep(self._backoff.seconds(failures))
+            except Exception:  # nobody else would fetch from this broker any more, and the caller wait for ever
+                log.exception("fetching from broker %d failed unexpectedly, trying again", self.node_id)
+            failures += 1
+            self.session.reset()
+            await asyncio.sleep(self._backoff.seconds(failures))
 
     async def _until_wanted(self) -> int:
         """Wait until there is something to fetch; how long the broker may then wait for data, in ms."""
@@ -143,6 +171,8 @@ class NodeFetcher:
             if not self.session.wanted:
                 await self._wake.wait()
                 continue
+            if self._fresh:
+                return 0
             # A long poll now would leave out the partitions that are held up, and keep them out while it lasts.
             try:
                 async with asyncio.timeout(_HELD_UP_S):
@@ -151,8 +181,13 @@ class NodeFetcher:
                 return 0
 
     async def _fetch(self, max_wait_ms: int) -> None:
+        connection = await self._connected()
+        if not self.session.wanted:
+            return
+        # Only now, so that what was wanted while the connection was opened is asked for as well.
+        self._fresh = False
         body = self.session.next_request()
-        response = await self._send(self._request(body, max_wait_ms), None if body.by_id else _NAMED_UNTIL)
+        response = await self._send(connection, body, max_wait_ms)
         if response is None:
             self.session.reset(keep_id=True)
             return
@@ -165,24 +200,35 @@ class NodeFetcher:
         self.session.answered(response.session_id)
         self._answers.take_answer(self, response)
 
-    async def _send(self, request: FetchRequest, max_version: int | None) -> FetchResponse | None:
+    async def _connected(self) -> FetchConnection:
+        channel = self._polls.channel
+        connection = self._client.ready_connection(self.node_id, channel)
+        if connection is not None:
+            return connection
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        connection = await self._client.connection(self.node_id, channel)
+        self._polls.opened(loop.time() - started)
+        return connection
+
+    async def _send(self, connection: FetchConnection, body: FetchBody, max_wait_ms: int) -> FetchResponse | None:
         """Send; None if the fetch was cut short."""
         loop = asyncio.get_running_loop()
-        send = self._client.send(self.node_id, request, max_version=max_version, channel=CHANNELS[self._channel])
-        self._sending = loop.create_task(send)
+        version = connection.api_versions.version_for(FetchRequest, 0, None if body.by_id else _NAMED_UNTIL)
+        wait_ms = self._polls.send(loop.time(), max_wait_ms)
+        self._connection, self._sent = connection, connection.post(self._request(body, wait_ms), version)
         try:
-            return await self._sending
+            response = await self._sent
         except asyncio.CancelledError:
-            if not self._cut_short:
+            if not self._cut_short or self._closed:
                 raise
-            self._channel = 1 - self._channel
-            self._cut_not_before = loop.time() + _CUTS_APART_S
+            self._polls.cut()
             return None
         finally:
-            self._sending, self._cut_short = None, False
-            if self._cut_timer is not None:
-                self._cut_timer.cancel()
-                self._cut_timer = None
+            self._connection, self._sent, self._cut_short = None, None, False
+            self._no_cut()
+        self._polls.answered(loop.time())
+        return response
 
     def _request(self, body: FetchBody, max_wait_ms: int) -> FetchRequest:
         options = self._options

@@ -31,6 +31,7 @@ class PartitionState:
     """
 
     __slots__ = (
+        "asked_generation",
         "backing_off",
         "blocked",
         "buffered_bytes",
@@ -70,6 +71,8 @@ class PartitionState:
         # The loop's side.
         self.fetch_offset: int | None = None
         self.fetch_generation = 0
+        self.asked_generation = -1
+        """The newest generation that a broker was to be asked for data of."""
         self.node_id: int | None = None
         self.backing_off = False
         self.highwater: int | None = None

@@ -112,6 +112,11 @@ class Connection:
         return self._stream is not None and self._stream.received_anything
 
     @property
+    def receiving(self) -> bool:
+        """Whether a part of an answer has come in, and not the whole yet."""
+        return self._stream is not None and self._stream.mid_frame
+
+    @property
     def in_flight(self) -> int:
         """How many requests wait for their answer."""
         return len(self._table)

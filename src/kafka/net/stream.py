@@ -93,6 +93,11 @@ class Stream(asyncio.BufferedProtocol):
         """Whether the stream is closed."""
         return self._ended.done()
 
+    @property
+    def mid_frame(self) -> bool:
+        """Whether a part of a frame has come in, and not the whole yet."""
+        return self._cutter.mid_frame
+
     def extra(self, name: str) -> Any:
         """See `asyncio.BaseTransport.get_extra_info`."""
         return self._transport.get_extra_info(name) if self._transport is not None else None

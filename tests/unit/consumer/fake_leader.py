@@ -14,7 +14,7 @@ from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetcher import Fetcher
 from kafka.consumer.partition_state import PartitionState
 from kafka.consumer.subscription_state import SubscriptionState
-from kafka.errors import KafkaError
+from kafka.net import ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, LeaderIdAndEpoch, PartitionData
 from unit.consumer.batches import numbered
@@ -27,6 +27,23 @@ def metadata(leaders: dict[int, int], epoch: int = 0) -> ClusterMetadata:
     return ClusterMetadata([BrokerMetadata(1, "h", 1), BrokerMetadata(2, "h", 2)], [topic])
 
 
+class FakeConnection:
+    """A connection to one of the brokers of a `FakeLeaders`."""
+
+    api_versions = ApiVersions({1: (4, 12)})
+    receiving = False
+
+    def __init__(self, leaders: FakeLeaders, node_id: int, channel: str) -> None:
+        self._leaders = leaders
+        self._node_id = node_id
+        self._channel = channel
+
+    def post(self, request: FetchRequest, version: int) -> asyncio.Future[FetchResponse]:
+        self._leaders.requests.append((self._node_id, self._channel, request))
+        answer = asyncio.ensure_future(self._leaders.answer(self._node_id, request, self._channel))
+        return asyncio.shield(answer)  # a client that gives up does not end the broker's work
+
+
 class FakeLeaders:
     """Two brokers, 1 and 2; `ends` is the end of each partition's log, `errors` what is answered instead, once."""
 
@@ -34,17 +51,28 @@ class FakeLeaders:
         self.metadata = metadata(leaders)
         self.ends = dict.fromkeys(leaders, 0)
         self.errors: dict[int, list[Any]] = {}
-        self.failures: list[KafkaError] = []
+        self.failures: list[Exception] = []
         self.session_error = 0
         self.requests: list[tuple[int, str, FetchRequest]] = []
         self.noted: list[tuple[TopicPartition, int, int]] = []
         self._held: dict[tuple[int, int], dict[int, int]] = {}
+        self._one_at_a_time: dict[tuple[int, str], asyncio.Lock] = {}
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
         self.noted.append((tp, leader, leader_epoch))
 
-    async def send(self, node_id: int, request: FetchRequest, *, channel: str = "", **_: Any) -> FetchResponse:
-        self.requests.append((node_id, channel, request))
+    async def connection(self, node_id: int, channel: str = "") -> FakeConnection:
+        return FakeConnection(self, node_id, channel)
+
+    def ready_connection(self, node_id: int, channel: str = "") -> FakeConnection | None:
+        return FakeConnection(self, node_id, channel)
+
+    async def answer(self, node_id: int, request: FetchRequest, channel: str) -> FetchResponse:
+        connection = (node_id, channel)
+        async with self._one_at_a_time.setdefault(connection, asyncio.Lock()):
+            return await self._answer_to(node_id, request)
+
+    async def _answer_to(self, node_id: int, request: FetchRequest) -> FetchResponse:
         await asyncio.sleep(0.001)
         if self.failures:
             raise self.failures.pop(0)

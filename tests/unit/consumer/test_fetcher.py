@@ -98,6 +98,78 @@ def test_a_partition_wanted_during_a_long_poll_does_not_wait_for_its_end() -> No
     play(scenario, {0: 1, 1: 1}, fetch_max_wait_ms=20_000)
 
 
+def test_one_assignment_after_the_other_gets_its_data_without_waiting() -> None:
+    async def scenario(bench: Bench) -> None:
+        loop = asyncio.get_running_loop()
+        bench.leaders.ends.update({0: 10, 1: 10})
+        for number in range(20):
+            started = loop.time()
+            bench.assign(number % 2, offset=9)
+            assert await bench.read(1) == [(number % 2, 9)]
+            assert loop.time() - started < 0.02
+            bench.assign()
+            await asyncio.sleep(0.1)
+
+    play(scenario, {0: 1, 1: 1})
+
+
+def test_a_seek_does_not_wait_for_partitions_that_are_held_up() -> None:
+    async def scenario(bench: Bench) -> None:
+        loop = asyncio.get_running_loop()
+        bench.leaders.ends.update({0: 1_000, 1: 10})
+        _, other = bench.assign(0, 1, offset=0)
+        await asyncio.sleep(5)
+        asked = len(bench.leaders.requests)
+        started = loop.time()
+        bench.seek(other, 3)
+        while len(bench.leaders.requests) == asked:
+            await asyncio.sleep(0.001)
+        assert bench.named() == {1: 3}
+        assert loop.time() - started < 0.01
+
+    play(scenario, {0: 1, 1: 1}, max_partition_fetch_bytes=1_000)
+
+
+def test_forgetting_an_assignment_leaves_the_one_that_came_after_it() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        (before,) = bench.assign(0)
+        await bench.read(5)
+        bench.subscription.assign_from_group([])
+        bench.subscription.assign_from_group([before.tp])
+        (after,) = bench.subscription.states()
+        bench.seek(after, 2)
+        bench.fetcher.forget(before)  # comes late: the caller's thread was held up
+        assert await bench.read(3) == [(0, 2), (0, 3), (0, 4)]
+
+    play(scenario, {0: 1})
+
+
+def test_fetching_goes_on_after_an_error_that_nobody_expected(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.leaders.failures = [ZeroDivisionError("a bug")]
+        bench.assign(0)
+        assert len(await bench.read(5)) == 5
+
+    play(scenario, {0: 1})
+    assert "failed unexpectedly" in caplog.text
+
+
+def test_the_session_is_ended_when_fetching_is() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        bench.fetcher.close()
+        _, channel, request = bench.leaders.requests[-1]
+        assert (channel, request.session_id, request.session_epoch, request.topics) == ("", 7, -1, [])
+        await asyncio.sleep(1)
+        assert bench.leaders.requests[-1][2] is request
+
+    play(scenario, {0: 1})
+
+
 def test_a_seek_during_a_fetch_drops_its_answer() -> None:
     async def scenario(bench: Bench) -> None:
         bench.leaders.ends[0] = 100
