@@ -50,7 +50,12 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
         }
     )
     for number in range(topic.count):
-        producer.produce(topic.name, make_value(number, topic.size), make_key(number))
+        while True:
+            try:
+                producer.produce(topic.name, make_value(number, topic.size), make_key(number))
+                break
+            except BufferError:  # compressing takes longer than making the records
+                producer.poll(0.1)
         if not number % 50_000:
             producer.poll(0)
     if producer.flush(120) or failures:
