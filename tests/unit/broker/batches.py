@@ -18,9 +18,7 @@ def make_batch(
     for number, value in enumerate(values):
         builder.append(timestamp + number, b"key", value, ())
     producer_id, epoch, sequence = producer
-    return memoryview(
-        bytearray(builder.build(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence))
-    )
+    return memoryview(bytearray(builder.build(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)))
 
 
 def append(log: PartitionLog, values: list[bytes], **how: object) -> int:

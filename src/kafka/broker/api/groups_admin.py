@@ -44,9 +44,7 @@ def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: Req
 def _described(broker: Broker, group_id: str, operations: int, version: int) -> DescribedGroup:
     group = broker.groups.groups.get(group_id)
     if group is None:
-        missing = DescribedGroup(
-            group_id=group_id, group_state=GroupState.DEAD.value, authorized_operations=operations
-        )
+        missing = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value, authorized_operations=operations)
         if version >= _NOT_FOUND_SINCE:
             missing.error_code, missing.error_message = ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found."
         return missing

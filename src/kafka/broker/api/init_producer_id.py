@@ -14,9 +14,7 @@ from kafka.wire.api.init_producer_id import InitProducerIdRequest, InitProducerI
 _LAST_EPOCH = 32766
 
 
-def init_producer_id(
-    broker: Broker, request: InitProducerIdRequest, context: RequestContext
-) -> InitProducerIdResponse:
+def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
     """Give out a producer id."""
     if request.transactional_id is not None:
         return InitProducerIdResponse(

@@ -89,9 +89,7 @@ def _check_request(request: ProduceRequest) -> None:
     if request.acks not in (-1, 0, 1):
         raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks has to be -1, 0 or 1, not {request.acks}")
     if request.transactional_id is not None:
-        raise RequestFailed(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions"
-        )
+        raise RequestFailed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions")
 
 
 def _topic(broker: Broker, data: TopicProduceData, version: int) -> Topic:
@@ -141,9 +139,7 @@ def _check_batch(
     if header.is_control:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.is_transactional:
-        raise RequestFailed(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions"
-        )
+        raise RequestFailed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions")
     spanned = header.last_offset - header.base_offset + 1
     if header.count <= 0 or header.count != spanned:
         raise RequestFailed(

@@ -216,9 +216,7 @@ class GroupCoordinator:
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
-    def check_commit(
-        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
-    ) -> Group:
+    def check_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> Group:
         """The group that an OffsetCommit may write to. Without a member the group has to be empty (KIP-98's
         "simple" consumers); a member has to be of the current generation."""
         if not group_id:

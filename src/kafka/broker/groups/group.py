@@ -101,9 +101,7 @@ class Group:
 
     def _common(self) -> set[str]:
         """The names of the protocols that every member offers."""
-        return set.intersection(
-            *({protocol.name for protocol in member.protocols} for member in self.members.values())
-        )
+        return set.intersection(*({protocol.name for protocol in member.protocols} for member in self.members.values()))
 
     def next_generation(self) -> None:
         """End the round: count the generation up and settle on the protocol that most members prefer."""

@@ -1,10 +1,10 @@
 """The states of a classic group, and which may follow which.
 
-    EMPTY ──────▶ PREPARING_REBALANCE ──────▶ COMPLETING_REBALANCE ──────▶ STABLE
-      ▲                │  ▲      ▲                     │                      │
-      └────────────────┘  │      └─────────────────────┘                      │
-       (nobody joined)    └───────────────────────────────────────────────────┘
-    and from everywhere to DEAD.
+EMPTY ──────▶ PREPARING_REBALANCE ──────▶ COMPLETING_REBALANCE ──────▶ STABLE
+  ▲                │  ▲      ▲                     │                      │
+  └────────────────┘  │      └─────────────────────┘                      │
+   (nobody joined)    └───────────────────────────────────────────────────┘
+and from everywhere to DEAD.
 """
 
 from collections.abc import Mapping
