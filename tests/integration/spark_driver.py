@@ -7,8 +7,11 @@ import sys
 from kafka.spark import session
 
 
-def main(bootstrap_servers: str, topic: str, folder: str) -> None:
-    spark = session("killed", **{"spark.driver.memory": "512m", "spark.log.level": "ERROR"})
+def main(bootstrap_servers: str, topic: str, folder: str, jvm_options: str) -> None:
+    spark = session(
+        "killed",
+        **{"spark.driver.memory": "512m", "spark.log.level": "ERROR", "spark.driver.extraJavaOptions": jvm_options},
+    )
     stream = (
         spark.readStream.format("kafka_columnar")
         .option("kafka.bootstrap.servers", bootstrap_servers)
