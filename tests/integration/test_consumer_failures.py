@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import sys
 import threading
 import time
 import warnings
@@ -125,8 +126,11 @@ def test_a_consumer_says_in_a_forked_child_that_it_belongs_to_the_parent(start: 
             child = os.fork()
         if child == 0:
             try:
-                consumer.poll(100)
-            except ForkedClientError:
+                with pytest.raises(ForkedClientError):
+                    consumer.poll(100)
+                sys.unraisablehook = lambda _: os._exit(8)
+                del consumer  # without a word
+                gc.collect()
                 os._exit(7)
             finally:
                 os._exit(1)

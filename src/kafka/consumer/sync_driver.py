@@ -128,8 +128,8 @@ class SyncDriver:
                 self.run(self.core.close(autocommit=False, timeout_ms=timeout_ms / 2), timeout_ms)
 
     def abandon(self) -> None:
-        """Close without waiting: nobody holds the consumer any more."""
-        if not self.core.closed:
+        """Close without waiting: nobody holds the consumer any more. In a forked child it is the parent's to close."""
+        if not self.core.closed and os.getpid() == self._pid:
             self.core.closed = True
             self._thread.spawn(self.core.close(autocommit=False, timeout_ms=1_000))
 
