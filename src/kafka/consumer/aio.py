@@ -38,9 +38,13 @@ class AsyncKafkaConsumer(ConsumerFace):
     Fetching, heartbeats and commits run on the loop that `start` is called on. `async with` starts and closes it;
     rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
 
+    There is no `commit_async`: make a task of `commit`.
+
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
         configs: options, see `KafkaConsumer`.
+
+    Before `start` each method raises `IllegalStateError`.
 
     Raises `KafkaConfigurationError` for an option that is unknown or wrong.
     """
@@ -59,7 +63,7 @@ class AsyncKafkaConsumer(ConsumerFace):
 
     async def start(self) -> None:
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
-        if hasattr(self, "_driver"):
+        if self._started:
             raise IllegalStateError("the consumer has been started already")
         self._driver = AsyncDriver(self._config)
         self._core = self._driver.core
@@ -78,7 +82,7 @@ class AsyncKafkaConsumer(ConsumerFace):
             autocommit: False leaves the last automatic commit out.
             timeout_ms: how long it may take; None: 30 seconds.
         """
-        if hasattr(self, "_driver"):
+        if self._started:
             await self._driver.close(autocommit, CLOSE_TIMEOUT_MS if timeout_ms is None else timeout_ms)
 
     async def stop(self) -> None:
@@ -231,10 +235,16 @@ class AsyncKafkaConsumer(ConsumerFace):
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _check_open(self) -> None:
-        if not hasattr(self, "_core"):
-            raise IllegalStateError("the consumer has not been started: await start(), or use 'async with'")
-        super()._check_open()
+    if not TYPE_CHECKING:  # a checker would take it to allow every name
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("_core", "_driver"):
+                raise IllegalStateError("the consumer has not been started: await start(), or use 'async with'")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def _started(self) -> bool:
+        return "_driver" in self.__dict__
 
     def _limit(self, timeout_ms: float | None) -> float:
         return self._api_timeout_ms if timeout_ms is None else timeout_ms

@@ -1,0 +1,43 @@
+"""`AsyncKafkaConsumer` without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka import TopicPartition
+from kafka.consumer.aio import AsyncKafkaConsumer
+from kafka.errors import IllegalStateError
+
+TP = TopicPartition("t", 0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda consumer: consumer.assignment(),
+        lambda consumer: consumer.subscribe(["t"]),
+        lambda consumer: consumer.subscription(),
+        lambda consumer: consumer.seek(TP, 1),
+        lambda consumer: consumer.seek_to_beginning(),
+        lambda consumer: consumer.paused(),
+        lambda consumer: consumer.highwater(TP),
+        lambda consumer: consumer.metrics(),
+        lambda consumer: consumer.wakeup(),
+        aiter,
+    ],
+)
+def test_what_does_not_wait_says_before_start_that_it_comes_too_early(call: Callable[[Any], object]) -> None:
+    with pytest.raises(IllegalStateError, match="await start"):
+        call(AsyncKafkaConsumer(bootstrap_servers="localhost:1"))
+
+
+async def test_what_waits_says_so_too_and_closing_does_nothing() -> None:
+    consumer = AsyncKafkaConsumer(bootstrap_servers="localhost:1")
+    for call in (consumer.poll, consumer.poll_arrow, consumer.getone, consumer.topics, consumer.commit):
+        with pytest.raises(IllegalStateError, match="await start"):
+            await call()
+    await consumer.close()
+    assert not hasattr(consumer, "no_such_name")
