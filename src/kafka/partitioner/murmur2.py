@@ -11,6 +11,9 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.cpython.bytes import PyBytes_AS_STRING
+
 _SEED = cython.declare(cython.uint, 0x9747B28C)
 _MULTIPLIER = cython.declare(cython.ulonglong, 0x5BD1E995)
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFF)
@@ -22,7 +25,7 @@ _POSITIVE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 @cython.nogil
 @cython.exceptval(check=False)
 def _hash(
-    data: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    data: cython.pointer[cython.const[cython.uchar]],  # type: ignore[valid-type]
     start: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.ulonglong:
@@ -63,18 +66,15 @@ def murmur2(data: object) -> int:
     Raises:
         TypeError: `data` is no buffer.
     """
-    key: cython.const[cython.uchar][::1] = _as_bytes(data)  # type: ignore[valid-type]
-    result: int = _hash(key, 0, len(key))
+    if not isinstance(data, bytes):
+        data = memoryview(data).tobytes()  # type: ignore[arg-type]
+    result: cython.longlong
+    if cython.compiled:
+        at = cython.cast(cython.pointer[cython.const[cython.uchar]], PyBytes_AS_STRING(data))
+        result = _hash(at, 0, len(data))
+    else:
+        result = _hash(data, 0, len(data))
     return result - 0x100000000 if result > 0x7FFFFFFF else result
-
-
-@cython.cfunc
-@cython.inline
-def _as_bytes(data: object) -> object:
-    """Return the data as it is where its items are bytes already, else a view that makes them so."""
-    if isinstance(data, (bytes, bytearray)):
-        return data
-    return memoryview(data).cast("B")  # type: ignore[arg-type]
 
 
 def partition_column(
@@ -105,10 +105,12 @@ def partition_column(
     size: cython.longlong
     total: cython.longlong = len(keys)
     fits: cython.bint = True
+    first: cython.pointer[cython.const[cython.uchar]]  # type: ignore[valid-type]
     if partitions < 1:
         raise ValueError(f"Expected at least one partition, got {partitions}")
     if rows < 0 or len(result) < rows or valid_offset < 0 or (has_nulls and len(bits) * 8 < valid_offset + rows):
         raise ValueError(f"Expected buffers for {rows} keys, got room for {len(result)} and {len(bits) * 8} bits")
+    first = cython.address(keys[0]) if cython.compiled else keys
     with cython.nogil:
         for row in range(rows):
             start = positions[row]
@@ -120,6 +122,6 @@ def partition_column(
             if has_nulls and not (bits[bit >> 3] >> (bit & 7)) & 1:
                 result[row] = -1
             else:
-                result[row] = cython.cast(cython.int, (_hash(keys, start, size) & _POSITIVE) % partitions)
+                result[row] = cython.cast(cython.int, (_hash(first, start, size) & _POSITIVE) % partitions)
     if not fits:
         raise ValueError(f"Expected the ends of the keys to grow within {total} bytes, row {row} does not")
