@@ -23,6 +23,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.producer.records",
     "kafka.record.encode",
     "kafka.record.grouping",
+    "kafka.record.headers",
     "kafka.record.materialize",
     "kafka.record.memory",
     "kafka.record.reader",

@@ -18,10 +18,9 @@ from kafka.producer.future import FutureRecordMetadata, append_record
 from kafka.producer.records import (
     PreparedRecord,
     checked_bytes,
-    checked_headers,
     checked_partition,
     checked_topic,
-    header_bytes,
+    encoded_headers,
     serialized,
 )
 
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 RECORD_OVERHEAD = 61 + 21
 """Bytes at most that a batch of one record adds to its key, value and headers."""
-
-_NO_HEADERS: tuple[()] = ()
 
 
 @cython.cclass
@@ -137,15 +134,18 @@ class Accumulator:
         if type(headers) is int:  # kafka-python 1.0: send(topic, value, key, partition)
             partition, headers = headers, None
         if headers:
-            headers = checked_headers(topic, headers)
-            header_size = header_bytes(headers)
-            size += header_size + 10 * len(headers)
+            headers, header_size = encoded_headers(topic, headers)
+            size += len(headers)
         else:
-            headers = _NO_HEADERS
+            headers = None
         if size > self._max_record_size:
             raise self._too_large(topic, size)
+        timestamp: cython.longlong
         if timestamp_ms is None:
-            timestamp_ms = self._now_ns() // 1_000_000
+            timestamp = self._now_ns()
+            timestamp //= 1_000_000
+        else:
+            timestamp = timestamp_ms
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         opened = False
         future: FutureRecordMetadata | None = None
@@ -154,9 +154,9 @@ class Accumulator:
             queue: Any = found.queues[number]
             batch: Any = queue.open
             if batch is not None:
-                future = append_record(batch, timestamp_ms, key_bytes, value_bytes, headers, header_size)
+                future = append_record(batch, timestamp, key_bytes, value_bytes, headers, header_size)
             if future is None:
-                record = PreparedRecord(topic, number, timestamp_ms, key_bytes, value_bytes, headers, header_size, size)
+                record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
                 opened = True
                 future = self._buffer.open_batch(queue, record)
         finally:

@@ -16,7 +16,7 @@ from kafka.structs import TopicPartition
 if TYPE_CHECKING:
     from kafka.record import BatchBuilder
 
-Callback = tuple[FutureRecordMetadata, int, Callable[[Any], object]]
+Callback = FutureRecordMetadata | int | Callable[[Any], object]
 
 
 class Home(Protocol):
@@ -108,7 +108,7 @@ class ProducerBatch:
         self.base_offset = -1
         self.log_append_time = -1
         self.callbacks: list[Callback] | None = []
-        """Of records, in the order in which they were added; None once the batch is done or split."""
+        """Of records, in the order in which they were added, as `run_callbacks` takes them; None once done or split."""
         self.event: threading.Event | None = None
         self.parts: list[tuple[int, ProducerBatch]] | None = None
 
@@ -216,10 +216,12 @@ class ProducerBatch:
             self.data = None
             callbacks, self.callbacks = self.callbacks, None
             event, self.event = self.event, None
-            for callback in callbacks or ():
-                part, _ = callback[0].place()
-                assert part.callbacks is not None
-                part.callbacks.append(callback)
+            for at in range(0, len(callbacks or ()), 3):
+                assert callbacks is not None
+                future = callbacks[at]
+                assert isinstance(future, FutureRecordMetadata)
+                part, _ = future.place()
+                part.callbacks.extend(callbacks[at : at + 3])
         if event is not None:
             event.set()
 

@@ -20,6 +20,9 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.cpython.ref import Py_INCREF
+    from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
 __all__ = ["FutureRecordMetadata", "RecordMetadata", "append_record"]
 
@@ -155,14 +158,16 @@ class FutureRecordMetadata:
                     batch.look()
                 callbacks: list[Any] | None = batch.callbacks
                 if callbacks is not None:
-                    callbacks.append((self, when, function))
+                    callbacks.append(self)
+                    callbacks.append(when)
+                    callbacks.append(function)
                     return None
             finally:
                 lock.release()
             if batch.done:
                 break
             batch = self.place()[0]
-        run_callbacks(batch, [(self, when, function)])
+        run_callbacks(batch, [self, when, function])
         return None
 
     @cython.cfunc
@@ -181,6 +186,15 @@ class FutureRecordMetadata:
 
 
 @cython.cfunc
+@cython.inline
+def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
+    """Put an object into a tuple that is being made (compiled only)."""
+    if cython.compiled:
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(record, field, item)
+
+
+@cython.cfunc
 def _record_metadata(
     topic_partition: object,
     base_offset: cython.longlong,
@@ -192,14 +206,33 @@ def _record_metadata(
     header_size: cython.Py_ssize_t,
 ) -> object:
     place: Any = topic_partition
+    offset: cython.longlong = base_offset + index if base_offset >= 0 else -1
+    if log_append_time >= 0:
+        timestamp_ms = log_append_time
+    if cython.compiled:
+        # Names of future.pxd. It holds text and numbers alone, so that it is part of no cycle: the garbage collector
+        # need not look at it, which would take longer than all else for somebody who keeps what callbacks are given.
+        kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
+        record = PyType_GenericAlloc(kind, 9)  # type: ignore[name-defined]  # noqa: F821
+        PyObject_GC_UnTrack(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
+        _set(record, 0, place[0])
+        _set(record, 1, place[1])
+        _set(record, 2, place)
+        _set(record, 3, offset)
+        _set(record, 4, timestamp_ms)
+        _set(record, 5, None)
+        _set(record, 6, key_size)
+        _set(record, 7, value_size)
+        _set(record, 8, header_size)
+        return record
     return tuple.__new__(  # a third of the time that the named tuple's own constructor takes
         RecordMetadata,
         (
             place[0],
             place[1],
             place,
-            base_offset + index if base_offset >= 0 else -1,
-            log_append_time if log_append_time >= 0 else timestamp_ms,
+            offset,
+            timestamp_ms,
             None,
             key_size,
             value_size,
@@ -209,14 +242,23 @@ def _record_metadata(
 
 
 def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
-    """Call the callbacks of records of a batch that is done, in their order; what they raise is logged."""
+    """Call the callbacks of records of a batch that is done, in their order; what they raise is logged.
+
+    Arguments:
+        callbacks: of each the future, when it is called, and the function, one after the other: a list of three is
+            cheaper than a tuple more, which the garbage collector would have to look at.
+    """
     error: Any = batch.error
     place: Any = batch.topic_partition
     base_offset: cython.longlong = batch.base_offset
     log_append_time: cython.longlong = batch.log_append_time
     future: FutureRecordMetadata
     when: cython.int
-    for future, when, function in callbacks:
+    at: cython.Py_ssize_t
+    for at in range(0, len(callbacks), 3):
+        future = callbacks[at]
+        when = callbacks[at + 1]
+        function = callbacks[at + 2]
         index: cython.Py_ssize_t = future._index
         if future._batch is not batch:  # it is a part of the one that the record was put in
             index = future.place()[1]
@@ -257,16 +299,16 @@ def append_record(
     timestamp_ms: cython.longlong,
     key: bytes | None,
     value: bytes | None,
-    headers: Any,
+    headers: bytes | None,
     header_size: cython.Py_ssize_t,
 ) -> FutureRecordMetadata | None:
     """Add a record to an open batch and return its future; None if it does not fit. Needs the accumulator's lock."""
-    builder = batch.builder
-    if not builder.has_room_for(key, value, headers):
+    index: cython.Py_ssize_t = batch.builder.append_if_room(timestamp_ms, key, value, headers)
+    if index < 0:
         return None
     future: FutureRecordMetadata = FutureRecordMetadata.__new__(FutureRecordMetadata)
     future._batch = batch
-    future._index = builder.append(timestamp_ms, key, value, headers)
+    future._index = index
     future._timestamp_ms = timestamp_ms
     future._key_size = -1 if key is None else len(key)
     future._value_size = -1 if value is None else len(value)

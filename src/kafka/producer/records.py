@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kafka.errors import IllegalArgumentError
+from kafka.record.headers import encode_headers
 from kafka.serializer import AdaptedSerializer
 
 Header = tuple[str, bytes | None]
@@ -19,7 +20,7 @@ class PreparedRecord(NamedTuple):
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
-    headers: Sequence[Header]
+    headers: bytes | None
     header_size: int
     size: int
 
@@ -48,28 +49,25 @@ def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializ
     )
 
 
-def checked_headers(topic: str, given: Any) -> list[Header]:
-    """Check headers: pairs of text and of bytes or None; raises `TypeError` for anything else."""
+def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
+    """Headers as a record has them, and how many bytes their keys and values have; raises `TypeError`."""
+    try:
+        return encode_headers(given)
+    except TypeError:
+        refuse_headers(topic, given)
+        raise
+
+
+def refuse_headers(topic: str, given: Any) -> None:
+    """Say which headers are not pairs of text and of bytes or None: raises `TypeError`."""
     if not isinstance(given, (list, tuple)):
         raise TypeError(f"headers for topic {topic!r} have to be a list of (str, bytes), not {type(given).__name__}")
-    checked: list[Header] = []
     for item in given:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes), not {item!r}")
         key, value = item
-        if isinstance(value, (bytearray, memoryview)):
-            value = bytes(value)
-        if not isinstance(key, str) or not (value is None or isinstance(value, bytes)):
+        if not isinstance(key, str) or not (value is None or isinstance(value, (bytes, bytearray, memoryview))):
             raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
-        checked.append((key, value))
-    return checked
-
-
-def header_bytes(headers: Sequence[Header]) -> int:
-    """Bytes of keys and values of headers; -1 if there are none."""
-    if not headers:
-        return -1
-    return sum(len(key.encode()) + (0 if value is None else len(value)) for key, value in headers)
 
 
 def checked_partition(topic: str, given: Any, partitions: int, source: str) -> int:

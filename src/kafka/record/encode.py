@@ -15,6 +15,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.record import legacy, seal
+from kafka.record.headers import encode_headers
 from kafka.record.memory import allocate
 from kafka.record.types import Buffer, Compression
 
@@ -342,7 +343,7 @@ class BatchBuilder:
         if value is not None:
             size += len(value)
         if headers:
-            size += seal.headers_bound(headers)
+            size += len(encode_headers(headers)[0])
         return size <= self._size_limit
 
     def append(
@@ -375,10 +376,43 @@ class BatchBuilder:
         if self._magic < 2:
             self._put_raw(legacy.encode_message(self._magic, index, timestamp_ms, key, value, headers))
         elif headers:
-            self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, seal.encode_headers(headers))
+            self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, encode_headers(headers)[0])
         else:
             self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, None)
         self._count = index + 1
+        return index
+
+    def append_if_room(
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: bytes | None,
+    ) -> cython.Py_ssize_t:
+        """Add a record if it does not pass the size limit, which the first one may; see `append`.
+
+        Args:
+            headers: as `encode_headers` makes them, None for none.
+
+        Returns:
+            The record's offset within the batch, -1 if there is no room.
+        """
+        key_size: cython.Py_ssize_t = -1 if key is None else len(key)
+        value_size: cython.Py_ssize_t = -1 if value is None else len(value)
+        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
+        index: cython.Py_ssize_t = self._count
+        size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD + headers_size - 1
+        size += max(key_size, 0) + max(value_size, 0)
+        if index > 0 and size > self._size_limit:
+            return -1
+        if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
+            raise ValueError(f"Expected a timestamp in milliseconds since the epoch, or -1, got {timestamp_ms}")
+        if self._magic < 2:
+            with_headers = [("", None)] if headers is not None else None
+            self._put_raw(legacy.encode_message(self._magic, index, timestamp_ms, key, value, with_headers))
+        else:
+            self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
+        self._count = cython.cast(cython.int, index + 1)
         return index
 
     @cython.cfunc

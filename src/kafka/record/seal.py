@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from crc32c import crc32c
@@ -63,42 +62,3 @@ def seal(
         checksum = crc32c(batch[21:])
     _HEAD.pack_into(header, 0, base_offset, HEADER_SIZE - 12 + len(records), -1, 2, checksum)
     return b"".join((header, records)) if compression else bytes(batch)
-
-
-def headers_bound(headers: Sequence[tuple[str, bytes | None]]) -> int:
-    """How many bytes the headers of a record take at the most."""
-    return sum(10 + 4 * len(key) + (0 if value is None else len(value)) for key, value in headers)
-
-
-def encode_headers(headers: Sequence[tuple[str, bytes | None]]) -> bytes:
-    """Encode the headers of a record, their number first.
-
-    Raises:
-        TypeError: a key is no str, or a value neither bytes-like nor None.
-    """
-    out = bytearray(varint(len(headers)))
-    for key, value in headers:
-        if not isinstance(key, str):
-            raise TypeError(f"Expected the key of a header as str, got {type(key).__name__}")
-        encoded = key.encode()
-        out += varint(len(encoded))
-        out += encoded
-        if value is None:
-            out += varint(-1)
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            out += varint(len(value))
-            out += value
-        else:
-            raise TypeError(f"Expected the value of header {key!r} as bytes or None, got {type(value).__name__}")
-    return bytes(out)
-
-
-def varint(value: int) -> bytes:
-    """Encode a zigzag number of at most 64 bits."""
-    bits = (value << 1) ^ (value >> 63)
-    out = bytearray()
-    while bits >= 128:
-        out.append(bits & 127 | 128)
-        bits >>= 7
-    out.append(bits)
-    return bytes(out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import itertools
 import random
 from collections import Counter
@@ -9,9 +11,16 @@ from typing import Any
 
 import pytest
 
+from kafka import _variant
+from kafka.config import ProducerOptions
 from kafka.errors import IllegalArgumentError
 from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
+from kafka.producer import KafkaProducer
+from kafka.producer.buffer import BufferOptions, RecordBuffer
+from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 from kafka.producer.queues import TopicQueues
+from kafka.producer.records import PreparedRecord
+from kafka.structs import TopicPartition
 from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.virtual_loop import simulate
@@ -197,3 +206,29 @@ def test_an_int_in_the_place_of_headers_is_the_partition_as_in_kafka_python_1() 
     cluster = sending()(check)
     assert cluster.log(0).values == [b"x"]
     assert cluster.log(2).values == [b"y"]
+
+
+def test_the_defaults_of_all_options_are_known_without_a_producer() -> None:
+    assert KafkaProducer.DEFAULT_CONFIG["request_timeout_ms"] == 30_000
+    assert KafkaProducer.DEFAULT_CONFIG["batch_size"] == ProducerOptions().batch_size
+    assert "group_id" not in KafkaProducer.DEFAULT_CONFIG
+
+
+async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business() -> None:
+    if _variant.variant() == "plain":
+        pytest.skip("the plain variant makes tuples as Python does")
+    taken: list[RecordMetadata] = []
+    future = (await _delivered()).add_callback(taken.append)
+    assert taken == [future.value]
+    assert taken[0] == RecordMetadata("t", 0, TopicPartition("t", 0), 7, 1234, None, 1, 5, -1)
+    assert not gc.is_tracked(taken[0])
+
+
+async def _delivered() -> FutureRecordMetadata:
+    """The future of a record that is in the log."""
+    buffer = RecordBuffer(BufferOptions(1000, 10_000), asyncio.get_running_loop(), random.Random(1))
+    buffer.learn_topic("t", 1, [0])
+    future = buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
+    batch, _ = future.place()
+    batch.succeed(7, -1)
+    return future

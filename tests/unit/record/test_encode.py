@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.errors import UnsupportedCompressionTypeError, UnsupportedForMessageFormatError
 from kafka.record import BatchBuilder, Compression, batch_headers, check_batch, decode_batches
+from kafka.record.headers import encode_headers
 
 from .samples import Record, rows
 
@@ -72,6 +75,37 @@ def test_a_record_with_room_never_makes_the_batch_larger_than_its_limit() -> Non
         builder.append(10**12 * (size % 3), b"k" * (size % 7), b"v" * size, [("header", b"h" * (size % 5))])
         size += 1
     assert 4000 < builder.size_in_bytes <= 5000
+
+
+def test_appending_if_there_is_room_makes_the_same_batch() -> None:
+    one, other = BatchBuilder(size_limit=3000), BatchBuilder(size_limit=3000)
+    headers = [("header", b"h"), ("null", None)]
+    for number in itertools.count():
+        key, value = (None, b"v" * number) if number % 3 else (b"key", None)
+        given = headers if number % 2 else []
+        fits = one.has_room_for(key, value, given)
+        encoded = encode_headers(given)[0] if given else None
+        assert other.append_if_room(1000 + number, key, value, encoded) == (number if fits else -1)
+        if not fits:
+            break
+        one.append(1000 + number, key, value, given)
+    assert number > 40
+    assert other.build() == one.build()
+
+
+def test_the_first_record_has_room_whatever_its_size() -> None:
+    builder = BatchBuilder(size_limit=100)
+    assert builder.append_if_room(1, None, b"x" * 1000, None) == 0
+    assert builder.append_if_room(1, None, b"", None) == -1
+    assert builder.count == 1
+
+
+def test_old_formats_take_records_if_there_is_room_but_no_headers() -> None:
+    builder = BatchBuilder(magic=1, size_limit=300)
+    with pytest.raises(UnsupportedForMessageFormatError):
+        builder.append_if_room(1, None, b"v", encode_headers([("k", b"v")])[0])
+    assert builder.append_if_room(1, b"k", b"v", None) == 0
+    assert rows(decode_batches(builder.build())) == [(0, 1, b"k", b"v", [])]
 
 
 def test_bytes_like_keys_and_values_are_taken() -> None:
