@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from kafka.config import parse_producer
+from kafka.config import option_table, parse_producer
 from kafka.net import LoopThread
 from kafka.producer import lifetime
 from kafka.producer.blocked import Blocked, NeedsMemory, NeedsTopic
@@ -38,6 +38,10 @@ class KafkaProducer:
     Raises `KafkaConfigurationError` for options that are unknown or do not go together, `NoBrokersAvailable` if no
     bootstrap server answers within `bootstrap_timeout_ms`.
     """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "producer" in row.clients
+    }
 
     def __init__(self, **configs: Any) -> None:
         config = parse_producer(client_configs(configs))
