@@ -7,6 +7,7 @@ program that uses a record touches its bytes too.
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,13 @@ def make_value(number: int, size: int) -> bytes:
     ).encode()
     if size < len(text):
         raise ValueError(f"a value is at least {len(text)} bytes long, not {size}")
-    return text + (b" %08x" % mixed * (size // 9))[: size - len(text)]
+    return text + _filler(mixed, size - len(text))
+
+
+def _filler(seed: int, size: int) -> bytes:
+    """Return text that is half digits that do not repeat, half a pattern that does, as in many a log line."""
+    digits = hashlib.shake_128(seed.to_bytes(4)).hexdigest(size // 4).encode() if size > 64 else b""
+    return (digits + b" %08x" % seed * (size // 9 + 1))[:size]
 
 
 def make_key(number: int) -> bytes:
