@@ -190,6 +190,15 @@ class RecordBuffer:
                 queue.close_open()
             return queue.closed.popleft() if queue.closed else None
 
+    def next_builder(self, queue: PartitionQueue) -> BatchBuilder | None:
+        """What holds the records of the batch that a queue sends next, if it was never sent; it is closed."""
+        with self.lock:
+            if queue.retries:
+                return None
+            if not queue.closed:
+                queue.close_open()
+            return queue.closed[0].builder if queue.closed else None
+
     def next_size(self, queue: PartitionQueue) -> int:
         """Bytes, about, of the batch that a queue sends next."""
         with self.lock:

@@ -18,6 +18,7 @@ from kafka.producer.buffer import BufferOptions, RecordBuffer
 from kafka.producer.exchange import Exchange, magic_for
 from kafka.producer.identity import Identity
 from kafka.producer.outcomes import Outcomes
+from kafka.producer.packing import Packer
 from kafka.producer.ports import Cluster
 from kafka.producer.records import checked_topic
 from kafka.producer.sender import Sender, SenderOptions
@@ -117,6 +118,7 @@ class ProducerCore:
             identity,
             self._outcomes,
             Exchange(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
+            Packer(self.buffer),
             statistics,
             _sender_options(connection, options),
             backoff,

@@ -24,9 +24,11 @@ from kafka.producer.exchange import Exchange
 from kafka.producer.identity import Identity, IdentityState
 from kafka.producer.lane import Lane
 from kafka.producer.outcomes import Outcomes, too_late
+from kafka.producer.packing import Packer
 from kafka.producer.ports import Cluster
 from kafka.producer.queues import PartitionQueue
 from kafka.producer.statistics import ProducerStatistics
+from kafka.record import BatchBuilder
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +56,7 @@ class Sender:
         identity: the producer's id.
         outcomes: takes what becomes of batches.
         exchange: makes requests of batches and awaits the answers.
+        packer: compresses beside the loop.
         statistics: takes what requests take.
         options: limits and times.
         backoff: pauses before another attempt.
@@ -66,6 +69,7 @@ class Sender:
         identity: Identity,
         outcomes: Outcomes,
         exchange: Exchange,
+        packer: Packer,
         statistics: ProducerStatistics,
         options: SenderOptions,
         backoff: Backoff,
@@ -75,6 +79,7 @@ class Sender:
         self._identity = identity
         self._outcomes = outcomes
         self._exchange = exchange
+        self._packer = packer
         self._statistics = statistics
         self._options = options
         self._backoff = backoff
@@ -215,11 +220,23 @@ class Sender:
                 else:
                     lane.connecting = self._spawn(self._connect(lane))
             return
-        while lane.ready and lane.in_flight < self._options.max_in_flight:
+        while lane.packing is None and lane.ready and lane.in_flight < self._options.max_in_flight:
+            builders = self._packer.long_work(lane.ready)
+            if builders:
+                lane.packing = self._spawn(self._pack(lane, builders))
+                return
             request = self._collect(lane, now)
             if request:
                 lane.in_flight += 1
                 self._spawn(self._send(lane, request))
+
+    async def _pack(self, lane: Lane, builders: list[BatchBuilder]) -> None:
+        """Compress what a broker is sent next, without holding up the loop."""
+        try:
+            await self._packer.pack(builders)
+        finally:
+            lane.packing = None
+        self.pump()
 
     def _collect(self, lane: Lane, now: float) -> Request:
         """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""

@@ -7,6 +7,7 @@ a batch only adds the header, compresses and computes the checksum.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 try:
@@ -15,6 +16,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.record import legacy, seal
+from kafka.record.codecs import compress
 from kafka.record.headers import encode_headers
 from kafka.record.memory import allocate
 from kafka.record.types import Buffer, Compression
@@ -265,6 +267,8 @@ class BatchBuilder:
     _max_timestamp: cython.longlong
     _buffer: memoryview
     _out: cython.uchar[::1]
+    _compressed: Buffer | None
+    _compressed_size: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -294,6 +298,8 @@ class BatchBuilder:
         self._count = 0
         self._size = _HEADER_SIZE
         self._base_timestamp = self._max_timestamp = -1
+        self._compressed = None
+        self._compressed_size = 0
         self._capacity = 0
         self._grow(min(_FIRST_CAPACITY, max(size_limit, 128)))
 
@@ -598,6 +604,22 @@ class BatchBuilder:
                 self._size = at
         return stop
 
+    @property
+    def can_compress(self) -> bool:
+        """Whether `compress` would do something."""
+        return self._magic == 2 and self._compression != Compression.NONE and self._compressed_size != self._size
+
+    def compress(self) -> None:
+        """Compress the records now, so that `build` is quick; in any thread, as long as nothing is appended.
+
+        What goes wrong is left to `build`, which tries again and raises it.
+        """
+        size: cython.Py_ssize_t = self._size
+        if self.can_compress:
+            self._compressed_size = size
+            with contextlib.suppress(Exception):
+                self._compressed = compress(self._compression, self._buffer[_HEADER_SIZE:size], level=self._level)
+
     def build(
         self,
         *,
@@ -622,8 +644,8 @@ class BatchBuilder:
         """
         if self._count == 0:
             raise ValueError("Expected at least one record in a batch to build, got none")
-        records = self._buffer[61 : self._size]
         if self._magic < 2:
+            records = self._buffer[61 : self._size]
             return legacy.seal(self._magic, records, self._count, base_offset, self._compression, self._level)
         state = seal.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
         return seal.seal(
@@ -635,4 +657,5 @@ class BatchBuilder:
             self._compression,
             self._level,
             state,
+            self._compressed if self._compressed_size == self._size else None,
         )

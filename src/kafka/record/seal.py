@@ -34,6 +34,7 @@ def seal(
     compression: Compression,
     level: int | None,
     state: ProducerState,
+    compressed: Buffer | None = None,
 ) -> bytes:
     """Return the batch.
 
@@ -46,6 +47,7 @@ def seal(
         compression: the codec.
         level: the codec's level, None for its default.
         state: the producer's.
+        compressed: the records compressed, if that was done before.
 
     Raises:
         UnsupportedCompressionTypeError: no such codec.
@@ -53,7 +55,7 @@ def seal(
     header = batch[:HEADER_SIZE] if compression == Compression.NONE else memoryview(bytearray(HEADER_SIZE))
     records: Buffer = batch[HEADER_SIZE:]
     if compression:
-        records = memoryview(compress(compression, records, level=level))
+        records = memoryview(compress(compression, records, level=level) if compressed is None else compressed)
     attributes = compression | (_TRANSACTIONAL if state.transactional else 0)
     _CHECKED.pack_into(header, 21, attributes, count - 1, base_timestamp, max_timestamp, *state[:3], count)
     if compression:

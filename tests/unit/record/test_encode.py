@@ -93,6 +93,29 @@ def test_appending_if_there_is_room_makes_the_same_batch() -> None:
     assert other.build() == one.build()
 
 
+@pytest.mark.parametrize("codec", [Compression.GZIP, Compression.LZ4])
+def test_a_batch_that_was_compressed_before_is_the_same(codec: Compression) -> None:
+    builder = BatchBuilder(compression=codec, size_limit=10_000)
+    builder.append(1, b"key", b"value" * 100, ())
+    plain = builder.build(producer_id=5, producer_epoch=1, base_sequence=9)
+    assert builder.can_compress
+    builder.compress()
+    assert not builder.can_compress
+    assert builder.build(producer_id=5, producer_epoch=1, base_sequence=9) == plain
+    builder.append(2, b"key", b"other", ())
+    assert builder.can_compress
+    assert len(decode_batches(builder.build())) == 2
+
+
+@pytest.mark.parametrize(("magic", "codec"), [(2, Compression.NONE), (1, Compression.GZIP)])
+def test_what_cannot_be_compressed_before_is_left_to_building(magic: int, codec: Compression) -> None:
+    builder = BatchBuilder(magic, codec)
+    builder.append(1, b"key", b"value", ())
+    assert not builder.can_compress
+    builder.compress()
+    assert len(decode_batches(builder.build())) == 1
+
+
 def test_the_first_record_has_room_whatever_its_size() -> None:
     builder = BatchBuilder(size_limit=100)
     assert builder.append_if_room(1, None, b"x" * 1000, None) == 0

@@ -1,0 +1,53 @@
+"""Compression beside the loop: a batch that takes noticeably long is compressed in another thread before it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from kafka.net.blocking import run_blocking
+from kafka.producer.buffer import RecordBuffer
+from kafka.producer.queues import PartitionQueue
+from kafka.record import BatchBuilder, Compression
+
+_LONG = {Compression.GZIP: 32 * 1024, Compression.ZSTD: 256 * 1024}
+"""Bytes that take a millisecond or so; other codecs are done before a thread has begun."""
+
+Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
+
+
+class Packer:
+    """Compresses what queues send next. On the loop.
+
+    Arguments:
+        buffer: the unsent records.
+        elsewhere: runs a function without holding up the loop; None: in a thread.
+    """
+
+    def __init__(self, buffer: RecordBuffer, elsewhere: Elsewhere | None = None) -> None:
+        self._buffer = buffer
+        self._elsewhere: Elsewhere = elsewhere or run_blocking
+        self._least = _LONG.get(buffer.options.compression)
+
+    def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
+        """The batches that these queues send next and that are still to be compressed, if that takes long.
+
+        They take no more records then.
+        """
+        if self._least is None:
+            return []
+        heads = [self._buffer.next_builder(queue) for queue in queues]
+        builders = [builder for builder in heads if builder is not None and builder.can_compress]
+        return builders if sum(builder.size_in_bytes for builder in builders) >= self._least else []
+
+    async def pack(self, builders: list[BatchBuilder]) -> None:
+        """Compress batches in another thread. What goes wrong is said when the batch is encoded."""
+
+        def work() -> None:
+            for builder in builders:
+                builder.compress()
+
+        try:
+            await self._elsewhere(work)
+        except RuntimeError:  # no thread can be had, as when the interpreter is about to end
+            work()
