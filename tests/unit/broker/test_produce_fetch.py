@@ -12,6 +12,7 @@ from crc32c import crc32c
 
 from kafka.broker import EmbeddedBroker
 from kafka.broker.codes import ErrorCode
+from kafka.broker.log.partition import PartitionLog
 from kafka.record import BatchBuilder, Compression, TimestampType, batch_headers, decode_batches
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.fetch import FetchRequest, ForgottenTopic
@@ -230,6 +231,24 @@ async def test_a_long_poll_ends_when_its_topic_is_deleted(broker: EmbeddedBroker
         await client.call(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
         answer = fetched(await consumer.receive(FetchRequest, 11, number))
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_a_long_poll_whose_log_cannot_be_read_ends_the_connection_at_once(
+    broker: EmbeddedBroker, client: WireClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await create(client, "t")
+    async with WireClient(broker) as consumer:
+        number = await consumer.send(fetch_request("t", max_wait_ms=60_000), 11)
+        await put(client, "other", b"x")  # by the time of this answer the poll waits
+
+        def fail(*_: object) -> bytes:
+            raise OSError("the disk is gone")
+
+        monkeypatch.setattr(PartitionLog, "read", fail)
+        await put(client, "t", b"x")
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            await consumer.receive(FetchRequest, 11, number)
+    assert "the disk is gone" in caplog.text
 
 
 async def test_from_version_13_on_topics_are_named_by_id(client: WireClient) -> None:

@@ -141,8 +141,12 @@ class Fetching:
         self._logs = [self._log(key) for key, _ in self._wanted]
 
         def finish() -> None:
-            if not answer.done():
+            if answer.done():
+                return
+            try:
                 answer.set_result(self.response(self.read()[0]))
+            except Exception as error:  # goes where an error of a request that did not wait goes
+                answer.set_exception(error)
 
         def appended(nbytes: int) -> None:
             if self._missing > 0:
