@@ -9,6 +9,7 @@ from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster import ClusterLookup
 from kafka.spark.fetch import read_task
 from kafka.spark.options import parse_read, requested_columns
+from kafka.spark.worker import begin_task
 
 if TYPE_CHECKING:
     import pyarrow
@@ -40,4 +41,5 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
 
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
+        begin_task()
         return read_task(self._options, self._columns, partition.value or ())

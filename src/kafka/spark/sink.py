@@ -11,6 +11,7 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.deliver import write_task
 from kafka.spark.options import parse_write
 from kafka.spark.schema import check_sink_schema
+from kafka.spark.worker import begin_task
 
 if TYPE_CHECKING:
     import pyarrow
@@ -59,6 +60,7 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
+        begin_task()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None]) -> None:
@@ -84,6 +86,7 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
+        begin_task()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name
