@@ -25,7 +25,7 @@ _POSITIVE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 @cython.nogil
 @cython.exceptval(check=False)
 def _hash(
-    data: cython.pointer[cython.const[cython.uchar]],  # type: ignore[valid-type]
+    data: cython.pointer[cython.const[cython.uchar]],
     start: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.ulonglong:
@@ -93,9 +93,9 @@ def partition_column(
     Raises:
         ValueError: the buffers do not fit each other.
     """
-    keys: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
-    positions: cython.const[cython.longlong][::1] = ends  # type: ignore[valid-type]
-    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid  # type: ignore[valid-type]
+    keys: cython.const[cython.uchar][::1] = data
+    positions: cython.const[cython.longlong][::1] = ends
+    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid
     result: cython.int[::1] = out
     rows: cython.Py_ssize_t = len(positions) - 1
     has_nulls: cython.bint = valid is not None
@@ -105,7 +105,7 @@ def partition_column(
     size: cython.longlong
     total: cython.longlong = len(keys)
     fits: cython.bint = True
-    first: cython.pointer[cython.const[cython.uchar]]  # type: ignore[valid-type]
+    first: cython.pointer[cython.const[cython.uchar]]
     if partitions < 1:
         raise ValueError(f"Expected at least one partition, got {partitions}")
     if rows < 0 or len(result) < rows or valid_offset < 0 or (has_nulls and len(bits) * 8 < valid_offset + rows):
