@@ -6,6 +6,7 @@ import asyncio
 import gc
 import itertools
 import random
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -224,11 +225,45 @@ async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business()
     assert not gc.is_tracked(taken[0])
 
 
+async def test_one_method_that_is_added_again_and_again_is_kept_once_and_called_as_often() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.offsets: list[int] = []
+
+        def add(self, metadata: RecordMetadata) -> None:
+            self.offsets.append(metadata.offset)
+
+    first, second, outcomes = Counter(), Counter(), list[object]()
+    buffer = _buffer()
+    futures = [_sent(buffer) for _ in range(3)]
+    for future in futures:
+        method = first.add
+        again = weakref.ref(method)
+        future.add_callback(method)
+    del method
+    assert again() is None
+    futures[0].add_callback(second.add)
+    futures[1].add_both(outcomes.append).add_errback(outcomes.append).add_both(outcomes.append)
+    batch, _ = futures[0].place()
+    batch.succeed(7, -1)
+    assert first.offsets == [7, 8, 9]
+    assert second.offsets == [7]
+    assert outcomes == [futures[1].value] * 2
+
+
 async def _delivered() -> FutureRecordMetadata:
     """The future of a record that is in the log."""
-    buffer = RecordBuffer(BufferOptions(1000, 10_000), asyncio.get_running_loop(), random.Random(1))
-    buffer.learn_topic("t", 1, [0])
-    future = buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
+    future = _sent(_buffer())
     batch, _ = future.place()
     batch.succeed(7, -1)
     return future
+
+
+def _buffer() -> RecordBuffer:
+    buffer = RecordBuffer(BufferOptions(1000, 10_000), asyncio.get_running_loop(), random.Random(1))
+    buffer.learn_topic("t", 1, [0])
+    return buffer
+
+
+def _sent(buffer: RecordBuffer) -> FutureRecordMetadata:
+    return buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
