@@ -24,7 +24,7 @@ from kafka.wire import message_class
 
 FORMAT = "kafka_columnar"
 WAIT_S = 90.0
-"""Nothing that a test waits for takes a third of it, also on a busy machine."""
+"""Some times what the slowest wait, for a driver to start and do its first batch, takes on a busy machine."""
 QUICK_START = " ".join(JVM)
 """The short life of a test's JVM is spent on starting: the optimising compiler would not earn back what it takes."""
 
