@@ -93,9 +93,9 @@ def partition_column(
     Raises:
         ValueError: the buffers do not fit each other.
     """
-    keys: cython.const[cython.uchar][::1] = data
-    positions: cython.const[cython.longlong][::1] = ends
-    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid
+    keys: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    positions: cython.const[cython.longlong][::1] = ends  # type: ignore[valid-type]
+    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid  # type: ignore[valid-type]
     result: cython.int[::1] = out
     rows: cython.Py_ssize_t = len(positions) - 1
     has_nulls: cython.bint = valid is not None
