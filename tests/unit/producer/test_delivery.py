@@ -300,7 +300,8 @@ def test_records_wait_for_a_partition_that_has_no_leader() -> None:
 def test_an_expired_batch_leaves_no_gap_that_stops_the_others() -> None:
     async def scenario() -> None:
         cluster = FakeCluster({"t": 1})
-        async with producing(cluster, batch_size=0, delivery_timeout_ms=2_000, request_timeout_ms=500) as producer:
+        times = {"delivery_timeout_ms": 2_000, "request_timeout_ms": 500, "retry_backoff_max_ms": 200}
+        async with producing(cluster, batch_size=0, **times) as producer:
             await (await producer.send(b"a"))
             cluster.faults.extend([Fault(lost="request")] * 1)
             cluster.faults.extend([Fault(code=19)] * 40)
