@@ -1,5 +1,6 @@
 """The admin client on both brokers."""
 
+import time
 import uuid
 
 import pytest
@@ -29,6 +30,13 @@ def name():
     return f"admin-{uuid.uuid4().hex[:12]}"
 
 
+def await_listed(admin, topic, listed):
+    """Wait until the broker lists a topic, or no more: it hears of a change just after the controller has answered."""
+    deadline = time.monotonic() + 20
+    while (topic in admin.list_topics()) is not listed:
+        assert time.monotonic() < deadline, f"{topic} is {'not ' if listed else ''}listed after 20 s"
+
+
 def settings(admin, topic, *names):
     (result,) = admin.describe_configs([ConfigResource("topic", topic, list(names) or None)])
     return {config["name"]: config["value"] for config in result["results"][0]["configs"]}
@@ -45,18 +53,19 @@ def fill(broker, topic, count):
 def test_a_topic_is_created_described_listed_and_deleted(admin, name):
     result = admin.create_topics([NewTopic(name, 3, 1, topic_configs={"retention.ms": "60000"})])
     assert result.topic_errors == [(name, 0, None)]
-    assert name in admin.list_topics()
+    await_listed(admin, name, True)
     (described,) = admin.describe_topics([name])
     assert (described["topic"], described["error_code"], described["is_internal"]) == (name, 0, False)
     assert sorted(partition["partition"] for partition in described["partitions"]) == [0, 1, 2]
     assert all(partition["leader"] >= 0 and partition["isr"] for partition in described["partitions"])
     assert settings(admin, name, "retention.ms") == {"retention.ms": "60000"}
     assert admin.delete_topics([name]).topic_error_codes == [(name, 0)]
-    assert name not in admin.list_topics()
+    await_listed(admin, name, False)
 
 
 def test_a_topic_gets_the_clusters_defaults(admin, name):
     admin.create_topics([NewTopic(name)])
+    await_listed(admin, name, True)
     assert len(admin.describe_topics([name])[0]["partitions"]) == 1
 
 
