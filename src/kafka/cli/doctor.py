@@ -5,7 +5,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import shutil
 import subprocess
 
 import click
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kafka import _variant
+from kafka.cli.java import find_java
 from kafka.version import __version__
 
 LIBRARIES = {
@@ -32,9 +32,8 @@ def _version(name: str) -> str:
 
 
 def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if java is None or not os.path.exists(java):
+    java = find_java()
+    if java is None:
         return "[yellow]not found[/]"
     answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     return (answer.stderr or answer.stdout).partition("\n")[0]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
+from kafka.cli.java import find_java
 from kafka.errors import KafkaError
 
 SPARK = {
@@ -56,9 +57,10 @@ def _stderr_into(path: pathlib.Path) -> Iterator[None]:
 
 
 def _check_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if not (home and os.path.exists(os.path.join(home, "bin", "java"))) and shutil.which("java") is None:
-        raise KafkaError("Spark needs Java 17 or later: no 'java' on the PATH, and JAVA_HOME names none")
+    if find_java() is None:
+        home = os.environ.get("JAVA_HOME")
+        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no 'java' on the PATH"
+        raise KafkaError(f"Spark needs Java 17 or later: {where}")
 
 
 def _prepare(output: pathlib.Path) -> pathlib.Path:
