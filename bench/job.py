@@ -8,7 +8,8 @@ import json
 import resource
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it. `seconds` are those in which `timed` of the records moved."""
+    """What came of it. `seconds` are those in which `timed` of the records moved; `latencies_ms` is one a trip."""
 
     count: int
     timed: int
@@ -48,11 +49,12 @@ class Result:
     cpu_seconds: float
     peak_mb: float
     version: str
+    latencies_ms: list[float] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
-        """Records a second."""
-        return self.timed / self.seconds
+        """Records a second; 0 for a task that has no stretch of time but trips."""
+        return self.timed / self.seconds if self.seconds else 0.0
 
 
 class Watch:
@@ -65,6 +67,7 @@ class Watch:
         self._before = 0
         self._seconds = 0.0
         self._deadline = time.monotonic() + PATIENCE_S
+        self._latencies_ms: list[float] = []
 
     def start(self) -> None:
         """Begin now: for tasks that write, and those that are connected."""
@@ -93,6 +96,10 @@ class Watch:
         """Tell how many records the broker has acknowledged: for tasks that write."""
         self.sums.count = count
 
+    def latency(self, seconds: Sequence[float]) -> None:
+        """Tell how long each trip took, those of the warm-up left out: for tasks that measure latency."""
+        self._latencies_ms = [round(trip * 1000, 4) for trip in seconds]
+
     def result(self, version: str) -> Result:
         """Return what was measured."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -104,6 +111,7 @@ class Watch:
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_mb=_peak_kib() / 1024,
             version=version,
+            latencies_ms=self._latencies_ms,
         )
 
 

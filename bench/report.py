@@ -17,6 +17,8 @@ TITLES = {
     "kafka-python": "kafka-python",
     "aiokafka": "aiokafka",
     "kafkarrow": "kafkarrow",
+    "spark-ours": "kafka-columnar",
+    "spark-connector": "Spark's connector",
     "raw-socket": "raw socket, not decoded",
 }
 
@@ -73,8 +75,11 @@ def _table(rows: Sequence[Row]) -> list[str]:
 
 
 def _cells(row: Row, results: Sequence[Result]) -> str:
+    if row.task.measure == "latency":
+        trips = [statistics.median(result.latencies_ms) for result in results]
+        return f"{statistics.median(trips):.3f} ms | {min(trips):.3f} - {max(trips):.3f} | | |"
     rates = [result.rate / 1e6 for result in results]
-    ours = row.results.get("ours")
+    ours = row.results.get(row.task.clients[0])
     ratio = f"{median_rate(ours) / median_rate(results):.2f}" if ours and results is not ours else ""
     cpu = statistics.median(result.cpu_seconds for result in results)
     peak = max(result.peak_mb for result in results)

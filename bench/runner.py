@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from bench.workload import Sums, expected
 from harness.peers import peers_environment
 from harness.topics import create_topic, delete_topics, new_topic_name
 
-JOB_TIMEOUT_S = 300
+VERIFY_TIMEOUT_S = 300
 VERIFIER = "confluent"
 """The client that reads back what was written."""
 
@@ -60,15 +61,18 @@ class Runner:
                     result = self._read(task, topic, client) if task.reads else self._write(task, topic, client)
                 except JobFailed as error:
                     row.failures[client] = str(error)
-                    self.say(f"{task.name:14}{topic.title:22}{client:14}failed: {error}")
+                    self.say(f"{task.name:14}{topic.title:22}{client:16}failed: {error}")
                     continue
                 row.results.setdefault(client, []).append(result)
-                line = f"{task.name:14}{topic.title:22}{client:14}round {number}  {result.rate / 1e6:7.3f} million/s"
+                figure = f"{result.rate / 1e6:7.3f} million/s"
+                if task.measure == "latency":
+                    figure = f"{statistics.median(result.latencies_ms):7.3f} ms"
+                line = f"{task.name:14}{topic.title:22}{client:16}round {number}  {figure}"
                 self.say(f"{line}  {result.peak_mb:6.0f} MB")
         return row
 
     def _read(self, task: Task, topic: Topic, client: str) -> Result:
-        result = self._job(task.name, client, topic, topic.name)
+        result = self._job(task.name, client, topic, topic.name, task.timeout_s)
         self._check(result, topic, client, client not in UNCHECKED)
         return result
 
@@ -77,9 +81,9 @@ class Runner:
         name = new_topic_name("bench-out")
         create_topic(self.bootstrap_servers, name, PARTITIONS)
         try:
-            result = self._job(task.name, client, topic, name)
+            result = self._job(task.name, client, topic, name, task.timeout_s)
             self._check(result, topic, client, False)
-            self._check(self._job("poll", VERIFIER, topic, name), topic, client, True)
+            self._check(self._job("poll", VERIFIER, topic, name, VERIFY_TIMEOUT_S), topic, client, True)
             return result
         finally:
             delete_topics(self.bootstrap_servers, [name])
@@ -93,16 +97,16 @@ class Runner:
             seen, right = f"{result.count} records, sum {result.checksum}", f"{wanted.count}, {wanted.checksum}"
             raise WrongAnswer(f"{client} on {topic.title}: {seen} instead of {right}")
 
-    def _job(self, task: str, client: str, topic: Topic, name: str) -> Result:
+    def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float) -> Result:
         job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec)
         environment = peers_environment() if client in PEERS_WITH_FOLDER else dict(os.environ)
         command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=JOB_TIMEOUT_S, check=False
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
             )
         except subprocess.TimeoutExpired:
-            raise JobFailed(f"no end after {JOB_TIMEOUT_S} s") from None
+            raise JobFailed(f"no end after {timeout_s:.0f} s") from None
         if done.returncode:
             raise JobFailed(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no word")
         return Result(**json.loads(done.stdout.splitlines()[-1]))
