@@ -6,7 +6,9 @@ from the frames' own block lists before anything is allocated. cramjam does the 
 
 from __future__ import annotations
 
+import functools
 import zlib
+from collections.abc import Callable
 
 import cramjam
 
@@ -25,6 +27,10 @@ _DEFLATE_RATIO = 1032
 
 class CodecError(ValueError):
     """The compressed bytes are damaged, or hold more than is allowed."""
+
+
+_DAMAGE = (cramjam.DecompressionError, zlib.error, ValueError, IndexError)
+"""What the codecs raise for bytes that they cannot read."""
 
 
 def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic: int = 2) -> Buffer:
@@ -53,8 +59,58 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     )
 
 
-def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
-    """Decompress the records of a batch.
+class Packed:
+    """The records of a batch, still compressed.
+
+    Attributes:
+        bound: how many bytes can come out at the most. Only gzip may hold more, if its last bytes lie or if it has
+            several members.
+    """
+
+    __slots__ = ("_fill", "_otherwise", "_size", "bound")
+
+    def __init__(
+        self, size: int, bound: int, fill: Callable[[memoryview], int], otherwise: Callable[[], Buffer] | None = None
+    ) -> None:
+        self._size = size
+        self._fill = fill
+        self._otherwise = otherwise
+        self.bound = bound
+
+    def unpack(self, max_size: int = MAX_DECOMPRESSED_SIZE, scratch: memoryview | None = None) -> Buffer:
+        """Decompress.
+
+        Args:
+            max_size: how many bytes may come out.
+            scratch: memory to decompress into, if it is large enough for `bound`; what is returned is a part of it.
+
+        Raises:
+            CodecError: the bytes are damaged, or more than `max_size` would come out.
+        """
+        try:
+            return self._unpack(max_size, scratch)
+        except _DAMAGE as error:
+            raise _codec_error(error) from error
+
+    def _unpack(self, max_size: int, scratch: memoryview | None) -> Buffer:
+        room = min(self.bound, max_size)
+        if self._otherwise is not None and self.bound > max_size:
+            return self._otherwise()
+        fits = scratch is not None and len(scratch) >= room
+        target = scratch[:room] if scratch is not None and fits else allocate(room)
+        try:
+            size = self._fill(target)
+        except (cramjam.DecompressionError, ValueError) as error:
+            if self._otherwise is not None:
+                return self._otherwise()
+            if self.bound > max_size:
+                raise CodecError(f"{error}, with {max_size} bytes allowed to come out of {self._size}") from error
+            raise
+        return target[:size] if fits else cut(target, size)
+
+
+def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Packed:
+    """Look at compressed records without decompressing them.
 
     Args:
         kind: the three lowest bits of the batch's attributes, not 0.
@@ -62,34 +118,36 @@ def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZ
         max_size: how many bytes may come out.
 
     Raises:
-        CodecError: the bytes are damaged, or more than `max_size` would come out.
+        CodecError: the bytes are seen to be damaged.
         UnsupportedCompressionTypeError: no such codec.
     """
     try:
         if kind == Compression.GZIP:
-            return _gunzip(data, max_size)
+            # The last four bytes tell the size where there is one member, as there nearly always is.
+            bound = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
+            members = functools.partial(_gunzip_members, data, max_size)
+            return Packed(len(data), bound, functools.partial(cramjam.gzip.decompress_into, data), members)
         if kind == Compression.SNAPPY:
-            return xerial.decompress(data, max_size)
+            return Packed(len(data), *xerial.measure(data, max_size))
         if kind == Compression.LZ4:
-            return lz4.decompress(data, max_size)
+            return Packed(len(data), *lz4.measure(data))
         if kind == Compression.ZSTD:
-            return _bounded(cramjam.zstd.decompress_into, data, _zstd_bound(data), max_size)
-    except (cramjam.DecompressionError, zlib.error, ValueError, IndexError) as error:
-        raise error if isinstance(error, CodecError) else CodecError(str(error)) from error
+            return Packed(len(data), _zstd_bound(data), functools.partial(cramjam.zstd.decompress_into, data))
+    except _DAMAGE as error:
+        raise _codec_error(error) from error
     raise UnsupportedCompressionTypeError(
         f"Expected compression 0 to 4, got {kind}: a newer producer wrote the batch, or its attributes are damaged"
     )
 
 
-def _gunzip(data: memoryview, max_size: int) -> Buffer:
-    """Decompress gzip; the last four bytes tell the size where there is one member, as there nearly always is."""
-    size = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
-    if size <= max_size:
-        try:
-            return _bounded(cramjam.gzip.decompress_into, data, size, max_size)
-        except cramjam.DecompressionError:
-            pass  # several members, or damaged: the slower way finds out
-    return _gunzip_members(data, max_size)
+def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
+    """Decompress the records of a batch: `pack_of` and `Packed.unpack`, with what they raise."""
+    return pack_of(kind, data, max_size).unpack(max_size)
+
+
+def _codec_error(error: Exception) -> CodecError:
+    """The same as an error of this module."""
+    return error if isinstance(error, CodecError) else CodecError(str(error))
 
 
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
@@ -105,20 +163,6 @@ def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
             raise CodecError(f"gzip data of {len(data)} bytes end before their end mark")
         rest = member.unused_data
     return result
-
-
-def _bounded(decompress_into: object, data: memoryview, bound: int, max_size: int) -> Buffer:
-    """Decompress into a buffer of the size that the data can have at the most, and cut it to what came."""
-    result = allocate(min(bound, max_size))
-    try:
-        size = decompress_into(data, result)  # type: ignore[operator]
-    except cramjam.DecompressionError as error:
-        if bound > max_size:
-            raise CodecError(f"{error}, with {max_size} bytes allowed to come out of {len(data)}") from error
-        raise
-    if size > max_size:
-        raise CodecError(f"{size} bytes came out of {len(data)}, {max_size} are allowed")
-    return cut(result, size)
 
 
 def _zstd_bound(data: memoryview) -> int:

@@ -6,9 +6,11 @@ Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Fram
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import cramjam
 
-from kafka.record.memory import allocate, cut
 from kafka.record.types import Buffer
 
 _MAGIC = b"\x04\x22\x4d\x18"
@@ -21,7 +23,7 @@ _BLOCK_SIZES = {4: 64 << 10, 5: 256 << 10, 6: 1 << 20, 7: 4 << 20}
 _STORED = 0x80000000
 _MAX_RATIO = 255
 
-_LINKED, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 0x10, 0x08, 0x04, 0x01
+_INDEPENDENT, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 0x10, 0x08, 0x04, 0x01
 
 
 def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -> bytes:
@@ -53,12 +55,11 @@ def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]
     return _blocks(frame, 15 if frame[4] & _CONTENT_SIZE else 7, bool(frame[4] & _BLOCK_CHECKSUM))
 
 
-def decompress(data: memoryview, max_size: int) -> Buffer:
-    """Decompress one frame.
+def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
+    """How many bytes a frame can hold at the most, and what decompresses it into memory of that size.
 
     Raises:
-        ValueError: damaged, or more than `max_size` bytes would come out.
-        cramjam.DecompressionError: a block is damaged.
+        ValueError: damaged.
     """
     if len(data) < 7 or data[:4] != _MAGIC:
         raise ValueError(f"Expected an lz4 frame, got {bytes(data[:7])!r}")
@@ -68,20 +69,15 @@ def decompress(data: memoryview, max_size: int) -> Buffer:
             f"Expected an lz4 frame of version 1 without a dictionary, got the descriptor {bytes(data[4:6])!r}"
         )
     blocks = _blocks(data, 15 if flags & _CONTENT_SIZE else 7, bool(flags & _BLOCK_CHECKSUM))
-    bound = min(block_size * len(blocks), _MAX_RATIO * len(data))
-    result = allocate(min(bound, max_size))
-    try:
-        if flags & _LINKED and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM):
-            size = _independent(blocks, result, block_size)
-        else:
-            size = cramjam.lz4.decompress_into(_with_right_checksum(data), result)
-    except (cramjam.DecompressionError, ValueError) as error:
-        if bound > max_size:
-            raise ValueError(f"{error}, with {max_size} bytes allowed to come out of {len(data)}") from error
-        raise
-    if size > max_size:
-        raise ValueError(f"an lz4 frame of {len(data)} bytes holds more than the {max_size} bytes allowed")
-    return cut(result, size)
+    bound = sum(len(block) if stored else min(block_size, _MAX_RATIO * len(block)) for block, stored in blocks)
+    if flags & _INDEPENDENT and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM):
+        return bound, functools.partial(_fill, blocks, block_size)
+    return bound, functools.partial(_fill_from_frame, data)
+
+
+def _fill_from_frame(data: memoryview, target: memoryview) -> int:
+    """Decompress a frame whose blocks need each other, or which has checksums; returns how many bytes came out."""
+    return int(cramjam.lz4.decompress_into(_with_right_checksum(data), target))
 
 
 def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memoryview, bool]]:
@@ -101,7 +97,7 @@ def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memor
         at += size + (4 if with_checksums else 0)
 
 
-def _independent(blocks: list[tuple[memoryview, bool]], view: memoryview, block_size: int) -> int:
+def _fill(blocks: list[tuple[memoryview, bool]], block_size: int, view: memoryview) -> int:
     """Decompress blocks that don't refer to each other; returns how many bytes came out."""
     at = 0
     for block, stored in blocks:

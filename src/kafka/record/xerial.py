@@ -5,9 +5,11 @@ Raw snappy, which some old producers wrote, is read as well. Format: SnappyOutpu
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import cramjam
 
-from kafka.record.memory import allocate
 from kafka.record.types import Buffer
 
 _MAGIC = b"\x82SNAPPY\x00"
@@ -26,27 +28,35 @@ def compress(data: Buffer) -> bytes:
     return b"".join(parts)
 
 
-def decompress(data: memoryview, max_size: int) -> Buffer:
-    """Decompress either framing.
+def measure(data: memoryview, max_size: int) -> tuple[int, Callable[[memoryview], int]]:
+    """The size that either framing decompresses to, and what decompresses it into memory of that size.
 
     Raises:
         ValueError: damaged, or more than `max_size` bytes would come out.
-        cramjam.DecompressionError: a block is damaged.
     """
     blocks = _blocks(data) if data[: len(_MAGIC)] == _MAGIC else [data]
     sizes = [_raw_size(block) for block in blocks]
     total = sum(sizes)
     if total > max_size:
         raise ValueError(f"snappy data of {len(data)} bytes claim to hold {total} bytes, {max_size} are allowed")
-    result = allocate(total)
+    return total, functools.partial(_fill, blocks, sizes)
+
+
+def _fill(blocks: list[memoryview], sizes: list[int], target: memoryview) -> int:
+    """Decompress blocks one after the other; returns how many bytes came out.
+
+    Raises:
+        ValueError: a block holds less than it says.
+        cramjam.DecompressionError: a block is damaged.
+    """
     at = 0
     for block, size in zip(blocks, sizes, strict=True):
         if size:
-            written = cramjam.snappy.decompress_raw_into(block, result[at : at + size])
+            written = cramjam.snappy.decompress_raw_into(block, target[at : at + size])
             if written != size:
                 raise ValueError(f"a snappy block claims {size} bytes and has {written}")
         at += size
-    return result
+    return at
 
 
 def _blocks(data: memoryview) -> list[memoryview]:
