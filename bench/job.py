@@ -68,6 +68,7 @@ class Watch:
         self._seconds = 0.0
         self._deadline = time.monotonic() + PATIENCE_S
         self._latencies_ms: list[float] = []
+        self._usage: tuple[float, float] | None = None
 
     def start(self) -> None:
         """Begin now: for tasks that write, and those that are connected."""
@@ -100,16 +101,22 @@ class Watch:
         """Tell how long each trip took, those of the warm-up left out: for tasks that measure latency."""
         self._latencies_ms = [round(trip * 1000, 4) for trip in seconds]
 
+    def used(self, cpu_seconds: float, peak_mb: float) -> None:
+        """Tell what the task used, where it is not this process that does the work."""
+        self._usage = cpu_seconds, peak_mb
+
     def result(self, version: str) -> Result:
         """Return what was measured."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
+        own = usage.ru_utime + usage.ru_stime, _peak_kib() / 1024
+        cpu_seconds, peak_mb = self._usage or own
         return Result(
             count=self.sums.count,
             timed=self.sums.count - self._before,
             seconds=self._seconds,
             checksum=self.sums.checksum,
-            cpu_seconds=usage.ru_utime + usage.ru_stime,
-            peak_mb=_peak_kib() / 1024,
+            cpu_seconds=cpu_seconds,
+            peak_mb=peak_mb,
             version=version,
             latencies_ms=self._latencies_ms,
         )

@@ -6,21 +6,26 @@ read once through the same source and summed up, and the same query runs until t
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench import spark_usage
 from bench.job import BATCH_BYTES, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
 from bench.workload import Sums, make_records
+from harness.topics import create_topic, delete_topics
 from kafka.spark import session
 
 MASTER = "local[2]"
-WARM_UP = 2
+WARM_UP = 4
 """Untimed runs of the query that is timed; after these a further one is as quick as the last."""
+OFFSETS_A_TRIGGER = 40
+WARM_UP_TRIGGERS = 5
 READ_OPTIONS = {
     "kafka.fetch.max.bytes": str(FETCH_BYTES),
     "kafka.max.partition.fetch.bytes": str(PARTITION_FETCH_BYTES),
@@ -81,6 +86,13 @@ class Bench:
         self.frame().write.mode("overwrite").parquet(str(target))
         return target
 
+    def save(self, rows: Any, topic: str) -> None:
+        """Write rows to a topic."""
+        options = WRITE_OPTIONS | {"kafka.bootstrap.servers": self.job.bootstrap_servers, "topic": topic}
+        if self.job.codec != "none":
+            options["kafka.compression.type"] = self.job.codec
+        rows.write.format(self.source.format_name).options(**options).mode("append").save()
+
 
 @contextmanager
 def bench(source: Source, job: Job) -> Iterator[Bench]:
@@ -106,8 +118,12 @@ def noop(source: Source, job: Job, watch: Watch) -> None:
     """Read all rows and drop them. They are summed up in a pass before, and counted again in the timed one."""
     with bench(source, job) as made:
         add_parquet(watch.sums, made.to_parquet())
-        _timed(made, watch, made.to_noop)
-        rows = rows_scanned(made.spark)
+        for _ in range(WARM_UP):
+            made.to_noop()
+        before = newest_execution(made.spark)
+        with timed(watch):
+            made.to_noop()
+        rows = rows_read(made.spark, before)
         if rows != job.count:
             raise RuntimeError(f"the timed query read {rows} rows instead of {job.count}")
 
@@ -115,42 +131,75 @@ def noop(source: Source, job: Job, watch: Watch) -> None:
 def parquet(source: Source, job: Job, watch: Watch) -> None:
     """Read all rows into Parquet files. What the timed query wrote is summed up."""
     with bench(source, job) as made:
-        _timed(made, watch, made.to_parquet)
-        add_parquet(watch.sums, made.folder / "rows.parquet")
+        for _ in range(WARM_UP):
+            made.to_parquet()
+        with timed(watch):
+            target = made.to_parquet()
+        add_parquet(watch.sums, target)
 
 
 def write(source: Source, job: Job, watch: Watch) -> None:
     """Write the rows of Parquet files to the topic; to another one first, as warm-up."""
-    from harness.topics import create_topic, delete_topics
-
     with bench(source, job) as made:
         rows = prepared_rows(made)
         warm_up = f"{job.topic}-warm-up"
         create_topic(job.bootstrap_servers, warm_up, job.partitions)
         try:
             for _ in range(WARM_UP):
-                _save(made, rows, warm_up)
-            watch.start()
-            _save(made, rows, job.topic)
-            watch.stop()
+                made.save(rows, warm_up)
         finally:
             delete_topics(job.bootstrap_servers, [warm_up])
+        with timed(watch):
+            made.save(rows, job.topic)
         watch.acknowledged(job.count)
 
 
-def _save(made: Bench, rows: Any, topic: str) -> None:
-    options = WRITE_OPTIONS | {"kafka.bootstrap.servers": made.job.bootstrap_servers, "topic": topic}
-    if made.job.codec != "none":
-        options["kafka.compression.type"] = made.job.codec
-    rows.write.format(made.source.format_name).options(**options).mode("append").save()
+def stream(source: Source, job: Job, watch: Watch) -> None:
+    """Take the topic in many small micro-batches, and tell how long each took.
+
+    The topic is read in one micro-batch before, and summed up, and once in small ones, as warm-up.
+    """
+    with bench(source, job) as made:
+        target = made.folder / "streamed.parquet"
+        query = made.stream().writeStream.format("parquet").trigger(availableNow=True)
+        query.option("checkpointLocation", str(made.folder / "streamed")).start(str(target)).awaitTermination()
+        add_parquet(watch.sums, target)
+        _triggers(made, "first")
+        with used(watch):
+            watch.latency(_triggers(made, "second"))
 
 
-def _timed(made: Bench, watch: Watch, run: Callable[[], object]) -> None:
-    for _ in range(WARM_UP):
-        run()
-    watch.start()
-    run()
-    watch.stop()
+def _triggers(made: Bench, name: str) -> list[float]:
+    """The seconds of each small micro-batch of a query over the whole topic, without the first ones."""
+    frame = made.stream(maxOffsetsPerTrigger=str(OFFSETS_A_TRIGGER))
+    query = frame.writeStream.format("noop").option("checkpointLocation", str(made.folder / name)).start()
+    try:
+        query.processAllAvailable()
+        batches = [each for each in query.recentProgress if each["numInputRows"]]
+    finally:
+        query.stop()
+    rows = sum(each["numInputRows"] for each in batches)
+    if rows != made.job.count:
+        raise RuntimeError(f"the stream read {rows} rows instead of {made.job.count}")
+    return [each["durationMs"]["triggerExecution"] / 1000 for each in batches[WARM_UP_TRIGGERS:]]
+
+
+@contextmanager
+def timed(watch: Watch) -> Iterator[None]:
+    """Time what is done meanwhile, and what Spark's processes use for it."""
+    with used(watch):
+        watch.start()
+        yield
+        watch.stop()
+
+
+@contextmanager
+def used(watch: Watch) -> Iterator[None]:
+    """Tell the watch what Spark's processes use meanwhile: not what starting and compiling took."""
+    before = spark_usage.cpu_seconds(os.getpid())
+    yield
+    after = spark_usage.cpu_seconds(os.getpid())
+    watch.used(sum(after.values()) - sum(before.values()), spark_usage.peak_mb(os.getpid()))
 
 
 def prepared_rows(made: Bench) -> Any:
@@ -177,14 +226,29 @@ def add_parquet(sums: Sums, folder: Path) -> None:
             sums.add_arrow(batch)
 
 
-def rows_scanned(spark: Any) -> int:
-    """How many rows the last query read, as Spark's own metrics tell it."""
-    status = spark._jsparkSession.sharedState().statusStore()
-    executions = status.executionsList()
-    last = executions.apply(executions.size() - 1)
-    for index in range(last.metrics().size()):
-        metric = last.metrics().apply(index)
-        if metric.name() == "number of output rows":
-            value = status.executionMetrics(last.executionId()).apply(metric.accumulatorId())
-            return int(value.replace(",", ""))
-    raise RuntimeError("Spark told no number of rows for the last query")
+def newest_execution(spark: Any) -> int:
+    """The number of Spark's newest query."""
+    executions = _executions(spark)
+    return int(executions.apply(executions.size() - 1).executionId())
+
+
+def rows_read(spark: Any, after: int) -> int:
+    """How many rows the queries after a certain one read, as Spark's own metrics tell it."""
+    status, executions = spark._jsparkSession.sharedState().statusStore(), _executions(spark)
+    told = [0]
+    for number in range(executions.size()):
+        query = executions.apply(number)
+        if query.executionId() <= after:
+            continue
+        values = status.executionMetrics(query.executionId())
+        for metric in (query.metrics().apply(index) for index in range(query.metrics().size())):
+            value = values.get(metric.accumulatorId())
+            if metric.name() == "number of output rows" and value.isDefined():
+                told.append(int(value.get().replace(",", "")))
+    return max(told)
+
+
+def _executions(spark: Any) -> Any:
+    """What Spark knows of its queries; it hears of them in a thread of its own."""
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    return spark._jsparkSession.sharedState().statusStore().executionsList()

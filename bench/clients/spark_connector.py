@@ -30,3 +30,8 @@ def spark_parquet(job: Job, watch: Watch) -> None:
 def spark_write(job: Job, watch: Watch) -> None:
     """Write rows from Parquet files."""
     spark_jobs.write(SOURCE, job, watch)
+
+
+def spark_stream(job: Job, watch: Watch) -> None:
+    """Small micro-batches."""
+    spark_jobs.stream(SOURCE, job, watch)
