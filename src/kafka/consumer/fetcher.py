@@ -152,8 +152,12 @@ class Fetcher:
                 filed |= self._take_partition(wanted, answer, frame)
         frame.release()
         self.responses += 1
-        if filed:
+        if not filed:
+            return
+        if held is None:
             self._on_data()
+        else:  # the next fetch is to be on its way before a caller on this loop begins to decode so much
+            asyncio.get_running_loop().call_soon(self._on_data)
 
     def node_failed(self, node: NodeFetcher, error: KafkaError) -> None:
         """A broker could not be asked: it may not be the leader any more."""

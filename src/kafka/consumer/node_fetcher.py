@@ -16,7 +16,7 @@ from kafka.errors import (
     KafkaError,
     for_code,
 )
-from kafka.net import ApiVersions
+from kafka.net import Answered, ApiVersions, Reply
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)
@@ -43,8 +43,8 @@ class FetchConnection(Protocol):
     def receiving(self) -> bool:
         """Whether a part of an answer has come in."""
 
-    def post(self, request: FetchRequest, version: int) -> "asyncio.Future[FetchResponse]":
-        """Send a request; cancelling the future gives up the answer."""
+    def post_for(self, reply: Answered, request: FetchRequest, version: int) -> None:
+        """Send a request, and give the reply its response unless it is done by then."""
 
 
 class FetchClient(Protocol):
@@ -65,6 +65,39 @@ class NodeAnswers(Protocol):
 
     def node_failed(self, node: "NodeFetcher", error: KafkaError) -> None:
         """The broker could not be asked."""
+
+
+class _FetchReply:
+    """Gives an answer to a fetcher at once, and then lets its task go on.
+
+    Arguments:
+        fetcher: takes the answer.
+        sent: what the task awaits; cancelled if the answer is not wanted any more.
+    """
+
+    __slots__ = ("_fetcher", "_sent")
+
+    def __init__(self, fetcher: "NodeFetcher", sent: "asyncio.Future[int]") -> None:
+        self._fetcher = fetcher
+        self._sent = sent
+
+    def done(self) -> bool:
+        """Whether the answer is not wanted any more."""
+        return self._sent.done()
+
+    def set_result(self, response: FetchResponse, /) -> None:
+        """The broker has answered."""
+        try:
+            self._fetcher.answered(response)
+        except Exception as error:
+            self._sent.set_exception(error)
+        else:
+            self._sent.set_result(response.error_code)
+
+    def set_exception(self, error: Exception, /) -> None:
+        """There will be no answer."""
+        if not self._sent.done():
+            self._sent.set_exception(error)
 
 
 class NodeFetcher:
@@ -93,7 +126,7 @@ class NodeFetcher:
         self._wake = asyncio.Event()
         self._fresh = False
         self._connection: FetchConnection | None = None
-        self._sent: asyncio.Future[FetchResponse] | None = None
+        self._sent: asyncio.Future[int] | None = None
         self._cut_short = False
         self._cut_timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -132,11 +165,13 @@ class NodeFetcher:
         body = self.session.last_request()
         try:
             version = connection.api_versions.version_for(FetchRequest)
-            connection.post(self._request(body, 0), version).cancel()
+            reply = Reply(lambda response, error: None)
+            connection.post_for(reply, self._request(body, 0), version)
+            reply.cancel()
         except KafkaError as error:
             log.debug("broker %d is not told that a fetch session is over: %s", self.node_id, error)
 
-    def _cut(self, sent: "asyncio.Future[FetchResponse]") -> None:
+    def _cut(self, sent: "asyncio.Future[int]") -> None:
         self._cut_timer = None
         if sent is self._sent and not sent.done() and self._connection is not None and not self._connection.receiving:
             self._cut_short = True
@@ -187,18 +222,14 @@ class NodeFetcher:
         # Only now, so that what was wanted while the connection was opened is asked for as well.
         self._fresh = False
         body = self.session.next_request()
-        response = await self._send(connection, body, max_wait_ms)
-        if response is None:
+        code = await self._send(connection, body, max_wait_ms)
+        if code is None:
             self.session.reset(keep_id=True)
-            return
-        if response.error_code in _SESSION_ERRORS:
-            log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(response.error_code).message)
-            self.session.reset(keep_id=response.error_code != FetchSessionIdNotFoundError.errno)
-            return
-        if response.error_code:
-            raise for_code(response.error_code)(f"Fetch from broker {self.node_id}")
-        self.session.answered(response.session_id)
-        self._answers.take_answer(self, response)
+        elif code in _SESSION_ERRORS:
+            log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(code).message)
+            self.session.reset(keep_id=code != FetchSessionIdNotFoundError.errno)
+        elif code:
+            raise for_code(code)(f"Fetch from broker {self.node_id}")
 
     async def _connected(self) -> FetchConnection:
         channel = self._polls.channel
@@ -211,24 +242,36 @@ class NodeFetcher:
         self._polls.opened(loop.time() - started)
         return connection
 
-    async def _send(self, connection: FetchConnection, body: FetchBody, max_wait_ms: int) -> FetchResponse | None:
-        """Send; None if the fetch was cut short."""
+    async def _send(self, connection: FetchConnection, body: FetchBody, max_wait_ms: int) -> int | None:
+        """Send, and give the error code of the answer; None if the fetch was cut short."""
         loop = asyncio.get_running_loop()
         version = connection.api_versions.version_for(FetchRequest, 0, None if body.by_id else _NAMED_UNTIL)
         wait_ms = self._polls.send(loop.time(), max_wait_ms)
-        self._connection, self._sent = connection, connection.post(self._request(body, wait_ms), version)
+        self._connection, self._sent = connection, loop.create_future()
         try:
-            response = await self._sent
+            connection.post_for(_FetchReply(self, self._sent), self._request(body, wait_ms), version)
+            return await self._sent
         except asyncio.CancelledError:
             if not self._cut_short or self._closed:
                 raise
             self._polls.cut()
             return None
         finally:
-            self._connection, self._sent, self._cut_short = None, None, False
-            self._no_cut()
-        self._polls.answered(loop.time())
-        return response
+            self._cut_short = False
+            self._over()
+
+    def _over(self) -> None:
+        """No fetch is on its way now."""
+        self._connection = self._sent = None
+        self._no_cut()
+
+    def answered(self, response: FetchResponse) -> None:
+        """Take an answer in the moment in which it is read; the task comes with the next fetch when it has its turn."""
+        self._over()
+        self._polls.answered(asyncio.get_running_loop().time())
+        if not response.error_code:
+            self.session.answered(response.session_id)
+            self._answers.take_answer(self, response)
 
     def _request(self, body: FetchBody, max_wait_ms: int) -> FetchRequest:
         options = self._options

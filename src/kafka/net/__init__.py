@@ -6,7 +6,8 @@ above this package.
 
 from kafka.net.buffers import BufferPool, FrameBuffer
 from kafka.net.connection import Connection
+from kafka.net.inflight import Answered, Reply
 from kafka.net.loop import LoopThread
 from kafka.net.versions import ApiVersions
 
-__all__ = ["ApiVersions", "BufferPool", "Connection", "FrameBuffer", "LoopThread"]
+__all__ = ["Answered", "ApiVersions", "BufferPool", "Connection", "FrameBuffer", "LoopThread", "Reply"]

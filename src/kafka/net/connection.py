@@ -1,7 +1,7 @@
 """A connection to one broker: requests out, answers in, matched by correlation id."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -16,7 +16,7 @@ from kafka.errors import (
 from kafka.net.buffers import FrameBuffer
 from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
-from kafka.net.inflight import InFlight, InFlightTable
+from kafka.net.inflight import Answered, InFlight, InFlightTable
 from kafka.net.stream import Stream
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
@@ -144,11 +144,24 @@ class Connection:
         self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
     ) -> "asyncio.Future[R]":
         """As `send`, but the request is on its way when this returns; the future has the response."""
-        return self._post(request, version, timeout_ms, through_hold=False)
+        future: asyncio.Future[R] = self.loop.create_future()
+        self._post(future, request, version, timeout_ms)
+        return future
+
+    def post_for(
+        self, reply: Answered, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
+    ) -> None:
+        """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read."""
+        self._post(reply, request, version, timeout_ms)
 
     def _post(
-        self, request: "Request[R]", version: int | None, timeout_ms: float | None, *, through_hold: bool
-    ) -> "asyncio.Future[R]":
+        self,
+        future: Answered,
+        request: "Request[R]",
+        version: int | None,
+        timeout_ms: float | None,
+        through_hold: bool = False,
+    ) -> None:
         stream = self._open_stream()
         cls = type(request)
         if version is None:
@@ -156,7 +169,6 @@ class Connection:
         timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
         number = self._table.next_id()
         parts = encode_request(request, version, number, self._client_id)
-        future: asyncio.Future[R] = self.loop.create_future()
         now = self._last_used = self.loop.time()
         answered = cls.API_KEY != _PRODUCE or request.acks != 0  # type: ignore[attr-defined]  # ProduceRequest has it
         if answered:
@@ -165,19 +177,20 @@ class Connection:
         stream.write(parts, through_hold=through_hold)
         if not answered:
             stream.when_drained(lambda: self._sent_unanswered(cls, future))
-        return future
 
-    def _sent_unanswered(self, request: "type[Request[R]]", future: "asyncio.Future[R]") -> None:
+    def _sent_unanswered(self, request: "type[Request[R]]", future: Answered) -> None:
         if future.done():
             return
         if self._why_closed is not None:
             future.set_exception(self._closed_error())
         else:
-            future.set_result(cast("R", request.RESPONSE()))
+            future.set_result(request.RESPONSE())
 
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
         """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
-        return await self._post(request, version, timeout_ms, through_hold=True)
+        future: asyncio.Future[R] = self.loop.create_future()
+        self._post(future, request, version, timeout_ms, through_hold=True)
+        return await future
 
     async def exchange_raw(self, data: bytes) -> bytes:
         """Send bytes as a frame without any header and give the next frame: SASL before Kafka 1.0 (KIP-43)."""
@@ -256,8 +269,8 @@ class Connection:
         except WireFormatError as error:
             where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
             broken = WireFormatError(f"{error.args[0] if error.args else error} ({where})")
-            entry.future.set_exception(broken)
             self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
+            entry.future.set_exception(broken)
             return False
         if buffer is not None:
             if has_records:
@@ -297,7 +310,7 @@ class Connection:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        waiting = [entry.future for entry in self._table.drain()]
+        waiting: list[Answered] = [entry.future for entry in self._table.drain()]
         if self._raw is not None:
             waiting.append(self._raw)
         for future in waiting:
@@ -337,6 +350,7 @@ class Connection:
         what = (
             f"{late.request.NAME} version {late.version} got no answer from {self.described_as} in {late.timeout_s:g} s"
         )
+        self._table.remove(late)  # it gets an error of its own, and when nothing can be sent here any more
+        self.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
         if not late.future.done():
             late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))
-        self.abort(KafkaConnectionError(f"the connection was closed, because {what}"))

@@ -1,10 +1,58 @@
 """Requests that wait for their answer on one connection."""
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from kafka.wire import Request
+
+
+class Answered(Protocol):
+    """What is given the answer to a request: an asyncio future, or a `Reply`."""
+
+    def done(self) -> bool:
+        """Whether it needs no answer any more."""
+
+    def set_result(self, result: Any, /) -> None:
+        """Here is the response."""
+
+    def set_exception(self, exception: Any, /) -> None:
+        """There will be no response."""
+
+
+class Reply:
+    """Takes an answer at the moment it is read, where awaiting a future would cost a turn of the loop and more.
+
+    Arguments:
+        take: called once, with the response and None, or with None and why there is none. It runs inside the
+            connection, so it may not raise; the connection can be used in it, and be closed.
+    """
+
+    __slots__ = ("_take",)
+
+    def __init__(self, take: Callable[[Any, Exception | None], object]) -> None:
+        self._take: Callable[[Any, Exception | None], object] | None = take
+
+    def done(self) -> bool:
+        """Whether it has its answer, or nobody wants one any more."""
+        return self._take is None
+
+    def set_result(self, result: Any, /) -> None:
+        """Here is the response."""
+        take, self._take = self._take, None
+        if take is not None:
+            take(result, None)
+
+    def set_exception(self, exception: Exception, /) -> None:
+        """There will be no response."""
+        take, self._take = self._take, None
+        if take is not None:
+            take(None, exception)
+
+    def cancel(self) -> bool:
+        """Want no answer any more."""
+        self._take = None
+        return True
 
 
 class InFlight:
@@ -16,7 +64,7 @@ class InFlight:
         self,
         request: "type[Request[Any]]",
         version: int,
-        future: "asyncio.Future[Any]",
+        future: Answered,
         deadline: float,
         timeout_s: float,
     ) -> None:
@@ -51,6 +99,10 @@ class InFlightTable:
     def pop(self, correlation_id: int) -> InFlight | None:
         """The request that this id answers; None: there is none."""
         return self._by_id.pop(correlation_id, None)
+
+    def remove(self, entry: InFlight) -> None:
+        """Wait for the answer to a request no longer."""
+        self._by_id = {number: each for number, each in self._by_id.items() if each is not entry}
 
     def earliest_deadline(self) -> float | None:
         """When the first of the requests has waited too long; None: no request waits."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
 from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
+from kafka.net import Answered, ApiVersions, Reply
 from kafka.producer.batch import ProducerBatch, Stage
 from kafka.producer.ports import Cluster
 from kafka.producer.resize import downgrade, magic_of
@@ -18,7 +21,10 @@ from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicPr
 if TYPE_CHECKING:
     from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
 
+log = logging.getLogger(__name__)
+
 _NO_ID = UUID(int=0)
+_NEWEST_MAGIC = 2
 _FIRST_WITH_MAGIC_2 = 3
 _LAST_WITHOUT_MAGIC_2: int | None = 2
 _FIRST_WITH_ZSTD = 7
@@ -33,6 +39,21 @@ class Answer(NamedTuple):
     log_append_time: int = -1
     record_errors: Mapping[int, str | None] = {}
     text: str | None = None
+
+
+Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None], object]
+"""Takes the answers to a request, or why there are none."""
+
+
+class ProduceConnection(Protocol):
+    """The part of `kafka.net.Connection` that producing stands on."""
+
+    @property
+    def api_versions(self) -> ApiVersions:
+        """What the broker serves."""
+
+    def post_for(self, reply: Answered, request: ProduceRequest, version: int, timeout_ms: float) -> None:
+        """Send a request, and give the reply its response."""
 
 
 class Exchange:
@@ -71,24 +92,43 @@ class Exchange:
         batch.keep(data)
         return len(data)
 
-    async def send(self, node_id: int, batches: Sequence[ProducerBatch]) -> dict[TopicPartition, Answer]:
-        """Send encoded batches of different partitions in one request and return the answers, one for each.
+    def post(self, connection: ProduceConnection, batches: Sequence[ProducerBatch], take: Take) -> None:
+        """Send encoded batches of different partitions in one request; it is on its way when this returns.
 
-        Raises `KafkaError` where there is no answer at all.
+        Arguments:
+            take: called once, on the loop, with the answers, one for each batch, or with why there are none.
+
+        Raises `KafkaError` where the request cannot be sent; nothing is called then.
         """
         request = self._request(batches)
-        oldest = min(magic_of(batch.data or b"") for batch in batches)
-        if oldest < 2:
+        if any(magic_of(batch.data or b"") < _NEWEST_MAGIC for batch in batches):
             lowest, highest = 0, _LAST_WITHOUT_MAGIC_2
         else:
             lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
-            highest = None if all(t.topic_id != _NO_ID for t in request.topic_data) else _LAST_WITH_NAMES
-        response = await self._cluster.send(
-            node_id, request, timeout_ms=self._timeout_ms, min_version=lowest, max_version=highest
-        )
-        if self._acks == 0:  # nobody answers: all that is known is that it was written to the socket
-            return {batch.topic_partition: Answer(NoError) for batch in batches}
-        return self._answers(batches, response)
+            highest = _LAST_WITH_NAMES if any(topic.topic_id is _NO_ID for topic in request.topic_data) else None
+        version = connection.api_versions.version_for(ProduceRequest, lowest, highest)
+        taken = self._written if self._acks == 0 else self._answered
+        connection.post_for(Reply(partial(taken, batches, take)), request, version, self._timeout_ms)
+
+    def _answered(
+        self, batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
+    ) -> None:
+        answers = None
+        if response is not None:
+            try:
+                answers = self._answers(batches, response)
+            except Exception as failure:  # an answer that makes no sense
+                log.exception("reading the answer of a broker")
+                error = failure
+        take(answers, error)
+
+    @staticmethod
+    def _written(
+        batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
+    ) -> None:
+        """Without acknowledgements nobody answers: all that is known is that it was written to the socket."""
+        answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
+        asyncio.get_running_loop().call_soon(take, answers, error)  # this may still be inside of `post`
 
     def _magic(self, node_id: int) -> int:
         version = self._cluster.api_version(node_id, ProduceRequest)
@@ -107,18 +147,13 @@ class Exchange:
 
     def _answers(self, batches: Sequence[ProducerBatch], response: ProduceResponse) -> dict[TopicPartition, Answer]:
         answers: dict[TopicPartition, Answer] = {}
-        by_id: dict[UUID, str] = {}
-        for batch in batches:
-            topic = batch.topic_partition.topic
-            topic_id = self._cluster.metadata.topic_id(topic)
-            if topic_id is not None:
-                by_id[topic_id] = topic
         for each in response.responses:
-            name = each.name or by_id.get(each.topic_id, "")
+            name = each.name or self._cluster.metadata.topic_name(each.topic_id) or ""
             for partition in each.partition_responses:
                 place = TopicPartition(name, partition.index)
                 answers[place] = _answer(partition)
-                self._note_leader(place, partition)
+                if "current_leader" in partition.__dict__:
+                    self._note_leader(place, partition)
         for batch in batches:
             if batch.topic_partition not in answers:
                 answers[batch.topic_partition] = Answer(UnknownError, text="the broker's response leaves it out")
@@ -139,6 +174,8 @@ def magic_for(version: int) -> int:
 
 
 def _answer(partition: PartitionProduceResponse) -> Answer:
+    if not partition.error_code:
+        return Answer(NoError, partition.base_offset, partition.log_append_time_ms)
     errors = {each.batch_index: each.batch_index_error_message for each in partition.record_errors}
     return Answer(
         for_code(partition.error_code),

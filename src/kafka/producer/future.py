@@ -135,7 +135,9 @@ class FutureRecordMetadata:
         if not self.is_done:
             loop = asyncio.get_running_loop()
             arrived = loop.create_future()
-            self._add(ON_BOTH, partial(_tell, loop, arrived))
+            # Callbacks run on the producer's loop: if that is this one, nothing has to cross threads.
+            here = self.place()[0].home.on_own_loop()
+            self._add(ON_BOTH, partial(_arrive, arrived) if here else partial(_tell, loop, arrived))
             yield from arrived
         return self.get(0)
 
@@ -300,15 +302,17 @@ def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
             log.exception("a callback of a record for %s raised", batch.name)
 
 
+def _arrive(arrived: asyncio.Future[None], outcome: object) -> None:
+    """Let a coroutine on this loop go on that waits for a record."""
+    if not arrived.done():
+        arrived.set_result(None)
+
+
 def _tell(loop: asyncio.AbstractEventLoop, arrived: asyncio.Future[None], outcome: object) -> None:
     """Wake a coroutine that waits for a record, whichever loop it runs on."""
 
-    def wake() -> None:
-        if not arrived.done():
-            arrived.set_result(None)
-
     if not loop.is_closed():
-        loop.call_soon_threadsafe(wake)
+        loop.call_soon_threadsafe(_arrive, arrived, outcome)
 
 
 def append_record(

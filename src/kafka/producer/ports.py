@@ -25,16 +25,6 @@ class Cluster(Protocol):
     async def any_connection(self) -> Any: ...
     def ready_connection(self, node_id: int, channel: str = "") -> Any: ...
     def api_version(self, node_id: int, request: Any, max_version: int | None = None) -> int | None: ...
-    async def send(
-        self,
-        node_id: int,
-        request: Any,
-        *,
-        timeout_ms: float | None = None,
-        min_version: int = 0,
-        max_version: int | None = None,
-        channel: str = "",
-    ) -> Any: ...
     async def send_any(
         self,
         request: Any,

@@ -10,17 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.errors import KafkaError, LeaderNotAvailableError
+from kafka.errors import KafkaConnectionError, KafkaError, LeaderNotAvailableError
 from kafka.producer.agenda import Agenda
 from kafka.producer.batch import ProducerBatch
 from kafka.producer.buffer import RecordBuffer
-from kafka.producer.exchange import Exchange
+from kafka.producer.exchange import Answer, Exchange
 from kafka.producer.identity import Identity, IdentityState
 from kafka.producer.lane import Lane
 from kafka.producer.outcomes import Outcomes, too_late
@@ -29,6 +30,7 @@ from kafka.producer.ports import Cluster
 from kafka.producer.queues import PartitionQueue
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
+from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +91,7 @@ class Sender:
         self._expiry_at = math.inf
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
+        self._pumping = False
         buffer.on_dirty = self.pump
         self._unsubscribe = cluster.on_metadata(self._metadata_changed)
 
@@ -96,7 +99,16 @@ class Sender:
         """Look at everything that may have changed, and send what can be sent."""
         if self._stopped:
             return
-        now = self._loop.time()
+        if self._pumping:  # a connection was lost while it was written to, and its requests have failed
+            self._loop.call_soon(self.pump)
+            return
+        self._pumping = True
+        try:
+            self._pump(self._loop.time())
+        finally:
+            self._pumping = False
+
+    def _pump(self, now: float) -> None:
         for queue in self._buffer.take_dirty():
             self._consider(queue, now)
         for queue in self._agenda.take(now):
@@ -137,6 +149,8 @@ class Sender:
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
         """Put a queue where it belongs now: on its leader's lane, on the agenda, or nowhere."""
+        if queue.open is None and not queue.closed and not queue.retries and not queue.renumber:
+            return
         when = self._sendable_at(queue, now)
         if when > now:
             if when < math.inf:
@@ -227,8 +241,7 @@ class Sender:
                 return
             request = self._collect(lane, now)
             if request:
-                lane.in_flight += 1
-                self._spawn(self._send(lane, request))
+                self._send(lane, request, now)
 
     async def _pack(self, lane: Lane, builders: list[BatchBuilder]) -> None:
         """Compress what a broker is sent next, without holding up the loop."""
@@ -277,25 +290,44 @@ class Sender:
             self._identity.number(queue, batch)
         return batch
 
-    async def _send(self, lane: Lane, request: Request) -> None:
-        """Send one request, and apply what comes of it."""
-        started = self._loop.time()
+    def _send(self, lane: Lane, request: Request, now: float) -> None:
+        """Send one request; what comes of it is applied in the moment in which the answer is read."""
+        lane.in_flight += 1
+        settle = partial(self._settle, lane, request, now)
         try:
-            answers = await self._exchange.send(lane.node_id, [batch for _, batch in request])
+            connection = self._cluster.ready_connection(lane.node_id)
+            if connection is None:
+                raise KafkaConnectionError(f"the connection to broker {lane.node_id} was lost")
+            self._exchange.post(connection, [batch for _, batch in request], settle)
         except KafkaError as error:
-            for queue, batch in request:
-                self._outcomes.unanswered(queue, batch, error)
+            self._loop.call_soon(settle, None, error)  # not at once: lanes are being looked at
         except Exception as error:
             log.exception("sending to broker %d", lane.node_id)
-            for queue, batch in request:
-                self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
-        else:
-            self._statistics.requested(sum(batch.count for _, batch in request), self._loop.time() - started)
+            self._loop.call_soon(settle, None, error)
+
+    def _settle(
+        self,
+        lane: Lane,
+        request: Request,
+        started: float,
+        answers: Mapping[TopicPartition, Answer] | None,
+        error: Exception | None,
+    ) -> None:
+        """Apply what came of a request."""
+        if self._stopped:
+            return
+        lane.in_flight -= 1
+        now = self._loop.time()
+        if answers is not None:
+            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
             for queue, batch in request:
                 self._outcomes.answered(queue, batch, answers[batch.topic_partition])
-        finally:
-            lane.in_flight -= 1
-        now = self._loop.time()
+        elif isinstance(error, KafkaError):
+            for queue, batch in request:
+                self._outcomes.unanswered(queue, batch, error)
+        else:
+            for queue, batch in request:
+                self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
         for queue, _ in request:
             self._consider(queue, now)
         self.pump()

@@ -6,6 +6,7 @@ message's: a flexible version of a message has a flexible header (KIP-482), with
 
 from __future__ import annotations
 
+import struct
 from typing import Any, TypeVar, overload
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
@@ -18,6 +19,7 @@ R = TypeVar("R", bound=Response)
 
 _CONTROLLED_SHUTDOWN = 7
 _API_VERSIONS = 18
+_CORRELATION_ID = struct.Struct(">i")
 
 
 def request_header_version(request: type[Request[Any]], version: int) -> int:
@@ -71,7 +73,11 @@ def correlation_id(frame: Any) -> int:
     Raises:
         WireFormatError: there are fewer than four bytes.
     """
-    return ResponseHeader.decode_prefix(frame, 0)[0].correlation_id
+    try:
+        found: int = _CORRELATION_ID.unpack_from(frame)[0]
+    except struct.error:
+        raise WireFormatError(f"ResponseHeader: expected 4 bytes, found {memoryview(frame).nbytes}") from None
+    return found
 
 
 @overload

@@ -14,7 +14,7 @@ from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetcher import Fetcher
 from kafka.consumer.partition_state import PartitionState
 from kafka.consumer.subscription_state import SubscriptionState
-from kafka.net import ApiVersions
+from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, LeaderIdAndEpoch, PartitionData
 from unit.consumer.batches import numbered
@@ -38,10 +38,21 @@ class FakeConnection:
         self._node_id = node_id
         self._channel = channel
 
-    def post(self, request: FetchRequest, version: int) -> asyncio.Future[FetchResponse]:
+    def post_for(self, reply: Answered, request: FetchRequest, version: int) -> None:
         self._leaders.requests.append((self._node_id, self._channel, request))
-        answer = asyncio.ensure_future(self._leaders.answer(self._node_id, request, self._channel))
-        return asyncio.shield(answer)  # a client that gives up does not end the broker's work
+        task = asyncio.ensure_future(self._leaders.answer(self._node_id, request, self._channel))
+        self._leaders.answering.add(task)
+        task.add_done_callback(lambda done: self._answer(reply, done))
+
+    def _answer(self, reply: Answered, task: asyncio.Task[FetchResponse]) -> None:
+        self._leaders.answering.discard(task)
+        if task.cancelled() or reply.done():
+            return
+        error = task.exception()
+        if error is None:
+            reply.set_result(task.result())
+        else:
+            reply.set_exception(error)
 
 
 class FakeLeaders:
@@ -52,6 +63,7 @@ class FakeLeaders:
         self.ends = dict.fromkeys(leaders, 0)
         self.errors: dict[int, list[Any]] = {}
         self.failures: list[Exception] = []
+        self.answering: set[asyncio.Task[FetchResponse]] = set()
         self.session_error = 0
         self.requests: list[tuple[int, str, FetchRequest]] = []
         self.noted: list[tuple[TopicPartition, int, int]] = []

@@ -16,7 +16,7 @@ from kafka.errors import (
     UnsupportedVersionError,
     WireFormatError,
 )
-from kafka.net import Connection, establish
+from kafka.net import Connection, Reply, establish
 from kafka.net.framing import SHARED_BYTES
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
 from kafka.wire.api.fetch import (
@@ -236,6 +236,50 @@ async def test_requests_go_out_in_the_order_of_the_calls(broker):
     await asyncio.gather(*futures)
     assert [request.generation_id for request in broker.requests("Heartbeat")] == list(range(50))
     await connection.close()
+
+
+async def test_a_reply_is_given_its_answer_before_the_loop_turns(broker):
+    connection = await connect(broker)
+    events = []
+
+    def take(response, error):
+        events.append((response.error_code, error))
+        asyncio.get_running_loop().call_soon(events.append, "turn")
+
+    connection.post_for(Reply(take), HeartbeatRequest(group_id="g", generation_id=3, member_id="m"))
+    future = connection.post(HeartbeatRequest(group_id="g", generation_id=4, member_id="m"))
+    await future
+    assert events[0] == (3, None)
+    await connection.close()
+
+
+async def test_a_reply_that_is_cancelled_hears_nothing(broker):
+    connection = await connect(broker)
+    heard = []
+    reply = Reply(lambda response, error: heard.append(response))
+    connection.post_for(reply, heartbeat())
+    reply.cancel()
+    await connection.send(heartbeat())
+    assert reply.done()
+    assert not heard
+    await connection.close()
+
+
+async def test_when_a_reply_hears_of_a_failure_the_connection_is_closed_already(broker):
+    broker.on("Heartbeat", lambda *_: SILENCE)
+    connection = await connect(broker)
+    heard = []
+    done = asyncio.get_running_loop().create_future()
+
+    def take(response, error):
+        heard.append((response, type(error), connection.closed))
+        if len(heard) == 2:
+            done.set_result(None)
+
+    connection.post_for(Reply(take), heartbeat(), timeout_ms=20)
+    connection.post_for(Reply(take), heartbeat())
+    await done
+    assert sorted(heard, key=str) == [(None, KafkaConnectionError, True), (None, KafkaTimeoutError, True)]
 
 
 async def test_the_highest_common_version_is_used_unless_one_is_given(broker):

@@ -122,6 +122,7 @@ class FakeCluster:
         self.down: set[int] = set()
         self.faults: deque[Fault] = deque()
         self.requests: list[tuple[int, ProduceRequest]] = []
+        self.posted: set[asyncio.Task[Any]] = set()
         self.in_flight = 0
         self.most_in_flight = 0
         self.init_errors: deque[int] = deque()
@@ -161,6 +162,9 @@ class FakeCluster:
 
     async def close(self) -> None:
         self.closed = True
+        for task in self.posted:
+            task.cancel()
+        await asyncio.gather(*self.posted, return_exceptions=True)
 
     def watch_topics(self, topics: set[str] | None) -> None:
         self.watched = topics
@@ -198,7 +202,7 @@ class FakeCluster:
         return SimpleNamespace(api_versions=SimpleNamespace(pick=lambda *_: self.start_version))
 
     def ready_connection(self, node_id: int, channel: str = "") -> Any:
-        return self if node_id in self.connected and node_id not in self.down else None
+        return FakeConnection(self, node_id) if node_id in self.connected and node_id not in self.down else None
 
     def api_version(self, node_id: int, request: Any, max_version: int | None = None) -> int | None:
         return self.produce_version
@@ -213,9 +217,8 @@ class FakeCluster:
             self.ids_given += 1
         return InitProducerIdResponse(error_code=code, producer_id=-1 if code else 1000 * self.ids_given)
 
-    async def send(self, node_id: int, request: Any, *, min_version: int = 0, **limits: Any) -> Any:
+    async def send(self, node_id: int, request: Any) -> Any:
         assert isinstance(request, ProduceRequest)
-        assert min_version <= self.produce_version
         request = ProduceRequest.decode(request.encode(12), 12)  # what the wire leaves of it
         self.requests.append((node_id, request))
         self.in_flight += 1
@@ -231,7 +234,7 @@ class FakeCluster:
                 raise KafkaConnectionError(f"connection to broker {node_id} lost before the answer")
         finally:
             self.in_flight -= 1
-        return response if request.acks != 0 else None
+        return response if request.acks != 0 else ProduceResponse()
 
     def _produce(self, node_id: int, request: ProduceRequest, fault: Fault) -> ProduceResponse:
         topics = []
@@ -253,6 +256,34 @@ class FakeCluster:
                 partitions.append(PartitionProduceResponse(index=each.index, error_code=code, base_offset=offset))
             topics.append(TopicProduceResponse(name=topic.name, partition_responses=partitions))
         return ProduceResponse(responses=topics)
+
+
+class FakeConnection:
+    """What a producer sees of a connection to one broker of a fake cluster."""
+
+    def __init__(self, cluster: FakeCluster, node_id: int) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
+        self.api_versions = self
+
+    def version_for(self, request: Any, min_version: int, max_version: int | None) -> int:
+        assert min_version <= self._cluster.produce_version
+        return self._cluster.produce_version
+
+    def post_for(self, reply: Any, request: Any, version: int, timeout_ms: float) -> None:
+        task = asyncio.get_running_loop().create_task(self._cluster.send(self._node_id, request))
+        self._cluster.posted.add(task)
+        task.add_done_callback(lambda done: self._answer(reply, done))
+
+    def _answer(self, reply: Any, task: asyncio.Task[Any]) -> None:
+        self._cluster.posted.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            reply.set_result(task.result())
+        else:
+            reply.set_exception(error)
 
 
 def code_of(error: type[Any]) -> int:
