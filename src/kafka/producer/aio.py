@@ -89,7 +89,9 @@ class AsyncKafkaProducer:
         timestamp_ms: int | None = None,
     ) -> RecordMetadata:
         """Send a record and wait until it is acknowledged."""
-        return await (await self.send(topic, value, key, headers, partition, timestamp_ms))
+        future = await self.send(topic, value, key, headers, partition, timestamp_ms)
+        self._started().send_now()
+        return await future
 
     async def send_arrow(self, topic: str, data: pa.Table | pa.RecordBatch) -> FutureArrowResult:
         """Send every row as a record, see `KafkaProducer.send_arrow`; the result can be awaited for an `ArrowResult`.

@@ -191,6 +191,11 @@ class ProducerCore:
         """Wait until all of these batches are delivered or have failed."""
         await self._running().settled(batches)
 
+    def send_now(self) -> None:
+        """Send what has come without waiting for the loop's next turn, as somebody is about to wait for it."""
+        if not self.config.producer.linger_ms:
+            self.buffer.on_dirty()
+
     def now_ms(self) -> int:
         """The wall clock, for records that come without a timestamp."""
         return self._now_ns() // 1_000_000

@@ -238,18 +238,22 @@ async def test_requests_go_out_in_the_order_of_the_calls(broker):
     await connection.close()
 
 
-async def test_a_reply_is_given_its_answer_before_the_loop_turns(broker):
+async def test_a_reply_is_given_its_answer_once_and_can_send_more(broker):
+    broker.on("Heartbeat", lambda _, request: HeartbeatResponse(error_code=request.generation_id))
     connection = await connect(broker)
     events = []
+    done = asyncio.get_running_loop().create_future()
 
     def take(response, error):
         events.append((response.error_code, error))
-        asyncio.get_running_loop().call_soon(events.append, "turn")
+        if response.error_code == 3:
+            connection.post_for(Reply(take), HeartbeatRequest(group_id="g", generation_id=4, member_id="m"))
+        else:
+            done.set_result(None)
 
     connection.post_for(Reply(take), HeartbeatRequest(group_id="g", generation_id=3, member_id="m"))
-    future = connection.post(HeartbeatRequest(group_id="g", generation_id=4, member_id="m"))
-    await future
-    assert events[0] == (3, None)
+    await done
+    assert events == [(3, None), (4, None)]
     await connection.close()
 
 
