@@ -1,4 +1,4 @@
-"""`python -m bench`: start Apache Kafka, fill the topics, run the rounds, write the tables to bench/results."""
+"""`python -m bench`: start Apache Kafka, fill the topics, run the rounds, write tables and a chart to bench/results."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from bench import ROOT, tasks
-from bench.report import Circumstances, markdown
-from bench.runner import Row, Runner
+from bench.chart import draw
+from bench.circumstances import circumstances
+from bench.figures import Row
+from bench.report import markdown, missed
+from bench.runner import Runner
+from bench.store import Run, save
 from bench.topics import fill
+from bench.workload import storage, store
 from harness.apache import ApacheKafka
 from harness.fetch import KAFKA_VERSION
 
 RESULTS = ROOT / "bench" / "results"
 BROKER_SETTINGS = {"message.max.bytes": str(16 << 20), "num.network.threads": "2"}
+ROUNDS = 3
 
 
 def say(text: str) -> None:
@@ -32,55 +39,78 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--task", action="append", help="only this task (may be given again)")
     parser.add_argument("--client", action="append", help="only this client (may be given again)")
     parser.add_argument("--codec", action="append", help="only topics of this codec (may be given again)")
+    parser.add_argument("--size", action="append", type=int, help="only records of this size (may be given again)")
     parser.add_argument("--bootstrap-servers", help="a running cluster, instead of one started here")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for tables and chart")
+    parser.add_argument("--name", help="the files' name there ('bench', and 'quick' with --quick)")
     return parser.parse_args()
 
 
-def decoder_figures() -> str:
+def decoder_figures(quick: bool) -> str:
     """Run bench/decode.py, the decoder without a broker, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.decode"], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
-    )
+    command = [sys.executable, "-m", "bench.decode", *(["--quick"] if quick else [])]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         raise SystemExit(f"bench/decode.py failed:\n{done.stderr[-2000:]}")
     return done.stdout
 
 
-def run(chosen: Sequence[tasks.Task], options: argparse.Namespace, bootstrap_servers: str, rounds: int) -> list[Row]:
+def chosen(table: Iterable[tasks.Task], options: argparse.Namespace) -> list[tasks.Task]:
+    """The tasks that the options leave, with the clients and topics that they leave."""
+    found = []
+    for task in table:
+        if options.task and task.name not in options.task:
+            continue
+        found.append(
+            tasks.narrowed(
+                task,
+                lambda client: not options.client or client in options.client,
+                lambda topic: (
+                    (not options.codec or topic.codec in options.codec)
+                    and (not options.size or topic.size in options.size)
+                ),
+            )
+        )
+    return [task for task in found if task.topics and task.running]
+
+
+def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> list[Row]:
     """Fill what is read, then run row after row."""
-    codecs = options.codec or [topic.codec for task in chosen for topic in task.topics]
-    read = {topic for task in chosen if task.reads for topic in task.topics if topic.codec in codecs}
-    for topic in sorted(read, key=lambda t: t.name):
-        start = time.perf_counter()
+    start = time.perf_counter()
+    topics = {topic for task in table for topic in task.moved()}
+    for size in sorted({topic.size for topic in topics}):
+        store(max(topic.count for topic in topics if topic.size == size), size)
+    for topic in sorted({topic for task in table if task.reads for topic in task.moved()}, key=lambda t: t.name):
         fill(bootstrap_servers, topic)
-        say(f"filled {topic.count:,} records of {topic.title} in {time.perf_counter() - start:.1f} s")
+    say(f"made the records and filled the topics in {time.perf_counter() - start:.0f} s")
     runner = Runner(bootstrap_servers, say)
-    rows = []
-    for task in chosen:
-        clients = [client for client in task.clients if not options.client or client in options.client]
-        rows += [runner.run(task, topic, clients, rounds) for topic in task.topics if topic.codec in codecs]
-    return rows
+    return [runner.run(task, topic, rounds) for task in table for topic in task.topics]
 
 
 def main() -> None:
     """Run the benchmarks; the exit status is 1 if a client could not do its task."""
     options = arguments()
-    rounds = options.rounds or (1 if options.quick else 3)
-    table = tasks.quick() if options.quick else tasks.full()
-    chosen = [task for task in table if not options.task or task.name in options.task]
-    decoder = decoder_figures()
-    say(decoder)
-    if options.bootstrap_servers:
-        rows = run(chosen, options, options.bootstrap_servers, rounds)
-    else:
-        with ApacheKafka(heap="1g", full_jit=True, properties=BROKER_SETTINGS) as kafka:
-            rows = run(chosen, options, kafka.bootstrap_servers, rounds)
+    rounds = options.rounds or (1 if options.quick else ROUNDS)
+    table = chosen(tasks.quick() if options.quick else tasks.full(), options)
+    start = time.perf_counter()
+    decoder = decoder_figures(options.quick)
+    with storage():
+        if options.bootstrap_servers:
+            rows = run(table, options.bootstrap_servers, rounds)
+        else:
+            with ApacheKafka(heap="1g", full_jit=True, properties=BROKER_SETTINGS) as kafka:
+                rows = run(table, kafka.bootstrap_servers, rounds)
     command = " ".join(["python -m bench", *sys.argv[1:]])
-    report = markdown(rows, decoder, Circumstances(KAFKA_VERSION, rounds, command))
-    target = RESULTS / ("quick.md" if options.quick else "bench.md")
+    about = circumstances(rows, command, rounds, KAFKA_VERSION, time.perf_counter() - start)
+    report = markdown(rows, decoder, about)
+    target = options.results / (options.name or ("quick" if options.quick else "bench"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(report)
-    say(f"\n{report}\nwritten to {target.relative_to(ROOT)}")
+    target.with_suffix(".md").write_text(report)
+    draw(rows, target.with_suffix(".svg"))
+    save(target.with_suffix(".json"), Run(about, rows))
+    say(f"\n{report}\nwritten to {target}.md, .svg and .json")
+    for line in missed(rows):
+        say(f"missed: {line}")
     if any(row.failures for row in rows):
         raise SystemExit(1)
 

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import json
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Sequence
@@ -40,7 +41,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it. `seconds` are those in which `timed` of the records moved; `latencies_ms` is one a trip."""
+    """What came of it.
+
+    `seconds` are those in which `timed` of the records moved. `latencies_ms` has one a trip, `parts_ms` the medians of
+    what trips consist of.
+    """
 
     count: int
     timed: int
@@ -50,6 +55,7 @@ class Result:
     peak_mb: float
     version: str
     latencies_ms: list[float] = field(default_factory=list)
+    parts_ms: dict[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -67,7 +73,9 @@ class Watch:
         self._before = 0
         self._seconds = 0.0
         self._deadline = time.monotonic() + PATIENCE_S
+        self._timed: int | None = None
         self._latencies_ms: list[float] = []
+        self._parts_ms: dict[str, float] = {}
         self._usage: tuple[float, float] | None = None
 
     def start(self) -> None:
@@ -79,6 +87,7 @@ class Watch:
 
         Raises:
             TimeoutError: the rest did not come in a minute.
+            RuntimeError: all came at once.
         """
         if self.sums.count < self._wanted:
             if not self._started and self.sums.count:
@@ -86,6 +95,8 @@ class Watch:
             elif time.monotonic() > self._deadline:
                 raise TimeoutError(f"{self.sums.count} of {self._wanted} records came")
             return False
+        if not self._started:
+            raise RuntimeError(f"all {self.sums.count} records came at once, so that no time passed: use more of them")
         self.stop()
         return True
 
@@ -97,9 +108,19 @@ class Watch:
         """Tell how many records the broker has acknowledged: for tasks that write."""
         self.sums.count = count
 
-    def latency(self, seconds: Sequence[float]) -> None:
-        """Tell how long each trip took, those of the warm-up left out: for tasks that measure latency."""
+    def measured(self, timed: int, seconds: float) -> None:
+        """Tell what another program has counted and timed."""
+        self._timed, self._seconds = timed, seconds
+
+    def latency(self, seconds: Sequence[float], **parts: Sequence[float]) -> None:
+        """Tell how long each trip took, those of the warm-up left out: for tasks that measure latency.
+
+        Arguments:
+            seconds: of each trip.
+            parts: the seconds of parts of each trip, such as its way to the broker.
+        """
         self._latencies_ms = [round(trip * 1000, 4) for trip in seconds]
+        self._parts_ms = {name: round(statistics.median(times) * 1000, 4) for name, times in parts.items()}
 
     def used(self, cpu_seconds: float, peak_mb: float) -> None:
         """Tell what the task used, where it is not this process that does the work."""
@@ -112,13 +133,14 @@ class Watch:
         cpu_seconds, peak_mb = self._usage or own
         return Result(
             count=self.sums.count,
-            timed=self.sums.count - self._before,
+            timed=self.sums.count - self._before if self._timed is None else self._timed,
             seconds=self._seconds,
             checksum=self.sums.checksum,
             cpu_seconds=cpu_seconds,
             peak_mb=peak_mb,
             version=version,
             latencies_ms=self._latencies_ms,
+            parts_ms=self._parts_ms,
         )
 
 
@@ -133,9 +155,10 @@ def _peak_kib() -> int:
 
 def run(job: Job) -> Result:
     """Do the job in this process."""
+    from bench.roster import CLIENTS
     from bench.workload import Sums
 
-    module = importlib.import_module(f"bench.clients.{job.client.replace('-', '_')}")
+    module = importlib.import_module(f"bench.clients.{CLIENTS[job.client].module}")
     watch = Watch(job, Sums(job.size))
     getattr(module, job.task.replace("-", "_"))(job, watch)
     return watch.result(module.VERSION)

@@ -2,91 +2,95 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from bench.circumstances import Circumstances
+from bench.figures import FIGURES, Figure, Row, reached
 from bench.job import Result
-from bench.runner import Row
+from bench.roster import CLIENTS
 
-TITLES = {
-    "ours": "kafka-columnar",
-    "confluent": "confluent-kafka",
-    "kafka-python": "kafka-python",
-    "aiokafka": "aiokafka",
-    "kafkarrow": "kafkarrow",
-    "spark-ours": "kafka-columnar",
-    "spark-connector": "Spark's connector",
-    "raw-socket": "raw socket, not decoded",
+HEADINGS = {"rate": "Records a second", "latency": "Milliseconds", "peak": "Memory"}
+NOTES = {
+    "rate": "Millions of records a second: the median of the rounds, the lowest and the highest.",
+    "latency": "The median and the 99th percentile of a round's trips: the median of the rounds, and their spread.",
+    "peak": "The largest resident memory of the process, everyone with their defaults.",
 }
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """What the figures depend on."""
-
-    kafka_version: str
-    rounds: int
-    command: str
+MISSED = "**missed**"
 
 
 def markdown(rows: Sequence[Row], decoder: str, about: Circumstances) -> str:
     """Return the whole report."""
-    return "\n".join([*_heading(rows, about), *_table(rows), "", "## The decoder alone", "", decoder.strip(), ""])
+    decoding = ["## The decoder alone", "", "```", decoder.strip(), "```", ""]
+    return "\n".join(["# Benchmarks", "", *about.lines(), "", *_reading(), "", *tables(rows), *decoding])
 
 
-def _heading(rows: Sequence[Row], about: Circumstances) -> list[str]:
-    """The machine, the versions and the command."""
-    versions = {
-        TITLES[client]: results[0].version
-        for row in rows
-        for client, results in row.results.items()
-        if results and results[0].version != "-"
-    }
-    return [
-        "# Benchmarks",
-        "",
-        f"- Command: `{about.command}`; {about.rounds} rounds, each client in turn, each in a fresh process",
-        f"- Broker: Apache Kafka {about.kafka_version}, one node, on the same machine",
-        f"- Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
-        f"- Python {platform.python_version()}",
-        f"- Clients: {', '.join(f'{name} {version}' for name, version in sorted(versions.items()))}",
-        "",
-        "Millions of records a second: the median of the rounds, with the lowest and the highest. The ratio is",
-        "kafka-columnar's median divided by the client's. Peak is the largest resident memory of the process. Records",
-        "are counted and summed up in each run, and what was written is read back.",
-        "",
-    ]
-
-
-def _table(rows: Sequence[Row]) -> list[str]:
-    lines = [
-        "| task | records | client | million/s | lowest - highest | ratio | CPU s | peak MB |",
-        "|---|---|---|---:|---:|---:|---:|---:|",
-    ]
-    for row in rows:
-        for client, results in row.results.items():
-            lines.append(f"| {row.task.title} | {row.topic.title} | {TITLES[client]} | {_cells(row, results)} |")
-        for client, error in row.failures.items():
-            lines.append(f"| {row.task.title} | {row.topic.title} | {TITLES[client]} | failed: {error} | | | | |")
+def tables(rows: Sequence[Row]) -> list[str]:
+    """The lines of a table for each measure."""
+    lines = []
+    for measure, figures in FIGURES.items():
+        chosen = [row for row in rows if row.measure == measure]
+        if chosen:
+            lines += [f"## {HEADINGS[measure]}", "", NOTES[measure], "", *_table(chosen, figures), ""]
     return lines
 
 
-def _cells(row: Row, results: Sequence[Result]) -> str:
-    if row.task.measure == "latency":
-        trips = [statistics.median(result.latencies_ms) for result in results]
-        return f"{statistics.median(trips):.3f} ms | {min(trips):.3f} - {max(trips):.3f} | | |"
-    rates = [result.rate / 1e6 for result in results]
-    ours = row.results.get(row.task.clients[0])
-    ratio = f"{median_rate(ours) / median_rate(results):.2f}" if ours and results is not ours else ""
-    cpu = statistics.median(result.cpu_seconds for result in results)
-    peak = max(result.peak_mb for result in results)
-    spread = f"{min(rates):.3f} - {max(rates):.3f}"
-    return f"{statistics.median(rates):.3f} | {spread} | {ratio} | {cpu:.1f} | {peak:.0f}"
+def missed(rows: Sequence[Row]) -> list[str]:
+    """A line for each figure that is not what was asked."""
+    return [
+        f"{row.task}, {row.records}: {ratio:.2f} times {CLIENTS[target.client].title} ({target.figure}), "
+        f"asked {target.ratio:g}"
+        for row in rows
+        for figure in FIGURES[row.measure]
+        for target in row.targets
+        if target.figure == figure.name
+        and (ratio := row.ratio(target.client, figure)) is not None
+        and not reached(ratio, target)
+    ]
 
 
-def median_rate(results: Sequence[Result]) -> float:
-    """The median of the rounds, in records a second."""
-    return statistics.median(result.rate for result in results)
+def _reading() -> list[str]:
+    return [
+        "The ratio says how many times better kafka-columnar is: more records, less time, less memory. The clients run",
+        "in turn, each time in a fresh process. Records are counted and summed up, and what was written is read back.",
+    ]
+
+
+def _table(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
+    """One line a row, client and figure."""
+    extra = figures[0].name == "rate"
+    more = (" CPU s a million |", "---:|") if extra else ("", "")
+    lines = [
+        f"| task | records | client | {figures[0].unit} | lowest - highest | ratio | asked |{more[0]}",
+        f"|---|---|---|---:|---:|---:|---:|{more[1]}",
+    ]
+    for row in rows:
+        for client in row.clients:
+            for figure in figures:
+                if client in row.results:
+                    cells = _cells(row, client, figure)
+                    if extra:
+                        cells.append(_processor_time(row.results[client]))
+                    lines.append(f"| {' | '.join(cells)} |")
+        for client, error in row.failures.items():
+            empty = " | " * (4 if extra else 3)
+            lines.append(f"| {row.title} | {row.records} | {CLIENTS[client].title} | failed: {error} {empty} |")
+    return lines
+
+
+def _cells(row: Row, client: str, figure: Figure) -> list[str]:
+    results = row.results[client]
+    values = [figure.of(result) for result in results]
+    median, low, high = (f"{value:.{figure.digits}f}" for value in (figure.median(results), min(values), max(values)))
+    title = row.title if len(FIGURES[row.measure]) == 1 else f"{row.title}, {figure.name}"
+    ratio, target = row.ratio(client, figure), row.target(client, figure)
+    told = "" if ratio is None else f"{ratio:.2f}"
+    asked = "" if target is None else f"{target.ratio:g}"
+    if ratio is not None and target is not None and not reached(ratio, target):
+        asked += f" {MISSED}"
+    return [title, row.records, CLIENTS[client].title, median, f"{low} - {high}", told, asked]
+
+
+def _processor_time(results: Sequence[Result]) -> str:
+    """The processor's seconds for a million records, of the whole process."""
+    return f"{statistics.median(result.cpu_seconds / result.count * 1e6 for result in results):.1f}"

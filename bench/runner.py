@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bench import ROOT
+from bench.figures import FIGURES, Row
 from bench.job import Job, Result
-from bench.tasks import PEERS_WITH_FOLDER, UNCHECKED, Task
+from bench.roster import CLIENTS, process_environment
+from bench.tasks import Task
 from bench.topics import PARTITIONS, Topic
 from bench.workload import Sums, expected
-from harness.peers import peers_environment
 from harness.topics import create_topic, delete_topics, new_topic_name
 
-VERIFY_TIMEOUT_S = 300
-VERIFIER = "confluent"
-"""The client that reads back what was written."""
+VERIFY_TIMEOUT_S = 120
+VERIFIERS = ("confluent", "ours")
+"""Who reads back what was written: in the first round somebody whom everybody trusts, then the quicker one."""
 
 
 class WrongAnswer(RuntimeError):
     """A client lost, doubled or changed records."""
 
 
-@dataclass
-class Row:
-    """The results of one task on one topic: a list a client, one result a round."""
-
-    task: Task
-    topic: Topic
-    results: dict[str, list[Result]] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+class JobFailed(RuntimeError):
+    """A client's process failed; the message is the last line of what it said."""
 
 
 @dataclass
@@ -46,47 +39,51 @@ class Runner:
     say: Callable[[str], None]
     _expected: dict[tuple[int, int], Sums] = field(default_factory=dict)
 
-    def run(self, task: Task, topic: Topic, clients: Sequence[str], rounds: int) -> Row:
+    def run(self, task: Task, topic: Topic, rounds: int) -> Row:
         """Run one row. A client that fails is left out of the following rounds, and named in the row.
 
         Raises:
             WrongAnswer: a client came to other records than those that were produced.
         """
-        row = Row(task, topic)
+        row = Row(task.name, task.title, topic.title, task.measure, task.clients, task.targets)
         for number in range(1, rounds + 1):
-            for client in clients:
+            for client in task.running:
                 if client in row.failures:
                     continue
                 try:
-                    result = self._read(task, topic, client) if task.reads else self._write(task, topic, client)
+                    result = self._once(task, task.topic_for(client, topic), client, number)
                 except JobFailed as error:
                     row.failures[client] = str(error)
-                    self.say(f"{task.name:14}{topic.title:22}{client:16}failed: {error}")
+                    self.say(f"{task.name:17}{topic.title:22}{client:16}failed: {error}")
                     continue
                 row.results.setdefault(client, []).append(result)
-                figure = f"{result.rate / 1e6:7.3f} million/s"
-                if task.measure == "latency":
-                    figure = f"{statistics.median(result.latencies_ms):7.3f} ms"
-                line = f"{task.name:14}{topic.title:22}{client:16}round {number}  {figure}"
-                self.say(f"{line}  {result.peak_mb:6.0f} MB")
+                figures = "  ".join(f"{each.of(result):9.3f} {each.unit}" for each in FIGURES[task.measure])
+                self.say(f"{task.name:17}{topic.title:22}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
         return row
 
-    def _read(self, task: Task, topic: Topic, client: str) -> Result:
-        result = self._job(task.name, client, topic, topic.name, task.timeout_s)
-        self._check(result, topic, client, client not in UNCHECKED)
-        return result
-
-    def _write(self, task: Task, topic: Topic, client: str) -> Result:
-        """Write to a new topic, and read back what came of it with a client that everybody trusts."""
+    def _once(self, task: Task, topic: Topic, client: str, number: int) -> Result:
+        """Do a task once and check what came of it."""
+        if task.use == "read":
+            result = self._job(task.name, client, topic, topic.name, task.timeout_s)
+            self._check(result, topic, client, CLIENTS[client].sums)
+            return result
         name = new_topic_name("bench-out")
         create_topic(self.bootstrap_servers, name, PARTITIONS)
         try:
             result = self._job(task.name, client, topic, name, task.timeout_s)
-            self._check(result, topic, client, False)
-            self._check(self._job("poll", VERIFIER, topic, name, VERIFY_TIMEOUT_S), topic, client, True)
+            self._check(result, topic, client, task.use == "trips")
+            if task.use == "write":
+                self._read_back(topic, name, client, number)
             return result
         finally:
             delete_topics(self.bootstrap_servers, [name])
+
+    def _read_back(self, topic: Topic, name: str, client: str, number: int) -> None:
+        """Check what lies on the broker. What Kafka's own tool writes has no keys and values that it draws by lot."""
+        verifier = VERIFIERS[min(number, len(VERIFIERS)) - 1]
+        sums = CLIENTS[client].sums
+        seen = self._job("poll" if sums else "count", verifier, topic, name, VERIFY_TIMEOUT_S)
+        self._check(seen, topic, client, sums)
 
     def _check(self, result: Result, topic: Topic, client: str, sums: bool) -> None:
         key = (topic.count, topic.size)
@@ -99,8 +96,8 @@ class Runner:
 
     def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float) -> Result:
         job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec)
-        environment = peers_environment() if client in PEERS_WITH_FOLDER else dict(os.environ)
         command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
+        environment = process_environment(CLIENTS[client])
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
@@ -110,7 +107,3 @@ class Runner:
         if done.returncode:
             raise JobFailed(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no word")
         return Result(**json.loads(done.stdout.splitlines()[-1]))
-
-
-class JobFailed(RuntimeError):
-    """A client's process failed; the message is the last line of what it said."""

@@ -1,76 +1,258 @@
-"""What is measured: tasks, the topics they are done on, and who does them. The table grows here."""
+"""What is measured: tasks, the topics they are done on, who does them, and what is asked. The table grows here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from bench.figures import Measure, Target
 from bench.topics import CODECS, Topic
 
-Measure = Literal["rate", "latency", "peak"]
-"""Records a second; milliseconds a trip; megabytes of memory."""
+Use = Literal["read", "write", "trips"]
+"""Topics are read as they were filled, or new ones are written to and read back, or both at once, record by record."""
+SPARK_TIMEOUT_S = 600
+TRIPS = 2_200
+"""Round trips, with those that are warm-up."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A row, or several, of the tables.
+    """A row of the tables, or several: one a topic.
 
-    `reads` tells whether the topics are read, or named so that the same records are written to new ones. `clients`
-    names modules of `bench.clients`; the first is ours, and the ratios are those of the first to each other.
+    Arguments:
+        name: of the function of a client's module that does it, with hyphens.
+        title: in the tables.
+        clients: names in `bench.roster`; the first is ours, and the ratios are its to each other.
+        topics: what is read, or named so that the same records are written to new topics.
+        use: of the topics.
+        measure: which figures count.
+        targets: what is asked of ours against the others.
+        shorter: what slow clients do instead: fewer of the same records, so that a round does not wait for them. A rate
+            does not depend on it, as nobody gets faster by the second million.
+        timeout_s: after which a process has failed.
+        absent: clients that are left out of this run.
     """
 
     name: str
     title: str
     clients: tuple[str, ...]
     topics: tuple[Topic, ...] = field(repr=False)
-    reads: bool = True
+    use: Use = "read"
     measure: Measure = "rate"
-    timeout_s: float = 300
+    targets: tuple[Target, ...] = ()
+    shorter: Mapping[str, Topic] = field(default_factory=dict, repr=False)
+    timeout_s: float = 120
+    absent: frozenset[str] = frozenset()
+
+    @property
+    def reads(self) -> bool:
+        """Whether it needs topics that are filled."""
+        return self.use == "read"
+
+    def topic_for(self, client: str, topic: Topic) -> Topic:
+        """What a client does in the place of `topic`."""
+        return self.shorter.get(client, topic)
+
+    def moved(self) -> set[Topic]:
+        """The topics that are read or written to, by whomever."""
+        return {self.topic_for(client, topic) for client in self.running for topic in self.topics}
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The clients that are to be run."""
+        return tuple(client for client in self.clients if client not in self.absent)
 
 
-PEERS_WITH_FOLDER = {"kafka-python", "kafkarrow"}
-"""Those that are not in the environment of this package."""
-UNCHECKED = {"raw-socket"}
-"""Those that decode nothing, so that there is nothing to sum up."""
+def narrowed(task: Task, wants_client: Callable[[str], bool], wants_topic: Callable[[Topic], bool]) -> Task:
+    """Return a task with only the clients and topics that are wanted."""
+    absent = frozenset(client for client in task.clients if not wants_client(client))
+    return replace(task, absent=absent, topics=tuple(filter(wants_topic, task.topics)))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many records each kind of task moves; the defaults are those of `make bench`."""
+
+    columns: int = 2_000_000
+    large: int = 500_000
+    records: int = 1_000_000
+    written: int = 1_000_000
+    slow: int = 200_000
+    trips: int = TRIPS
+    streamed: int = 2_000
+    codecs: tuple[str, ...] = CODECS
+
+
+QUICK = Sizes(
+    columns=300_000,
+    large=100_000,
+    records=100_000,
+    written=50_000,
+    slow=20_000,
+    trips=300,
+    streamed=320,
+    codecs=("none", "lz4"),
+)
 
 
 def full() -> list[Task]:
     """The tasks of `make bench`."""
-    small = {codec: Topic(codec, 100, 2_000_000) for codec in CODECS}
-    large = {codec: Topic(codec, 1000, 500_000) for codec in ("none", "lz4")}
-    columns = tuple(small.values()) + tuple(large.values())
-    written = (Topic("none", 100, 500_000), Topic("lz4", 100, 500_000))
-    spark = _spark((small["none"], large["none"]), small["none"], Topic("none", 100, 1_000_000))
-    return _tasks(columns, (small["none"],), written) + spark
+    return _tasks(Sizes())
 
 
 def quick() -> list[Task]:
     """The tasks of `make bench-quick`: the same, small. It shows that everything works, not how fast it is."""
-    topics = (Topic("none", 100, 300_000), Topic("lz4", 100, 300_000))
-    spark = _spark(topics[:1], topics[0], Topic("none", 100, 50_000))
-    return _tasks(topics, topics[:1], (Topic("none", 100, 50_000),)) + spark
+    return _tasks(QUICK)
 
 
-def _tasks(columns: tuple[Topic, ...], records: tuple[Topic, ...], written: tuple[Topic, ...]) -> list[Task]:
-    everyone = ("ours", "confluent", "kafka-python", "aiokafka")
-    with_callbacks = ("ours", "confluent", "kafka-python")
+def _tasks(sizes: Sizes) -> list[Task]:
+    return [*_columns(sizes), *_records(sizes), *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes)]
+
+
+def _columns(sizes: Sizes) -> list[Task]:
+    """`poll_arrow`, on each codec."""
+    clients = ("ours", "confluent", "raw-socket")
+    task = Task("poll-arrow", "`poll_arrow()`", clients, ())
+    everyone = ("ours", "confluent", "kafkarrow", "java", "raw-socket")
+    asked = {"none": 6.0, "gzip": 3.0}
+    rows = []
+    for codec in sizes.codecs:
+        targets = [Target("confluent", asked.get(codec, 5.0))]
+        if codec == "none":
+            targets.append(Target("raw-socket", 0.55))
+        topics = (Topic(codec, 100, sizes.columns),)
+        who = everyone if codec == "none" else clients
+        rows.append(replace(task, clients=who, topics=topics, targets=tuple(targets)))
+    large = tuple(Topic(codec, 1000, sizes.large) for codec in ("none", "lz4"))
+    return [*rows, replace(task, topics=large, targets=(Target("confluent", 3.0),))]
+
+
+def _records(sizes: Sizes) -> list[Task]:
+    """What gives an object a record."""
+    topics = (Topic("none", 100, sizes.records),)
+    slow = {name: Topic("none", 100, sizes.slow) for name in ("kafka-python", "ours-plain")}
+    against_python = Target("kafka-python", 4.0)
+    many = (Target("confluent", 1.3), Target("kafka-python", 6.0))
+    row = Task("poll", "`poll()`", ("ours", "confluent", "kafka-python", "java"), topics, targets=many, shorter=slow)
     return [
-        Task("poll-arrow", "`poll_arrow()`", ("ours", "confluent", "kafkarrow", "raw-socket"), columns[:1]),
-        Task("poll-arrow", "`poll_arrow()`", ("ours", "confluent", "raw-socket"), columns[1:]),
-        Task("poll", "`poll()`", everyone, records),
-        Task("iterate", "`for record in consumer`", everyone, records),
-        Task("send", "`send()` with futures", everyone, written, reads=False),
-        Task("send-callback", "`send()` with callbacks", with_callbacks, written[:1], reads=False),
-        Task("send-arrow", "`send_arrow()`", ("ours", "confluent"), written, reads=False),
+        row,
+        replace(row, title="`poll()`, not compiled", clients=("ours-plain", "kafka-python"), targets=(_plain(),)),
+        Task(
+            "iterate",
+            "`for record in consumer`",
+            ("ours", "confluent", "kafka-python"),
+            topics,
+            targets=(against_python,),
+            shorter=slow,
+        ),
+        Task("getmany", "asyncio `getmany()`", ("ours-async", "aiokafka"), topics, targets=(Target("aiokafka", 1.3),)),
+        Task(
+            "iterate-async",
+            "asyncio `async for`",
+            ("ours-async", "aiokafka"),
+            topics,
+            targets=(Target("aiokafka", 2.0),),
+        ),
     ]
 
 
-def _spark(noop: tuple[Topic, ...], parquet: Topic, written: Topic) -> list[Task]:
-    clients = ("spark-ours", "spark-connector")
-    few = Topic("none", 100, 2_000)
+def _plain() -> Target:
+    return Target("kafka-python", 0.7)
+
+
+def _written(sizes: Sizes) -> list[Task]:
+    """What writes."""
+    plain, packed = (Topic(codec, 100, sizes.written) for codec in ("none", "lz4"))
+    slow = {name: Topic("none", 100, sizes.slow) for name in ("kafka-python", "aiokafka")}
+    asked = (Target("confluent", 1.2), Target("kafka-python", 8.0))
+    send = Task(
+        "send",
+        "`send()` with futures",
+        ("ours", "confluent", "kafka-python", "java"),
+        (plain,),
+        use="write",
+        targets=asked,
+        shorter=slow,
+    )
+    arrow = (Target("confluent", 4.0), Target("java", 1.0))
     return [
-        Task("spark-noop", "Spark, read to `noop`", clients, noop, timeout_s=600),
-        Task("spark-parquet", "Spark, read to Parquet", clients, (parquet,), timeout_s=600),
-        Task("spark-write", "Spark, write", clients, (written,), reads=False, timeout_s=600),
-        Task("spark-stream", "Spark, a trigger of a stream", clients, (few,), measure="latency", timeout_s=600),
+        send,
+        replace(send, clients=("ours", "confluent", "java"), topics=(packed,), targets=asked[:1]),
+        replace(send, name="send-callback", title="`send()` with callbacks", clients=send.clients[:3]),
+        replace(
+            send,
+            name="send-async",
+            title="asyncio `send()`",
+            clients=("ours-async", "aiokafka"),
+            targets=(Target("aiokafka", 3.0),),
+        ),
+        replace(
+            send,
+            name="send-arrow",
+            title="`send_arrow()`",
+            clients=("ours", "confluent", "java"),
+            topics=(plain, packed),
+            targets=arrow,
+        ),
+    ]
+
+
+def _trips(sizes: Sizes) -> list[Task]:
+    """A record there and back, and only then the next."""
+    targets = (Target("confluent", 1.0, "median"), Target("confluent", 1.0, "p99"))
+    sync = Task(
+        "round-trip",
+        "round trip",
+        ("ours", "confluent", "kafka-python"),
+        (Topic("none", 100, sizes.trips),),
+        use="trips",
+        measure="latency",
+        targets=targets,
+    )
+    clients = ("ours-async", "confluent", "aiokafka")
+    return [sync, replace(sync, name="round-trip-async", title="round trip, asyncio", clients=clients)]
+
+
+def _memory(sizes: Sizes) -> list[Task]:
+    """The largest resident memory while consuming, everyone with their defaults."""
+    topics = (Topic("none", 100, sizes.records), Topic("lz4", 1000, sizes.large))
+    lean = Task(
+        "memory",
+        "memory, `poll()`",
+        ("ours", "confluent"),
+        topics,
+        measure="peak",
+        targets=(Target("confluent", 1.0, "peak"),),
+    )
+    return [lean, replace(lean, name="memory-arrow", title="memory, `poll_arrow()`")]
+
+
+def _spark(sizes: Sizes) -> list[Task]:
+    """Our source and sink, and Spark's own."""
+    clients = ("spark-ours", "spark-connector")
+    small, large = Topic("none", 100, sizes.columns), Topic("none", 1000, sizes.large)
+    other = clients[1]
+
+    def asked(ratio: float, figure: str = "rate") -> tuple[Target, ...]:
+        return (Target(other, ratio, figure),)
+
+    noop = Task(
+        "spark-noop", "Spark, to `noop`", clients, (small, large), targets=asked(3.0), timeout_s=SPARK_TIMEOUT_S
+    )
+    stream = replace(
+        noop, name="spark-stream", title="Spark, a micro-batch", topics=(Topic("none", 100, sizes.streamed),)
+    )
+    return [
+        noop,
+        replace(noop, name="spark-parquet", title="Spark, to Parquet", topics=(small,), targets=asked(2.0)),
+        replace(
+            noop,
+            name="spark-write",
+            title="Spark, write",
+            topics=(Topic("none", 100, sizes.written),),
+            use="write",
+            targets=asked(1.5),
+        ),
+        replace(stream, measure="latency", targets=asked(1.0, "median")),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.workload import make_key, make_value
+from bench.workload import make_records
 
 PARTITIONS = 4
 CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
@@ -12,7 +12,7 @@ CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic with the records 0 to `count`, keys spread over the partitions."""
+    """A topic with the first `count` records of a size, spread over the partitions by their keys."""
 
     codec: str
     size: int
@@ -45,18 +45,18 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
             "batch.size": 262144,
             "batch.num.messages": 100000,
             "queue.buffering.max.messages": 1000000,
+            "delivery.report.only.error": True,
             "partitioner": "murmur2",
             "on_delivery": lambda error, message: failures.append(error) if error else None,
         }
     )
-    for number in range(topic.count):
+    keys, values = make_records(topic.count, topic.size)
+    for key, value in zip(keys, values, strict=True):
         while True:
             try:
-                producer.produce(topic.name, make_value(number, topic.size), make_key(number))
+                producer.produce(topic.name, value, key)
                 break
-            except BufferError:  # compressing takes longer than making the records
+            except BufferError:  # compressing takes longer than handing over the records
                 producer.poll(0.1)
-        if not number % 50_000:
-            producer.poll(0)
     if producer.flush(120) or failures:
         raise RuntimeError(f"{topic.name} could not be filled: {failures[:1] or 'time is up'}")

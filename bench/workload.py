@@ -3,14 +3,22 @@
 Every value has the same size and every key 8 bytes. The sum is a sum of columns of 32-bit words, whatever the order in
 which the records come: it costs about 15 ns a record, the same for all clients, and is counted in their time, as a
 program that uses a record touches its bytes too.
+
+Making a record costs more than sending it. So a run makes all of them once (`store`), into two files of a folder that
+its processes find by an environment variable; without one, records are made as they are asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +26,8 @@ import numpy as np
 KEY_SIZE = 8
 FOLD = 64
 """How many records are added up side by side: long rows let the addition run at memory speed."""
+CHUNK = 100_000
+FOLDER_VARIABLE = "KAFKA_BENCH_RECORDS"
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 
@@ -46,7 +56,58 @@ def make_key(number: int) -> bytes:
 
 def make_records(count: int, size: int) -> tuple[list[bytes], list[bytes]]:
     """Return the keys and the values of a workload."""
-    return [make_key(i) for i in range(count)], [make_value(i, size) for i in range(count)]
+    keys, values = packed_records(count, size)
+    return _cut(keys, KEY_SIZE), _cut(values, size)
+
+
+def packed_records(count: int, size: int) -> tuple[bytes, bytes]:
+    """Return the keys end to end, and the values end to end: from the files, if those are long enough."""
+    keys, values = stored_files(size)
+    if keys.is_file() and keys.stat().st_size >= count * KEY_SIZE:
+        return _beginning(keys, count * KEY_SIZE), _beginning(values, count * size)
+    return _packed(0, count, size)
+
+
+@contextmanager
+def storage() -> Iterator[None]:
+    """A folder for records, for this process and those that it starts, for as long as the context lasts."""
+    with tempfile.TemporaryDirectory(prefix="kafka-bench-") as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        try:
+            yield
+        finally:
+            del os.environ[FOLDER_VARIABLE]
+
+
+def store(count: int, size: int) -> None:
+    """Make the records, with all cores, and keep them in the folder of `storage`."""
+    starts = range(0, count, CHUNK)
+    stops = [min(start + CHUNK, count) for start in starts]
+    keys_file, values_file = stored_files(size)
+    with ProcessPoolExecutor() as pool, keys_file.open("wb") as keys, values_file.open("wb") as values:
+        for some_keys, some_values in pool.map(_packed, starts, stops, [size] * len(stops)):
+            keys.write(some_keys)
+            values.write(some_values)
+
+
+def stored_files(size: int) -> tuple[Path, Path]:
+    """The files with the keys and the values of a size, whether they exist or not."""
+    folder = Path(os.environ.get(FOLDER_VARIABLE) or os.devnull)
+    return folder / f"{size}.keys", folder / f"{size}.values"
+
+
+def _packed(start: int, stop: int, size: int) -> tuple[bytes, bytes]:
+    numbers = range(start, stop)
+    return b"".join(map(make_key, numbers)), b"".join([make_value(number, size) for number in numbers])
+
+
+def _cut(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def _beginning(file: Path, length: int) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(length)
 
 
 @dataclass
@@ -108,7 +169,5 @@ def _data_of(column: Any) -> Any:
 def expected(count: int, size: int) -> Sums:
     """Return the sums of the whole workload."""
     sums = Sums(size)
-    for start in range(0, count, 100_000):
-        numbers = range(start, min(start + 100_000, count))
-        sums.add([make_key(i) for i in numbers], [make_value(i, size) for i in numbers])
+    sums.add_buffers(count, *packed_records(count, size))
     return sums

@@ -7,9 +7,11 @@ import importlib
 from typing import Any
 
 from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.trips import Pairs, async_round_trips
 from bench.workload import make_records
 
 peer: Any = importlib.import_module("aiokafka")
+POLL_RECORDS = 10_000
 VERSION = str(peer.__version__)
 
 
@@ -19,7 +21,7 @@ def _consumer(job: Job) -> Any:
         auto_offset_reset="earliest",
         enable_auto_commit=False,
         group_id=None,
-        max_poll_records=BATCH_RECORDS,
+        max_poll_records=POLL_RECORDS,
         fetch_max_bytes=FETCH_BYTES,
         max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
     )
@@ -27,7 +29,7 @@ def _consumer(job: Job) -> Any:
     return consumer
 
 
-def poll(job: Job, watch: Watch) -> None:
+def getmany(job: Job, watch: Watch) -> None:
     """`getmany()`."""
 
     async def read() -> None:
@@ -41,7 +43,7 @@ def poll(job: Job, watch: Watch) -> None:
     asyncio.run(read())
 
 
-def iterate(job: Job, watch: Watch) -> None:
+def iterate_async(job: Job, watch: Watch) -> None:
     """`async for`."""
 
     async def read() -> None:
@@ -65,7 +67,7 @@ def iterate(job: Job, watch: Watch) -> None:
     asyncio.run(read())
 
 
-def send(job: Job, watch: Watch) -> None:
+def send_async(job: Job, watch: Watch) -> None:
     """`send()` and its future."""
     keys, values = make_records(job.count, job.size)
 
@@ -89,3 +91,29 @@ def send(job: Job, watch: Watch) -> None:
         await producer.stop()
 
     asyncio.run(write())
+
+
+def round_trip_async(job: Job, watch: Watch) -> None:
+    """One record under way."""
+
+    async def travel() -> None:
+        servers = {"bootstrap_servers": job.bootstrap_servers}
+        producer = peer.AIOKafkaProducer(**servers, linger_ms=0, acks="all", enable_idempotence=True)
+        consumer = peer.AIOKafkaConsumer(
+            **servers, auto_offset_reset="earliest", enable_auto_commit=False, group_id=None
+        )
+        consumer.assign([peer.TopicPartition(job.topic, 0)])
+        await producer.start()
+        await consumer.start()
+
+        async def receive() -> Pairs:
+            found = await consumer.getmany(timeout_ms=1000)
+            return [(record.key, record.value) for records in found.values() for record in records]
+
+        await async_round_trips(
+            job, watch, lambda key, value: producer.send_and_wait(job.topic, value, key, partition=0), receive
+        )
+        await consumer.stop()
+        await producer.stop()
+
+    asyncio.run(travel())

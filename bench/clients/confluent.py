@@ -6,47 +6,67 @@ from typing import Any
 
 import confluent_kafka
 
-from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.job import BATCH_BYTES, BATCH_RECORDS, LINGER_MS, PATIENCE_S, Job, Watch
+from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 
-VERSION = str(confluent_kafka.__version__)
+VERSION = f"{confluent_kafka.__version__} (librdkafka {confluent_kafka.libversion()[0]})"
+CONSUME = 1_000
+FAST: dict[str, Any] = {
+    "enable.auto.offset.store": False,
+    "queued.min.messages": 30_000,
+    "fetch.queue.backoff.ms": 1,
+}
+"""Larger fetches and longer queues make it slower: its records then lie in more memory than the caches hold. With its
+default of a second as back-off it stands still whenever a queue is full."""
 
 
-def _consumer(job: Job) -> Any:
-    consumer = confluent_kafka.Consumer(
-        {
-            "bootstrap.servers": job.bootstrap_servers,
-            "group.id": "bench",
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "fetch.max.bytes": FETCH_BYTES,
-            "receive.message.max.bytes": FETCH_BYTES + (1 << 20),
-            "max.partition.fetch.bytes": PARTITION_FETCH_BYTES,
-            "queued.min.messages": 500_000,
-            "queued.max.messages.kbytes": 262144,
-        }
-    )
+def _consumer(job: Job, partitions: int = 0, **settings: Any) -> Any:
+    """A consumer that reads from the beginning, without a group; `partitions` 0 is all."""
+    required = {"bootstrap.servers": job.bootstrap_servers, "group.id": "bench", "enable.auto.commit": False}
+    consumer = confluent_kafka.Consumer(required | settings)
     offset = confluent_kafka.OFFSET_BEGINNING
-    consumer.assign([confluent_kafka.TopicPartition(job.topic, p, offset) for p in range(job.partitions)])
+    chosen = range(partitions or job.partitions)
+    consumer.assign([confluent_kafka.TopicPartition(job.topic, partition, offset) for partition in chosen])
     return consumer
 
 
 def poll(job: Job, watch: Watch) -> None:
     """Lists of messages."""
-    consumer = _consumer(job)
-    while not watch.done():
-        messages = consumer.consume(BATCH_RECORDS, 1.0)
-        watch.sums.add([m.key() for m in messages], [m.value() for m in messages])
-    consumer.close()
+    _poll(job, watch, _consumer(job, **FAST))
 
 
 poll_arrow = poll
 """It has no columns: its best is what the columns are compared with."""
 
 
+def memory(job: Job, watch: Watch) -> None:
+    """Lists of messages, with the defaults."""
+    _poll(job, watch, _consumer(job))
+
+
+memory_arrow = memory
+
+
+def _poll(job: Job, watch: Watch, consumer: Any) -> None:
+    while not watch.done():
+        # It waits until it has as many as it was asked for: asking for more than there are would be waiting in vain.
+        messages = consumer.consume(min(CONSUME, job.count - watch.sums.count), 1.0)
+        watch.sums.add([m.key() for m in messages], [m.value() for m in messages])
+    consumer.close()
+
+
+def count(job: Job, watch: Watch) -> None:
+    """Count messages, whatever they are."""
+    consumer = _consumer(job, **FAST)
+    while not watch.done():
+        watch.sums.count += len(consumer.consume(CONSUME, 0.1))
+    consumer.close()
+
+
 def iterate(job: Job, watch: Watch) -> None:
     """One message after the other."""
-    consumer = _consumer(job)
+    consumer = _consumer(job, **FAST)
     keys: list[bytes] = []
     values: list[bytes] = []
     left = job.count
@@ -107,3 +127,33 @@ def send(job: Job, watch: Watch) -> None:
 
 send_callback = send
 send_arrow = send
+
+
+def round_trip(job: Job, watch: Watch) -> None:
+    """One record under way."""
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": job.bootstrap_servers, "linger.ms": 0, "acks": "all", "enable.idempotence": True}
+    )
+    consumer = _consumer(job, 1)
+    delivered: list[object] = []
+
+    def on_delivery(error: object, message: object) -> None:
+        delivered.append(error or message)
+
+    def send(key: bytes, value: bytes) -> None:
+        producer.produce(job.topic, value, key, 0, on_delivery=on_delivery)
+        while not delivered:
+            producer.poll(PATIENCE_S)
+        if isinstance(delivered.pop(), confluent_kafka.KafkaError):
+            raise RuntimeError("a record was not delivered")
+
+    def receive() -> Pairs:
+        message = consumer.poll(1.0)
+        return [(message.key(), message.value())] if message is not None else []
+
+    round_trips(job, watch, send, receive)
+    consumer.close()
+
+
+round_trip_async = round_trip
+"""It has no asyncio that is as quick."""

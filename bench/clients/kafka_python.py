@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, PATIENCE_S, Job, Watch
+from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 
 peer: Any = importlib.import_module("kafka")
 VERSION = str(peer.__version__)
+POLL_RECORDS = 10_000
 if hasattr(peer, "_variant"):
     raise ImportError("this is not kafka-python: its folder has to come first in PYTHONPATH")
 
@@ -20,7 +22,7 @@ def _consumer(job: Job) -> Any:
         auto_offset_reset="earliest",
         enable_auto_commit=False,
         group_id=None,
-        max_poll_records=BATCH_RECORDS,
+        max_poll_records=POLL_RECORDS,
         fetch_max_bytes=FETCH_BYTES,
         max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
     )
@@ -77,3 +79,21 @@ def send(job: Job, watch: Watch) -> None:
 
 
 send_callback = send
+
+
+def round_trip(job: Job, watch: Watch) -> None:
+    """One record under way."""
+    servers = {"bootstrap_servers": job.bootstrap_servers}
+    producer = peer.KafkaProducer(**servers, linger_ms=0, acks="all")
+    consumer = peer.KafkaConsumer(**servers, auto_offset_reset="earliest", enable_auto_commit=False, group_id=None)
+    consumer.assign([peer.TopicPartition(job.topic, 0)])
+
+    def receive() -> Pairs:
+        found = consumer.poll(timeout_ms=1000)
+        return [(record.key, record.value) for records in found.values() for record in records]
+
+    round_trips(
+        job, watch, lambda key, value: producer.send(job.topic, value, key, partition=0).get(PATIENCE_S), receive
+    )
+    consumer.close()
+    producer.close()

@@ -5,30 +5,73 @@ from __future__ import annotations
 from typing import Any
 
 import kafka
-from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
+from bench.job import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    FETCH_BYTES,
+    LINGER_MS,
+    PARTITION_FETCH_BYTES,
+    PATIENCE_S,
+    Job,
+    Watch,
+)
+from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 from kafka import _variant
 
+POLL_RECORDS = 10_000
 VERSION = f"{kafka.__version__} ({_variant.variant()})"
 
 
-def _consumer(job: Job) -> kafka.KafkaConsumer:
-    consumer = kafka.KafkaConsumer(
-        bootstrap_servers=job.bootstrap_servers,
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        group_id=None,
-        max_poll_records=BATCH_RECORDS,
-        fetch_max_bytes=FETCH_BYTES,
-        max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
-    )
-    consumer.assign([kafka.TopicPartition(job.topic, partition) for partition in range(job.partitions)])
+def consumer_settings(job: Job) -> dict[str, Any]:
+    """The options of a consumer that reads a topic from its beginning, without a group."""
+    return {
+        "bootstrap_servers": job.bootstrap_servers,
+        "auto_offset_reset": "earliest",
+        "enable_auto_commit": False,
+        "group_id": None,
+        "max_poll_records": POLL_RECORDS,
+        "fetch_max_bytes": FETCH_BYTES,
+        "max_partition_fetch_bytes": PARTITION_FETCH_BYTES,
+    }
+
+
+def producer_settings(job: Job) -> dict[str, Any]:
+    """The options of a producer that sends much."""
+    return {
+        "bootstrap_servers": job.bootstrap_servers,
+        "linger_ms": LINGER_MS,
+        "batch_size": BATCH_BYTES,
+        "buffer_memory": 256 << 20,
+        "max_request_size": 16 << 20,
+        "compression_type": None if job.codec == "none" else job.codec,
+        "acks": "all",
+    }
+
+
+def _consumer(job: Job, partitions: int = 0, **settings: Any) -> kafka.KafkaConsumer:
+    consumer = kafka.KafkaConsumer(**settings or consumer_settings(job))
+    consumer.assign([kafka.TopicPartition(job.topic, partition) for partition in range(partitions or job.partitions)])
     return consumer
+
+
+def _producer(job: Job) -> kafka.KafkaProducer:
+    producer = kafka.KafkaProducer(**producer_settings(job))
+    producer.partitions_for(job.topic)
+    return producer
 
 
 def poll_arrow(job: Job, watch: Watch) -> None:
     """Arrow batches."""
-    consumer = _consumer(job)
+    _poll_arrow(_consumer(job), watch)
+
+
+def memory_arrow(job: Job, watch: Watch) -> None:
+    """Arrow batches, with the defaults."""
+    _poll_arrow(_consumer(job, **_defaults(job)), watch)
+
+
+def _poll_arrow(consumer: kafka.KafkaConsumer, watch: Watch) -> None:
     while not watch.done():
         watch.sums.add_arrow(consumer.poll_arrow(timeout_ms=1000))
     consumer.close()
@@ -36,11 +79,31 @@ def poll_arrow(job: Job, watch: Watch) -> None:
 
 def poll(job: Job, watch: Watch) -> None:
     """Lists of ConsumerRecords."""
-    consumer = _consumer(job)
+    _poll(_consumer(job), watch)
+
+
+def memory(job: Job, watch: Watch) -> None:
+    """Lists of ConsumerRecords, with the defaults."""
+    _poll(_consumer(job, **_defaults(job)), watch)
+
+
+def _poll(consumer: kafka.KafkaConsumer, watch: Watch) -> None:
     while not watch.done():
         for records in consumer.poll(timeout_ms=1000).values():
             watch.sums.add([r.key for r in records], [r.value for r in records])
     consumer.close()
+
+
+def count(job: Job, watch: Watch) -> None:
+    """Count records, whatever they are."""
+    consumer = _consumer(job)
+    while not watch.done():
+        watch.sums.count += consumer.poll_arrow(timeout_ms=1000).num_rows
+    consumer.close()
+
+
+def _defaults(job: Job) -> dict[str, Any]:
+    return {"bootstrap_servers": job.bootstrap_servers, "auto_offset_reset": "earliest"}
 
 
 def iterate(job: Job, watch: Watch) -> None:
@@ -62,23 +125,10 @@ def iterate(job: Job, watch: Watch) -> None:
     consumer.close()
 
 
-def _producer(job: Job) -> kafka.KafkaProducer:
-    return kafka.KafkaProducer(
-        bootstrap_servers=job.bootstrap_servers,
-        linger_ms=LINGER_MS,
-        batch_size=BATCH_BYTES,
-        buffer_memory=256 << 20,
-        max_request_size=16 << 20,
-        compression_type=None if job.codec == "none" else job.codec,
-        acks="all",
-    )
-
-
 def send(job: Job, watch: Watch) -> None:
     """`send()` and its future."""
     keys, values = make_records(job.count, job.size)
     producer = _producer(job)
-    producer.partitions_for(job.topic)
     watch.start()
     futures = [producer.send(job.topic, value, key) for key, value in zip(keys, values, strict=True)]
     producer.flush()
@@ -91,7 +141,6 @@ def send_callback(job: Job, watch: Watch) -> None:
     """`send()` with a callback a record."""
     keys, values = make_records(job.count, job.size)
     producer = _producer(job)
-    producer.partitions_for(job.topic)
     delivered: list[object] = []
     watch.start()
     for key, value in zip(keys, values, strict=True):
@@ -110,10 +159,24 @@ def send_arrow(job: Job, watch: Watch) -> None:
     table: Any = pa.table({"key": pa.array(keys, pa.binary()), "value": pa.array(values, pa.binary())})
     batches = table.to_batches(max_chunksize=100_000)
     producer = _producer(job)
-    producer.partitions_for(job.topic)
     watch.start()
     futures = [producer.send_arrow(job.topic, batch) for batch in batches]
     producer.flush()
     watch.stop()
     watch.acknowledged(sum(batch.num_rows for batch, f in zip(batches, futures, strict=True) if f.succeeded()))
+    producer.close()
+
+
+def round_trip(job: Job, watch: Watch) -> None:
+    """One record under way."""
+    producer = kafka.KafkaProducer(bootstrap_servers=job.bootstrap_servers, linger_ms=0)
+    consumer = _consumer(job, 1, **_defaults(job), group_id=None)
+
+    def receive() -> Pairs:
+        return [(record.key, record.value) for record in consumer.poll(timeout_ms=1000)]
+
+    round_trips(
+        job, watch, lambda key, value: producer.send(job.topic, value, key, partition=0).get(PATIENCE_S), receive
+    )
+    consumer.close()
     producer.close()

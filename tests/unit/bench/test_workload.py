@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from bench.workload import KEY_SIZE, Sums, expected, make_key, make_records, make_value
+from bench.workload import FOLDER_VARIABLE, KEY_SIZE, Sums, expected, make_key, make_records, make_value, store
 
 COUNT, SIZE = 1000, 100
 
@@ -57,3 +59,13 @@ def test_a_value_of_another_size_is_refused() -> None:
     keys, values = make_records(COUNT, SIZE)
     with pytest.raises(ValueError, match="are not 1000 records of 100 bytes"):
         sums_of(keys, [*values[:-1], b"short"])
+
+
+def test_stored_records_are_those_that_are_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    keys, values = make_records(COUNT, SIZE)
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    store(COUNT, SIZE)
+    assert make_records(COUNT, SIZE) == (keys, values)
+    assert make_records(10, SIZE) == (keys[:10], values[:10])
+    assert make_records(COUNT + 1, SIZE)[0][:COUNT] == keys, "too few are stored: they are made"
+    assert expected(10, SIZE).checksum == sums_of(keys[:10], values[:10])

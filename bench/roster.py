@@ -1,0 +1,53 @@
+"""Who takes part: a name for the command line, a title for the tables, and how its process is started."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.peers import peers_environment
+
+Environment = Literal["own", "plain", "peers"]
+"""This package's packages; the same with the plain variant; the folder of peers before them."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client of the benchmarks.
+
+    Arguments:
+        title: its name in the tables.
+        module: of `bench.clients`.
+        environment: what its process can import.
+        sums: whether it knows the keys and values; what does not is only counted.
+    """
+
+    title: str
+    module: str
+    environment: Environment = "own"
+    sums: bool = True
+
+
+OURS = "kafka-columnar"
+CLIENTS = {
+    "ours": Client(OURS, "ours"),
+    "ours-async": Client(OURS, "ours_async"),
+    "ours-plain": Client(f"{OURS}, not compiled", "ours", "plain"),
+    "confluent": Client("confluent-kafka", "confluent"),
+    "kafka-python": Client("kafka-python", "kafka_python", "peers"),
+    "aiokafka": Client("aiokafka", "aiokafka"),
+    "kafkarrow": Client("kafkarrow", "kafkarrow", "peers"),
+    "java": Client("Java client", "java", sums=False),
+    "raw-socket": Client("raw socket, not decoded", "raw_socket", sums=False),
+    "spark-ours": Client(f"{OURS} in Spark", "spark_ours"),
+    "spark-connector": Client("Spark's connector", "spark_connector"),
+}
+
+
+def process_environment(client: Client) -> dict[str, str]:
+    """Return the environment variables for a process of a client."""
+    if client.environment == "peers":
+        return peers_environment()
+    inherited = {name: value for name, value in os.environ.items() if name != "KAFKA_PURE"}
+    return inherited | ({"KAFKA_PURE": "1"} if client.environment == "plain" else {})

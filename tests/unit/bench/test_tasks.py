@@ -1,0 +1,56 @@
+"""The table of tasks fits the clients."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from bench import ROOT, tasks
+from bench.figures import FIGURES
+from bench.roster import CLIENTS
+
+TASKS = tasks.full() + tasks.quick()
+
+
+def functions(module: str) -> set[str]:
+    """The tasks that a module does, found without importing what it needs."""
+    tree = ast.parse((ROOT / "bench" / "clients" / f"{module}.py").read_text())
+    assigned = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
+    names = {target.id for target in assigned if isinstance(target, ast.Name)}
+    return names | {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("client", sorted(CLIENTS))
+def test_each_client_can_do_its_tasks(client: str) -> None:
+    wanted = {task.name.replace("-", "_") for task in TASKS if client in task.clients}
+    assert wanted, "it does nothing"
+    assert wanted <= functions(CLIENTS[client].module)
+
+
+def test_the_first_client_is_ours_and_what_is_asked_is_measured() -> None:
+    for task in TASKS:
+        assert CLIENTS[task.clients[0]].title.startswith("kafka-columnar")
+        for target in task.targets:
+            assert target.client in task.clients[1:]
+            assert target.figure in {figure.name for figure in FIGURES[task.measure]}
+
+
+def test_rows_can_be_told_apart() -> None:
+    keys = [(task.name, topic.title, task.clients[0]) for task in tasks.full() for topic in task.topics]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_slow_client_gets_fewer_of_the_same_records() -> None:
+    for task in TASKS:
+        for topic in task.topics:
+            for client in task.clients:
+                given = task.topic_for(client, topic)
+                assert (given.size, given.codec) == (topic.size, topic.codec)
+                assert given.count <= topic.count
+
+
+def test_a_task_can_be_narrowed() -> None:
+    task = tasks.narrowed(tasks.full()[0], lambda client: client == "confluent", lambda topic: topic.codec == "none")
+    assert task.running == ("confluent",)
+    assert task.clients[0] == "ours", "who is ours does not depend on who runs"
+    assert not tasks.narrowed(task, lambda client: True, lambda topic: topic.codec == "lz4").topics
