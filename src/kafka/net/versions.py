@@ -70,12 +70,11 @@ class ApiVersions:
 
     def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
         """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
-        if min_version == 0 and max_version is None:
-            version = self._chosen.get(request)
-            if version is None:
-                version = self._chosen[request] = self._version_for(request, 0, None)
-            return version
-        return self._version_for(request, min_version, max_version)
+        asked = (request, min_version, max_version)
+        version = self._chosen.get(asked)
+        if version is None:
+            version = self._chosen[asked] = self._version_for(*asked)
+        return version
 
     def _version_for(self, request: Any, min_version: int, max_version: int | None) -> int:
         version = self.pick(request, min_version, max_version)

@@ -17,11 +17,11 @@ from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.errors import KafkaConnectionError, KafkaError, LeaderNotAvailableError
+from kafka.errors import KafkaError, LeaderNotAvailableError
 from kafka.producer.agenda import Agenda
 from kafka.producer.batch import ProducerBatch
 from kafka.producer.buffer import RecordBuffer
-from kafka.producer.exchange import Answer, Exchange
+from kafka.producer.exchange import Answer, Exchange, ProduceConnection
 from kafka.producer.identity import Identity, IdentityState
 from kafka.producer.lane import Lane
 from kafka.producer.outcomes import Outcomes, too_late
@@ -227,7 +227,8 @@ class Sender:
 
     def _serve(self, lane: Lane, now: float) -> None:
         """Send what is ready for a broker, as far as there is a connection with room for requests."""
-        if self._cluster.ready_connection(lane.node_id) is None:
+        connection = self._cluster.ready_connection(lane.node_id)
+        if connection is None:
             if lane.connecting is None:
                 if now < lane.blocked_until:
                     self._agenda.add(lane.blocked_until, None)
@@ -241,7 +242,7 @@ class Sender:
                 return
             request = self._collect(lane, now)
             if request:
-                self._send(lane, request, now)
+                self._send(lane, connection, request, now)
 
     async def _pack(self, lane: Lane, builders: list[BatchBuilder]) -> None:
         """Compress what a broker is sent next, without holding up the loop."""
@@ -290,14 +291,11 @@ class Sender:
             self._identity.number(queue, batch)
         return batch
 
-    def _send(self, lane: Lane, request: Request, now: float) -> None:
+    def _send(self, lane: Lane, connection: ProduceConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
         lane.in_flight += 1
         settle = partial(self._settle, lane, request, now)
         try:
-            connection = self._cluster.ready_connection(lane.node_id)
-            if connection is None:
-                raise KafkaConnectionError(f"the connection to broker {lane.node_id} was lost")
             self._exchange.post(connection, [batch for _, batch in request], settle)
         except KafkaError as error:
             self._loop.call_soon(settle, None, error)  # not at once: lanes are being looked at
@@ -319,9 +317,9 @@ class Sender:
         lane.in_flight -= 1
         now = self._loop.time()
         if answers is not None:
-            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
             for queue, batch in request:
                 self._outcomes.answered(queue, batch, answers[batch.topic_partition])
+            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
         elif isinstance(error, KafkaError):
             for queue, batch in request:
                 self._outcomes.unanswered(queue, batch, error)
@@ -331,6 +329,7 @@ class Sender:
         for queue, _ in request:
             self._consider(queue, now)
         self.pump()
+        self._buffer.hand_over()
 
     async def _connect(self, lane: Lane) -> None:
         """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""
