@@ -13,10 +13,18 @@ from kafka.consumer.fetched import DecodedFetch, Fetched, Slice
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
 
-PARTITION_FETCHES = 2
-"""How many full answers of one partition may lie here: one to decode while the next is on its way."""
+NO_LIMIT = 2**62
+"""More records, or bytes, than there can be."""
 
-NO_LIMIT = 2**63 - 1
+_PARTITION_FETCHES = 1.5
+"""How much of a partition may lie here before it is fetched no further, in full answers: one is handed out while the
+next is here or on its way. Answers are rarely full to the last byte, so two of them have to count as enough."""
+
+DECODED_BYTES = 8 * 1024 * 1024
+"""How many bytes of columns are made of one partition's answer at a time, however well it was compressed."""
+
+_JOINED_PART = 8
+"""Records of several partitions are taken together up to one part in so many of what one may give: joining copies."""
 
 
 class FetchBuffer:
@@ -38,7 +46,7 @@ class FetchBuffer:
         self._check_crcs = options.check_crcs
         self._read_committed = options.isolation_level == "read_committed"
         self._resets = options.auto_offset_reset != "none"
-        self._partition_bound = max(1, PARTITION_FETCHES * options.max_partition_fetch_bytes)
+        self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._unblocked = unblocked
         self._out_of_range = out_of_range
@@ -100,27 +108,33 @@ class FetchBuffer:
         Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
 
         Arguments:
-            max_bytes: open no more fetched bytes once so many have been.
-            one_each: at most one slice of each partition.
+            max_bytes: about how many bytes of columns to make, if they have to be made.
+            one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
+                stands alone.
         """
         taken: list[Slice] = []
         aside: list[PartitionState] = []
-        left, opened = max_records, 0
-        while left > 0 and opened < max_bytes:
+        seen: set[PartitionState] = set()
+        left, made, bound = max_records, 0, max_bytes
+        while left > 0 and made < bound:
             state = self._next_ready()
             if state is None:
                 break
-            if one_each and any(piece.state is state for piece in taken):
+            if state in seen:
                 aside.append(state)
                 continue
             try:
                 if state.current is None:
-                    if not self._open_next(state, taken):
+                    if not self._open_next(state, taken, min(bound - made, DECODED_BYTES)):
                         break
-                    opened += _nbytes(state.current)
+                    made += _memory(state.current)
                 left -= self._take_slice(state, left, taken)
             finally:
                 self._requeue(state)
+            if one_each:
+                seen.add(state)
+            elif max_bytes < NO_LIMIT and taken:
+                bound = max_bytes // _JOINED_PART
         for state in aside:
             self._requeue(state)
         self.records_taken += max_records - left
@@ -185,30 +199,39 @@ class FetchBuffer:
 
     def _requeue(self, state: PartitionState) -> None:
         with self._lock:
-            if state.current is not None and not state.queued and not state.paused:
+            begun = state.items and isinstance(state.items[0], Fetched) and state.items[0].is_begun
+            if (state.current is not None or begun) and not state.queued and not state.paused:
                 state.queued = True
-                self._ready.appendleft(state)  # what has been decoded is handed out first
+                self._ready.appendleft(state)  # what has been begun is handed out first: its frame can go
             else:
                 self._make_ready(state)
 
-    def _open_next(self, state: PartitionState, taken: list[Slice]) -> bool:
-        """Make the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
+    def _open_next(self, state: PartitionState, taken: list[Slice], max_bytes: int) -> bool:
+        """Make of the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
+        item = state.items[0]  # only the caller's side takes items away
+        if isinstance(item, Fetched) and item.error is None:
+            state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
+            if not item.is_decoded:
+                return True
+        elif isinstance(item, Fetched) and taken:
+            return False
         with self._lock:
-            item = state.items.popleft()
+            state.items.popleft()
         if isinstance(item, DecodedFetch):
             state.current = item
-        elif item.error is None:
-            state.current = item.decode(self._check_crcs, self._read_committed)
-        elif taken:
-            state.items.appendleft(item)
-            return False
-        elif self._resets and isinstance(item.error, OffsetOutOfRangeError):
-            self._out_of_range(state)
-        else:
-            if item.sticky:
-                state.items.appendleft(item)
-            raise item.error
+        elif item.error is not None:
+            self._raise_error(state, item, item.error)
         return True
+
+    def _raise_error(self, state: PartitionState, item: Fetched, error: Exception) -> None:
+        """Raise what the broker said about a partition, unless there is a policy for it."""
+        if self._resets and isinstance(error, OffsetOutOfRangeError):
+            self._out_of_range(state)
+            return
+        if item.sticky:
+            with self._lock:
+                state.items.appendleft(item)
+        raise error
 
     def _take_slice(self, state: PartitionState, most: int, taken: list[Slice]) -> int:
         current = state.current
@@ -254,5 +277,6 @@ class FetchBuffer:
         return freed
 
 
-def _nbytes(opened: DecodedFetch | None) -> int:
-    return 0 if opened is None else opened.nbytes
+def _memory(opened: DecodedFetch | None) -> int:
+    """How many bytes the columns take that have just been made."""
+    return 0 if opened is None else opened.columns.nbytes

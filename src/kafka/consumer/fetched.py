@@ -6,8 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from kafka.consumer.partition_state import PartitionState
-from kafka.errors import CorruptRecordError
-from kafka.record import Columns, decode_batches
+from kafka.record import BatchDecoder, Columns
 
 _HEAD = struct.Struct(">qi")
 _HEAD_SIZE = 12
@@ -68,7 +67,7 @@ class Fetched:
     Arguments:
         state: the partition.
         generation: the one it was fetched under.
-        offset: the offset asked for.
+        offset: the offset asked for; later, where decoding goes on.
         records: whole batches, the last may be cut.
         nbytes: what it counts for against the bounds of the buffer.
         frame: holds the bytes.
@@ -77,7 +76,18 @@ class Fetched:
         sticky: whether the error is raised again and again until a seek leads past it.
     """
 
-    __slots__ = ("aborted", "error", "frame", "generation", "nbytes", "offset", "records", "state", "sticky")
+    __slots__ = (
+        "_decoder",
+        "aborted",
+        "error",
+        "frame",
+        "generation",
+        "nbytes",
+        "offset",
+        "records",
+        "state",
+        "sticky",
+    )
 
     def __init__(
         self,
@@ -100,33 +110,47 @@ class Fetched:
         self.aborted = aborted
         self.error = error
         self.sticky = sticky
+        self._decoder: BatchDecoder | None = None
 
     def drop(self) -> None:
         """Let go of the bytes."""
-        self.records = None
+        self.records = self._decoder = None
         frame, self.frame = self.frame, None
         if frame is not None:
             frame.release()
 
-    def decode(self, check_crcs: bool, read_committed: bool) -> "DecodedFetch":
-        """Decode into columns and let go of the bytes.
+    def decode(self, check_crcs: bool, read_committed: bool, max_bytes: int) -> "DecodedFetch":
+        """Decode on, and let go of the bytes at their end; not to be called when `is_decoded`.
 
-        What comes before a corrupt batch is handed out; the error is kept for when the caller gets there.
+        Arguments:
+            max_bytes: about how many bytes of columns to make; at least those of one batch.
+
+        What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
         """
-        assert self.records is not None
-        error: CorruptRecordError | None = None
-        try:
-            columns = self._columns(self.records, check_crcs, read_committed)
-        except CorruptRecordError as corrupt:
-            error = corrupt
-            sound = self.records[: self._sound_bytes(check_crcs)]
-            columns = self._columns(sound, check_crcs, read_committed)
+        decoder = self._decoder
+        if decoder is None:
+            decoder = self._decoder = self._begin(check_crcs, read_committed)
+        columns, error = decoder.part(max_bytes)
+        self.offset = columns.next_offset
+        if error is None and not decoder.finished:
+            return DecodedFetch(columns, columns.next_offset, 0)
         self.drop()
         return DecodedFetch(columns, columns.next_offset, self.nbytes, error)
 
-    def _columns(self, data: memoryview, check_crcs: bool, read_committed: bool) -> Columns:
-        return decode_batches(
-            data,
+    @property
+    def is_decoded(self) -> bool:
+        """Whether nothing is left to decode."""
+        return self.records is None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of it is decoded, and some is not."""
+        return self._decoder is not None
+
+    def _begin(self, check_crcs: bool, read_committed: bool) -> BatchDecoder:
+        assert self.records is not None
+        return BatchDecoder(
+            self.records,
             topic=self.state.tp.topic,
             partition=self.state.tp.partition,
             check_crcs=check_crcs,
@@ -135,21 +159,6 @@ class Fetched:
             start_offset=self.offset,
         )
 
-    def _sound_bytes(self, check_crcs: bool) -> int:
-        """How many bytes come before the first batch that does not decode."""
-        assert self.records is not None
-        at = 0
-        while at + _HEAD_SIZE <= len(self.records):
-            end = at + _HEAD_SIZE + _HEAD.unpack_from(self.records, at)[1]
-            if end > len(self.records) or end <= at:
-                break
-            try:
-                self._columns(self.records[at:end], check_crcs, read_committed=False)
-            except CorruptRecordError:
-                break
-            at = end
-        return at
-
 
 class DecodedFetch:
     """Columns that are being handed out.
@@ -157,7 +166,7 @@ class DecodedFetch:
     Arguments:
         columns: all of them.
         next_offset: the position once they have been handed out.
-        nbytes: what they count for against the bounds of the buffer.
+        nbytes: what counts no more against the bounds of the buffer once they have been handed out.
         error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
     """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.record.batch import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
 from kafka.record.columns import Columns
-from kafka.record.decode import decode_batches
+from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
 from kafka.record.types import Compression, TimestampType
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrowRows",
     "BatchBuilder",
+    "BatchDecoder",
     "BatchHeader",
     "Columns",
     "Compression",

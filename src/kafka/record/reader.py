@@ -16,7 +16,7 @@ except ImportError:  # the plain variant needs no Cython
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
 
-from kafka.record.storage import ColumnBuffers, ColumnStorage, HeaderColumns
+from kafka.record.storage import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
 
 _OK = cython.declare(cython.int, 0)
 _BAD_LENGTH = cython.declare(cython.int, 1)
@@ -176,27 +176,54 @@ class ColumnReader:
         data_capacity: cython.Py_ssize_t,
         start_offset: cython.longlong,
         stop_offset: cython.longlong,
-        with_checksums: cython.bint,
     ) -> None:
         """Take memory for `capacity` records with `data_capacity` bytes; records outside the offsets are left out."""
-        storage = ColumnStorage(capacity, data_capacity, with_checksums)
-        self._storage = storage
+        self._storage = ColumnStorage(capacity, data_capacity)
         self._capacity, self._data_capacity = capacity, data_capacity
         self._start_offset, self._stop_offset = start_offset, stop_offset
         self._rows = self._keys_size = self._values_size = self._null_keys = self._null_values = 0
         self._header_capacity = self._header_data_capacity = 0
         self._header_rows = self._header_keys_size = self._header_values_size = self._null_header_values = 0
-        self._with_headers = False
-        self._with_checksums = with_checksums
+        self._with_headers = self._with_checksums = False
+        self._use_memory()
+
+    def _use_memory(self) -> None:
+        """Take hold of the memory of the columns, those of the headers excepted."""
+        storage = self._storage
         self._offsets, self._timestamps = storage.offsets, storage.timestamps
-        if with_checksums:
+        if self._with_checksums:
             self._checksums = storage.checksums
+        if self._with_headers:
+            self._header_ends = storage.header_ends
         self._keys, self._key_ends, self._key_valid = storage.keys.data, storage.keys.ends, storage.keys.valid
         self._values, self._value_ends, self._value_valid = (
             storage.values.data,
             storage.values.ends,
             storage.values.valid,
         )
+
+    def reserve(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> None:
+        """Make room for `rows` more records, whose keys and values have `size` bytes together at the most."""
+        capacity: cython.Py_ssize_t = self._capacity
+        data_capacity: cython.Py_ssize_t = self._data_capacity
+        used: cython.Py_ssize_t = max(self._keys_size, self._values_size)
+        if rows <= capacity - self._rows and size <= data_capacity - used:
+            return
+        if rows > capacity - self._rows:
+            capacity = max(2 * capacity, self._rows + rows)
+        if size > data_capacity - used:
+            data_capacity = max(2 * data_capacity, used + size)
+        self._keys = self._values = None
+        self._storage.grow(capacity, data_capacity, self._rows, self._keys_size, self._values_size)
+        self._capacity, self._data_capacity = capacity, data_capacity
+        self._use_memory()
+
+    def keep_checksums(self) -> None:
+        """Keep the checksums of messages from now on; records so far, and those of magic 2, have -1."""
+        if not self._with_checksums:
+            self._with_checksums = True
+            self._storage.add_checksums(self._rows)
+            self._checksums = self._storage.checksums
 
     @property
     def rows(self) -> int:
@@ -222,8 +249,8 @@ class ColumnReader:
             )
         return ColumnBuffers(
             rows,
-            storage.offsets[:rows],
-            storage.timestamps[:rows],
+            cut_int64(storage.offsets, rows),
+            cut_int64(storage.timestamps, rows),
             storage.checksums[:rows] if storage.checksums is not None else None,
             storage.keys.finish(rows, self._keys_size, self._null_keys),
             storage.values.finish(rows, self._values_size, self._null_values),
@@ -257,21 +284,44 @@ class ColumnReader:
         """Store the records of one batch of magic 2, from their first byte to the byte after the last.
 
         `fixed_timestamp`: every record gets `base_timestamp` (log append time) instead of that plus its delta. The
-        caller warrants that the offset and the timestamp are below 2**62 in amount and that room was planned for
-        `count` records. Returns a status.
+        caller warrants that the offset and the timestamp are below 2**62 in amount and that there is room for `count`
+        records. Returns a status; if it is not 0, none of the records has been stored.
         """
         status: cython.int
+        before: tuple[int, ...]
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return _BAD_LENGTH
         if end - position > self._data_capacity - max(self._keys_size, self._values_size):
             return _BAD_LENGTH
         self._position, self._end, self._left = position, end, count
         self._base_offset, self._base_timestamp, self._fixed_timestamp = base_offset, base_timestamp, fixed_timestamp
+        before = self._filled()
         status = self._run()
         while status == _NEED_HEADER_ROOM:
             self._grow_headers()
             status = self._run()
+        if status != _OK:
+            self._restore(before)
         return status
+
+    def _filled(self) -> tuple[int, ...]:
+        """How far the columns are filled."""
+        return (
+            self._rows,
+            self._keys_size,
+            self._values_size,
+            self._null_keys,
+            self._null_values,
+            self._header_rows,
+            self._header_keys_size,
+            self._header_values_size,
+            self._null_header_values,
+        )
+
+    def _restore(self, before: tuple[int, ...]) -> None:
+        """Forget what has been stored since `before`."""
+        self._rows, self._keys_size, self._values_size, self._null_keys, self._null_values = before[:5]
+        self._header_rows, self._header_keys_size, self._header_values_size, self._null_header_values = before[5:]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -438,15 +488,21 @@ class ColumnReader:
     ) -> int:
         """Store the uncompressed messages of magic 0 or 1 between two positions; `shift` is added to each offset.
 
-        `fixed_timestamp`: every message gets `timestamp`, the wrapper's log append time. Returns a status.
+        `fixed_timestamp`: every message gets `timestamp`, the wrapper's log append time. Returns a status; if it is not
+        0, none of the messages has been stored.
         """
+        status: cython.int
+        before: tuple[int, ...] = self._filled()
         if position < 0 or position > end or end > self._source_size or not self._with_checksums:
             return _BAD_LENGTH
         if end - position > self._data_capacity - max(self._keys_size, self._values_size):
             return _BAD_LENGTH
         self._position, self._end = position, end
         self._base_offset, self._base_timestamp, self._fixed_timestamp = shift, timestamp, fixed_timestamp
-        return self._run_legacy(magic)
+        status = self._run_legacy(magic)
+        if status != _OK:
+            self._restore(before)
+        return status
 
     @cython.cfunc
     @cython.exceptval(check=False)

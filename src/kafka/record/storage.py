@@ -48,6 +48,18 @@ def int32_column(rows: int) -> memoryview:
     return allocate(rows * 4).cast("i")
 
 
+def cut_int64(column: memoryview, rows: int) -> memoryview:
+    """Return the first rows of a column, without much memory that they do not need."""
+    return cut(column.cast("B"), rows * 8).cast("q")
+
+
+def _grown_int64(column: memoryview, capacity: int, rows: int) -> memoryview:
+    """Return a larger column that begins with the rows of this one."""
+    grown = int64_column(capacity)
+    grown[:rows] = column[:rows]
+    return grown
+
+
 class BinaryStorage:
     """A column of byte strings that is being filled."""
 
@@ -69,21 +81,23 @@ class BinaryStorage:
 
     def finish(self, rows: int, size: int, nulls: int) -> BinaryColumn:
         """Give away the column, without the memory it did not need."""
-        return BinaryColumn(self.ends[: rows + 1], cut(self.data, size), self.valid if nulls else None)
+        ends = cut(self.ends.cast("B"), (rows + 1) * 4).cast("i")
+        return BinaryColumn(ends, cut(self.data, size), self.valid if nulls else None)
 
 
 class ColumnStorage:
     """The columns that one decoding fills.
 
-    Made for `capacity` records with at most `data_capacity` bytes of keys and as much of values; both follow from the
-    sizes of the batches, so no record needs a check of room. Headers, which most topics lack, get their room on demand.
+    Made for `capacity` records with at most `data_capacity` bytes of keys and as much of values. The room for all
+    records of a batch is there before the batch is read, so no record needs a check of it. Checksums, which only old
+    formats have, and headers, which most topics lack, get their room on demand.
     """
 
-    def __init__(self, capacity: int, data_capacity: int, with_checksums: bool) -> None:
+    def __init__(self, capacity: int, data_capacity: int) -> None:
         self.capacity = capacity
         self.offsets = int64_column(capacity)
         self.timestamps = int64_column(capacity)
-        self.checksums = int64_column(capacity) if with_checksums else None
+        self.checksums: memoryview | None = None
         self.keys = BinaryStorage(capacity, data_capacity)
         self.values = BinaryStorage(capacity, data_capacity)
         self.header_ends: memoryview | None = None
@@ -91,6 +105,25 @@ class ColumnStorage:
         self.header_data_capacity = 0
         self.header_keys = BinaryStorage(0, 0)
         self.header_values = BinaryStorage(0, 0)
+
+    def grow(self, capacity: int, data_capacity: int, rows: int, keys_size: int, values_size: int) -> None:
+        """Make room for `capacity` records with `data_capacity` bytes, and keep the `rows` records that are there."""
+        self.capacity = capacity
+        self.offsets = _grown_int64(self.offsets, capacity, rows)
+        self.timestamps = _grown_int64(self.timestamps, capacity, rows)
+        if self.checksums is not None:
+            self.checksums = _grown_int64(self.checksums, capacity, rows)
+        self.keys.grow(capacity, data_capacity, rows, keys_size)
+        self.values.grow(capacity, data_capacity, rows, values_size)
+        if self.header_ends is not None:
+            ends = memoryview(bytearray((capacity + 1) * 4)).cast("i")
+            ends[: rows + 1] = self.header_ends[: rows + 1]
+            self.header_ends = ends
+
+    def add_checksums(self, rows: int) -> None:
+        """Begin a column of checksums; those of the `rows` records that are there are -1."""
+        self.checksums = int64_column(self.capacity)
+        self.checksums[:rows] = memoryview(b"\xff" * (8 * rows)).cast("q")
 
     def grow_headers(self, rows: int, keys_size: int, values_size: int, needed_size: int) -> None:
         """Make room for headers of `needed_size` encoded bytes beside those that are there, and at least double it.

@@ -243,3 +243,45 @@ def test_a_position_found_late_does_not_undo_a_seek() -> None:
     other = PartitionState(TopicPartition("t", 1))
     assert bench.buffer.locate(other, 0, 9)
     assert (other.position, other.fetch_offset) == (9, 9)
+
+
+def test_columns_are_made_up_to_a_bound_and_what_was_begun_goes_on_first() -> None:
+    bench = Bench()
+    one, two = bench.state(1), bench.state(2)
+    data = b"".join(numbered(start, start + 10) for start in range(0, 40, 10))
+    bench.buffer.put(Fetched(one, 0, 0, memoryview(data), len(data)))
+    bench.put(two, 0, 10)
+    assert bench.take(max_bytes=1) == [(1, list(range(10)))]
+    assert bench.buffer.nbytes == len(data) + len(numbered(0, 10))
+    assert bench.take(5, max_bytes=1) == [(1, list(range(10, 15)))]
+    assert bench.take(max_bytes=1) == [(1, list(range(15, 20)))]
+    assert bench.take() == [(1, list(range(20, 40))), (2, list(range(10)))]
+    assert (one.position, bench.buffer.nbytes) == (40, 0)
+
+
+def test_much_of_a_partition_is_not_joined_with_others() -> None:
+    bench = Bench()
+    states = [bench.state(number) for number in range(3)]
+    for state in states:
+        bench.put(state, 0, 20)
+    size = bench.buffer.take(20)[0].columns.nbytes
+    bench.put(states[0], 20, 40)
+    assert bench.take(max_bytes=4 * size) == [(1, list(range(20)))]
+    assert bench.take(max_bytes=4 * size, one_each=True) == [(2, list(range(20))), (0, list(range(20, 40)))]
+    for state in states:
+        bench.put(state, 40, 60)
+    assert len(bench.take(max_bytes=24 * size)) == 3
+
+
+def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
+    bench = Bench()
+    state = bench.state()
+    data = numbered(0, 10) + numbered(10, 20)
+    item = Fetched(state, 0, 0, memoryview(data), len(data))
+    bench.buffer.put(item)
+    bench.take(max_bytes=1)
+    assert not item.is_decoded
+    bench.buffer.discard(state, 100)
+    assert item.is_decoded
+    bench.put(state, 100, 101)
+    assert (bench.take(), bench.buffer.nbytes) == ([(0, [100])], 0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kafka.consumer.fetch_buffer import NO_LIMIT
 from kafka.consumer.fetched import Fetched, SharedFrame, whole_batches
 from kafka.consumer.partition_state import PartitionState
-from kafka.errors import CorruptRecordError
+from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import batch, numbered
 
@@ -37,7 +38,7 @@ def test_no_whole_batch_is_told_as_such() -> None:
 
 
 def test_decoding_begins_at_the_offset_asked_for() -> None:
-    decoded = fetched(numbered(0, 10) + numbered(10, 20), offset=7).decode(True, False)
+    decoded = fetched(numbered(0, 10) + numbered(10, 20), offset=7).decode(True, False, NO_LIMIT)
     assert list(decoded.columns.offsets) == list(range(7, 20))
     assert (decoded.next_offset, decoded.error) == (20, None)
 
@@ -45,7 +46,9 @@ def test_decoding_begins_at_the_offset_asked_for() -> None:
 def test_what_comes_before_a_corrupt_batch_is_decoded_and_the_error_kept() -> None:
     broken = bytearray(numbered(20, 30))
     broken[-1] ^= 1
-    decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(True, False)
+    decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(
+        True, False, NO_LIMIT
+    )
     assert list(decoded.columns.offsets) == list(range(20))
     assert decoded.next_offset == 20
     assert isinstance(decoded.error, CorruptRecordError)
@@ -63,8 +66,31 @@ def test_a_frame_goes_back_when_its_last_part_has_been_decoded() -> None:
         item.frame = frame
         items.append(item)
     frame.release()
-    items[0].decode(True, False)
+    items[0].decode(True, False, NO_LIMIT)
     assert given_back == []
     items[1].drop()
     items[1].drop()
     assert given_back == [True]
+
+
+def test_the_frame_is_kept_until_the_last_part_is_decoded() -> None:
+    given_back: list[bool] = []
+    item = fetched(b"".join(numbered(start, start + 10) for start in range(0, 50, 10)), offset=3)
+    item.frame = SharedFrame(lambda: given_back.append(True))
+    seen: list[int] = []
+    while not item.is_decoded:
+        assert given_back == []
+        decoded = item.decode(True, False, 1)
+        assert item.is_decoded or item.is_begun
+        assert decoded.nbytes == (item.nbytes if item.is_decoded else 0)
+        seen += decoded.columns.offsets
+    assert seen == list(range(3, 50))
+    assert (given_back, decoded.next_offset) == ([True], 50)
+
+
+def test_a_codec_nobody_knows_is_an_error_to_keep_as_well() -> None:
+    unknown = bytearray(numbered(10, 20))
+    unknown[22] |= 7
+    decoded = fetched(numbered(0, 10) + bytes(unknown)).decode(False, False, NO_LIMIT)
+    assert (len(decoded.columns), decoded.next_offset) == (10, 10)
+    assert isinstance(decoded.error, UnsupportedCompressionTypeError)
