@@ -46,6 +46,11 @@ class FrameCutter:
         """Whether the stream stands inside a frame, so that its end now would be a truncation."""
         return self._frame is not None or self._end > 0
 
+    @property
+    def missing(self) -> int:
+        """How many bytes of a large frame have not come yet; 0 between large frames."""
+        return len(self._frame.view) - self._filled if self._frame is not None else 0
+
     def writable(self) -> memoryview:
         """Where the next bytes belong."""
         if self._frame is not None:

@@ -1,6 +1,8 @@
 """The asyncio protocol below a connection: bytes in through pooled buffers, parts of requests out in order."""
 
 import asyncio
+import logging
+import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,9 +12,13 @@ from kafka.errors import InvalidReceiveError
 from kafka.net.buffers import BufferPool, shared_pool
 from kafka.net.framing import FrameCutter, FrameSink
 
+log = logging.getLogger(__name__)
+
 Part: TypeAlias = bytes | bytearray | memoryview
 _JOIN_BELOW = 16 * 1024
 _WRITE_HIGH_WATER = 512 * 1024
+_WAKE_BYTES = 256 * 1024
+"""How much of a large frame is waited for at a time: a wake-up for less costs more than receiving it."""
 # Since 3.12 a transport sends several parts in one system call; before, it joins them, which copies the records.
 _GATHERS = sys.version_info >= (3, 12)
 
@@ -36,6 +42,8 @@ class Stream(asyncio.BufferedProtocol):
         self._cutter = FrameCutter(on_frame, max_frame_bytes, pool)
         self._on_lost = on_lost
         self._transport: Any = None
+        self._socket: socket.socket | None = None
+        self._wake_bytes = 1
         self._backlog: deque[Sequence[Part]] = deque()
         self._full = False
         self._held = False
@@ -50,6 +58,9 @@ class Stream(asyncio.BufferedProtocol):
         """The stream is open."""
         self._transport = transport
         self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER)
+        # With TLS a part of what is missing may have been read already; other systems may not know the mark.
+        if sys.platform == "linux" and transport.get_extra_info("sslcontext") is None:
+            self._socket = transport.get_extra_info("socket")
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go: straight into a large frame's own buffer."""
@@ -62,6 +73,9 @@ class Stream(asyncio.BufferedProtocol):
             self._cutter.received(nbytes)
         except InvalidReceiveError as error:
             self.abort(error)
+            return
+        if self._socket is not None:
+            self._wake_after(min(self._cutter.missing, _WAKE_BYTES) or 1)
 
     def eof_received(self) -> bool:
         """The peer closed the stream: close our half too."""
@@ -140,6 +154,17 @@ class Stream(asyncio.BufferedProtocol):
         if not self._ended.done():
             self._transport.abort()
             await asyncio.wait((self._ended,), timeout=timeout_s)
+
+    def _wake_after(self, nbytes: int) -> None:
+        """Have the system tell of received bytes when there are so many, or the stream has ended."""
+        if nbytes == self._wake_bytes or self._socket is None:
+            return
+        self._wake_bytes = nbytes
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
+        except (OSError, TypeError) as error:  # a loop of another make may not let its sockets be set
+            log.debug("the system wakes for every received packet: %s", error)
+            self._socket = None
 
     def _flush(self) -> None:
         while self._backlog and not self._full and not self._held:

@@ -1,0 +1,89 @@
+"""A stream over a real socket: large frames that come in pieces, and when the system tells of them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from kafka.net.buffers import FrameBuffer
+from kafka.net.stream import Stream
+
+
+class Ends:
+    """A stream, and the peer's end of it."""
+
+    def __init__(self) -> None:
+        self.frames: asyncio.Queue[bytes] = asyncio.Queue()
+        self.lost: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+        self.ours, self.peer = socket.socketpair()
+        self.peer.setblocking(False)
+        self.stream = Stream(self._on_frame, lambda stream, why: self.lost.set_result(why), 1 << 24)
+
+    def _on_frame(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
+        self.frames.put_nowait(bytes(view))
+        return True
+
+    async def send(self, data: bytes) -> None:
+        """Send from the peer's end."""
+        await asyncio.get_running_loop().sock_sendall(self.peer, data)
+
+    @property
+    def wakes_at(self) -> int:
+        """How many bytes the system waits for."""
+        return self.ours.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
+
+
+@pytest.fixture
+async def ends() -> AsyncIterator[Ends]:
+    made = Ends()
+    await asyncio.get_running_loop().create_connection(lambda: made.stream, sock=made.ours)
+    yield made
+    made.stream.abort()
+    made.peer.close()
+    await made.lost
+
+
+def framed(payload: bytes) -> bytes:
+    return struct.pack(">i", len(payload)) + payload
+
+
+async def test_frames_of_all_sizes_come_whole_in_whatever_pieces_they_were_sent(ends: Ends) -> None:
+    payloads = [b"a" * size for size in (3, 40_000, 600_000, 7, 300_000, 1)]
+    data = b"".join(map(framed, payloads))
+    for start in range(0, len(data), 70_000):
+        await ends.send(data[start : start + 70_000])
+    assert [await asyncio.wait_for(ends.frames.get(), 10) for _ in payloads] == payloads
+    assert ends.wakes_at == 1
+
+
+async def test_the_system_tells_of_a_large_frame_when_a_good_part_of_it_has_come(ends: Ends) -> None:
+    data = framed(b"x" * 1_000_000)
+    await ends.send(data[:1000])
+    while not ends.stream.mid_frame:
+        await asyncio.sleep(0)
+    assert ends.wakes_at == (256 * 1024 if sys.platform == "linux" else 1)
+    await ends.send(data[1000:])
+    assert len(await asyncio.wait_for(ends.frames.get(), 10)) == 1_000_000
+
+
+async def test_an_end_within_a_large_frame_is_told_at_once(ends: Ends) -> None:
+    await ends.send(framed(b"x" * 1_000_000)[:1000])
+    while not ends.stream.mid_frame:
+        await asyncio.sleep(0)
+    ends.peer.close()
+    assert await asyncio.wait_for(asyncio.shield(ends.lost), 10) is None
+
+
+async def test_a_loop_whose_sockets_cannot_be_set_is_no_hindrance(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise TypeError("this socket cannot be set")
+
+    monkeypatch.setattr(asyncio.trsock.TransportSocket, "setsockopt", refuse)
+    await ends.send(framed(b"x" * 1_000_000))
+    assert len(await asyncio.wait_for(ends.frames.get(), 10)) == 1_000_000
