@@ -1,4 +1,9 @@
+import errno
+import mmap
+import os
 import threading
+
+import pytest
 
 from kafka.net.buffers import BufferPool
 
@@ -75,3 +80,29 @@ def test_threads_may_release_while_the_loop_takes():
         thread.join()
     assert not errors
     assert pool.held_bytes == sum(len(buffer) for buffer in pool._free)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_very_large_buffer_is_the_process_own_and_used_again():
+    pool = BufferPool()
+    frame = pool.take(5_000_000)
+    frame.view[:] = b"x" * 5_000_000
+    pid = os.fork()
+    if not pid:
+        frame.view[:1] = b"y"
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert bytes(frame.view[:2]) == b"xx"
+    memory = frame._buffer
+    frame.release()
+    assert pool.take(4_900_000)._buffer is memory
+
+
+def test_a_system_without_large_pages_gives_others(monkeypatch):
+    def refuse(self, option):
+        raise OSError(errno.EINVAL, "no such advice")
+
+    monkeypatch.setattr("kafka.net.buffers.mmap.mmap", type("NoAdvice", (mmap.mmap,), {"madvise": refuse}))
+    assert len(BufferPool().take(5_000_000).view) == 5_000_000
+    monkeypatch.delattr("kafka.net.buffers.mmap.MADV_HUGEPAGE", raising=False)
+    assert isinstance(BufferPool().take(5_000_000)._buffer, bytearray)
