@@ -245,7 +245,8 @@ class BatchDecoder(Walk):
         if attributes & _CODEC_MASK:
             source = self.unpack(self.pack(attributes & _CODEC_MASK, start, end), None)
             start, end = 0, len(source)
-        reader = ColumnReader(1, end - start, 0, 1)
+        reader = ColumnReader(1, 0, 0, 1)
+        reader.reserve(1, end - start)
         reader.source(source)
         status = reader.read(start, end, 1, 0, 0, True)
         if status or not reader.rows:

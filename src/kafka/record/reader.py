@@ -130,7 +130,8 @@ class ColumnReader:
     _start_offset: cython.longlong
     _stop_offset: cython.longlong
     _capacity: cython.Py_ssize_t
-    _data_capacity: cython.Py_ssize_t
+    _keys_capacity: cython.Py_ssize_t
+    _values_capacity: cython.Py_ssize_t
     _rows: cython.Py_ssize_t
     _keys_size: cython.Py_ssize_t
     _values_size: cython.Py_ssize_t
@@ -177,9 +178,12 @@ class ColumnReader:
         start_offset: cython.longlong,
         stop_offset: cython.longlong,
     ) -> None:
-        """Take memory for `capacity` records with `data_capacity` bytes; records outside the offsets are left out."""
+        """Take memory for `capacity` records with values of `data_capacity` bytes; `reserve` sees to that of the keys.
+
+        Records outside the offsets are left out.
+        """
         self._storage = ColumnStorage(capacity, data_capacity)
-        self._capacity, self._data_capacity = capacity, data_capacity
+        self._capacity, self._keys_capacity, self._values_capacity = capacity, 0, data_capacity
         self._start_offset, self._stop_offset = start_offset, stop_offset
         self._rows = self._keys_size = self._values_size = self._null_keys = self._null_values = 0
         self._header_capacity = self._header_data_capacity = 0
@@ -204,19 +208,20 @@ class ColumnReader:
 
     def reserve(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> None:
         """Make room for `rows` more records, whose keys and values have `size` bytes together at the most."""
-        capacity: cython.Py_ssize_t = self._capacity
-        data_capacity: cython.Py_ssize_t = self._data_capacity
-        used: cython.Py_ssize_t = max(self._keys_size, self._values_size)
-        if rows <= capacity - self._rows and size <= data_capacity - used:
-            return
-        if rows > capacity - self._rows:
-            capacity = max(2 * capacity, self._rows + rows)
-        if size > data_capacity - used:
-            data_capacity = max(2 * data_capacity, used + size)
-        self._keys = self._values = None
-        self._storage.grow(capacity, data_capacity, self._rows, self._keys_size, self._values_size)
-        self._capacity, self._data_capacity = capacity, data_capacity
-        self._use_memory()
+        if rows > self._capacity - self._rows:
+            self._capacity = max(2 * self._capacity, self._rows + rows)
+            self._storage.grow(self._capacity, self._rows)
+            self._use_memory()
+        if size > self._keys_capacity - self._keys_size:
+            self._keys_capacity = max(2 * self._keys_capacity, self._keys_size + size)
+            self._keys = None
+            self._storage.keys.grow_data(self._keys_capacity, self._keys_size)
+            self._keys = self._storage.keys.data
+        if size > self._values_capacity - self._values_size:
+            self._values_capacity = max(2 * self._values_capacity, self._values_size + size)
+            self._values = None
+            self._storage.values.grow_data(self._values_capacity, self._values_size)
+            self._values = self._storage.values.data
 
     def keep_checksums(self) -> None:
         """Keep the checksums of messages from now on; records so far, and those of magic 2, have -1."""
@@ -291,7 +296,7 @@ class ColumnReader:
         before: tuple[int, ...]
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return _BAD_LENGTH
-        if end - position > self._data_capacity - max(self._keys_size, self._values_size):
+        if end - position > min(self._keys_capacity - self._keys_size, self._values_capacity - self._values_size):
             return _BAD_LENGTH
         self._position, self._end, self._left = position, end, count
         self._base_offset, self._base_timestamp, self._fixed_timestamp = base_offset, base_timestamp, fixed_timestamp
@@ -495,7 +500,7 @@ class ColumnReader:
         before: tuple[int, ...] = self._filled()
         if position < 0 or position > end or end > self._source_size or not self._with_checksums:
             return _BAD_LENGTH
-        if end - position > self._data_capacity - max(self._keys_size, self._values_size):
+        if end - position > min(self._keys_capacity - self._keys_size, self._values_capacity - self._values_size):
             return _BAD_LENGTH
         self._position, self._end = position, end
         self._base_offset, self._base_timestamp, self._fixed_timestamp = shift, timestamp, fixed_timestamp

@@ -73,11 +73,21 @@ class BinaryStorage:
 
     def grow(self, rows: int, size: int, used_rows: int, used_size: int) -> None:
         """Make room for `rows` rows of `size` bytes together, and keep what is there."""
-        old_ends, old_valid, old_data = self.ends, self.valid, self.data
-        self.__init__(rows, size)  # type: ignore[misc]
-        self.ends[: used_rows + 1] = old_ends[: used_rows + 1]
-        self.valid[: used_rows // 8 + 1] = old_valid[: used_rows // 8 + 1]
-        self.data[:used_size] = old_data[:used_size]
+        self.grow_rows(rows, used_rows)
+        self.grow_data(size, used_size)
+
+    def grow_rows(self, rows: int, used: int) -> None:
+        """Make room for `rows` rows, and keep those that are there."""
+        ends, valid = int32_column(rows + 1), bytearray(rows // 8 + 1)
+        ends[: used + 1] = self.ends[: used + 1]
+        valid[: used // 8 + 1] = self.valid[: used // 8 + 1]
+        self.ends, self.valid = ends, valid
+
+    def grow_data(self, size: int, used: int) -> None:
+        """Make room for `size` bytes, and keep those that are there."""
+        data = allocate(size)
+        data[:used] = self.data[:used]
+        self.data = data
 
     def finish(self, rows: int, size: int, nulls: int) -> BinaryColumn:
         """Give away the column, without the memory it did not need."""
@@ -88,9 +98,9 @@ class BinaryStorage:
 class ColumnStorage:
     """The columns that one decoding fills.
 
-    Made for `capacity` records with at most `data_capacity` bytes of keys and as much of values. The room for all
-    records of a batch is there before the batch is read, so no record needs a check of it. Checksums, which only old
-    formats have, and headers, which most topics lack, get their room on demand.
+    Made for `capacity` records with `data_capacity` bytes of values. The room for all records of a batch is there before
+    the batch is read, so no record needs a check of it. Keys, mostly much smaller than values, begin without room for
+    their bytes. Checksums, which only old formats have, and headers, which most topics lack, get room on demand too.
     """
 
     def __init__(self, capacity: int, data_capacity: int) -> None:
@@ -98,7 +108,7 @@ class ColumnStorage:
         self.offsets = int64_column(capacity)
         self.timestamps = int64_column(capacity)
         self.checksums: memoryview | None = None
-        self.keys = BinaryStorage(capacity, data_capacity)
+        self.keys = BinaryStorage(capacity, 0)
         self.values = BinaryStorage(capacity, data_capacity)
         self.header_ends: memoryview | None = None
         self.header_capacity = 0
@@ -106,15 +116,15 @@ class ColumnStorage:
         self.header_keys = BinaryStorage(0, 0)
         self.header_values = BinaryStorage(0, 0)
 
-    def grow(self, capacity: int, data_capacity: int, rows: int, keys_size: int, values_size: int) -> None:
-        """Make room for `capacity` records with `data_capacity` bytes, and keep the `rows` records that are there."""
+    def grow(self, capacity: int, rows: int) -> None:
+        """Make room for `capacity` records, their keys and values excepted, and keep the `rows` that are there."""
         self.capacity = capacity
         self.offsets = _grown_int64(self.offsets, capacity, rows)
         self.timestamps = _grown_int64(self.timestamps, capacity, rows)
         if self.checksums is not None:
             self.checksums = _grown_int64(self.checksums, capacity, rows)
-        self.keys.grow(capacity, data_capacity, rows, keys_size)
-        self.values.grow(capacity, data_capacity, rows, values_size)
+        self.keys.grow_rows(capacity, rows)
+        self.values.grow_rows(capacity, rows)
         if self.header_ends is not None:
             ends = memoryview(bytearray((capacity + 1) * 4)).cast("i")
             ends[: rows + 1] = self.header_ends[: rows + 1]
