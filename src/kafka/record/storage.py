@@ -98,7 +98,7 @@ class BinaryStorage:
 class ColumnStorage:
     """The columns that one decoding fills.
 
-    Made for `capacity` records with `data_capacity` bytes of values. The room for all records of a batch is there before
+    Made for `capacity` records with `data_capacity` bytes of values. Room for all records of a batch is there before
     the batch is read, so no record needs a check of it. Keys, mostly much smaller than values, begin without room for
     their bytes. Checksums, which only old formats have, and headers, which most topics lack, get room on demand too.
     """
