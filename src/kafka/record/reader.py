@@ -349,7 +349,7 @@ class ColumnReader:
                 length, pos = _varint(data, pos, end)
                 if pos < 0 or length < 1 or length > end - pos:
                     return _BAD_LENGTH
-                stop = pos + cython.cast(cython.Py_ssize_t, length)
+                stop = pos + length
                 timestamp, pos = _varint(data, pos + 1, stop)
                 if pos < 0:
                     return _BAD_VARINT
@@ -365,13 +365,13 @@ class ColumnReader:
                     return _BAD_LENGTH
                 key_at = pos
                 if key_size > 0:
-                    pos += cython.cast(cython.Py_ssize_t, key_size)
+                    pos += key_size
                 value_size, pos = _varint(data, pos, stop)
                 if pos < 0 or value_size < -1 or value_size > stop - pos:
                     return _BAD_LENGTH
                 value_at = pos
                 if value_size > 0:
-                    pos += cython.cast(cython.Py_ssize_t, value_size)
+                    pos += value_size
                 headers, pos = _varint(data, pos, stop)
                 if pos < 0 or headers < 0 or headers > (stop - pos) // 2:
                     return _BAD_HEADER
@@ -409,21 +409,21 @@ class ColumnReader:
         if key_size >= 0:
             self._key_valid[row >> 3] |= 1 << (row & 7)
             if key_size > 0:
-                _copy(self._keys, self._keys_size, data, key_at, cython.cast(cython.Py_ssize_t, key_size))
-                self._keys_size += cython.cast(cython.Py_ssize_t, key_size)
+                _copy(self._keys, self._keys_size, data, key_at, key_size)
+                self._keys_size += key_size
         else:
             self._null_keys += 1
-        self._key_ends[row + 1] = cython.cast(cython.int, self._keys_size)
+        self._key_ends[row + 1] = self._keys_size
         if value_size >= 0:
             self._value_valid[row >> 3] |= 1 << (row & 7)
             if value_size > 0:
-                _copy(self._values, self._values_size, data, value_at, cython.cast(cython.Py_ssize_t, value_size))
-                self._values_size += cython.cast(cython.Py_ssize_t, value_size)
+                _copy(self._values, self._values_size, data, value_at, value_size)
+                self._values_size += value_size
         else:
             self._null_values += 1
-        self._value_ends[row + 1] = cython.cast(cython.int, self._values_size)
+        self._value_ends[row + 1] = self._values_size
         if self._with_headers:
-            self._header_ends[row + 1] = cython.cast(cython.int, self._header_rows)
+            self._header_ends[row + 1] = self._header_rows
         if self._with_checksums:
             self._checksums[row] = -1
         self._rows = row + 1
@@ -461,24 +461,22 @@ class ColumnReader:
             if pos < 0 or size < 0 or size > stop - pos:
                 return -1
             if size > 0:
-                _copy(self._header_keys, self._header_keys_size, data, pos, cython.cast(cython.Py_ssize_t, size))
-            self._header_keys_size += cython.cast(cython.Py_ssize_t, size)
-            pos += cython.cast(cython.Py_ssize_t, size)
+                _copy(self._header_keys, self._header_keys_size, data, pos, size)
+            self._header_keys_size += size
+            pos += size
             size, pos = _varint(data, pos, stop)
             if pos < 0 or size < -1 or size > stop - pos:
                 return -1
             if size >= 0:
                 self._header_value_valid[row >> 3] |= 1 << (row & 7)
                 if size > 0:
-                    _copy(
-                        self._header_values, self._header_values_size, data, pos, cython.cast(cython.Py_ssize_t, size)
-                    )
-                self._header_values_size += cython.cast(cython.Py_ssize_t, size)
-                pos += cython.cast(cython.Py_ssize_t, size)
+                    _copy(self._header_values, self._header_values_size, data, pos, size)
+                self._header_values_size += size
+                pos += size
             else:
                 self._null_header_values += 1
-            self._header_key_ends[row + 1] = cython.cast(cython.int, self._header_keys_size)
-            self._header_value_ends[row + 1] = cython.cast(cython.int, self._header_values_size)
+            self._header_key_ends[row + 1] = self._header_keys_size
+            self._header_value_ends[row + 1] = self._header_values_size
             self._header_rows = row + 1
         return pos if pos == stop else -1
 
@@ -532,7 +530,7 @@ class ColumnReader:
                 key_at = pos + (22 if magic == 0 else 30)
                 if size > end - pos - 12 or pos + 12 + size < key_at + 4:
                     return _BAD_LENGTH
-                stop = pos + 12 + cython.cast(cython.Py_ssize_t, size)
+                stop = pos + 12 + size
                 if data[pos + 16] != magic or (data[pos + 17] & 7) != 0:
                     return _BAD_MAGIC
                 offset = _int64(data, pos)
@@ -542,7 +540,7 @@ class ColumnReader:
                 key_size = _int32(data, key_at - 4)
                 if key_size < -1 or key_size > stop - key_at - 4:
                     return _BAD_LENGTH
-                value_at = key_at + 4 + (cython.cast(cython.Py_ssize_t, key_size) if key_size > 0 else 0)
+                value_at = key_at + 4 + (key_size if key_size > 0 else 0)
                 value_size = _int32(data, value_at - 4)
                 if value_size < -1 or (value_size if value_size > 0 else 0) != stop - value_at:
                     return _BAD_LENGTH
