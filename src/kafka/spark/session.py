@@ -30,6 +30,12 @@ class Setting:
     local_only: bool = False
 
 
+_ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
+_ARROW_WHY = (
+    "Spark asks every value of an Arrow batch whether it is null and where it lies; that Arrow checks the bounds of "
+    "these reads again takes a sixth of the JVM's time in a read."
+)
+
 SESSION_SETTINGS: tuple[Setting, ...] = (
     Setting(
         "spark.python.unix.domain.socket.enabled",
@@ -41,6 +47,13 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         "spark.sql.execution.arrow.pyspark.enabled",
         "true",
         "toPandas() moves Arrow batches, not pickled rows.",
+    ),
+    Setting("spark.executor.defaultJavaOptions", _ARROW_UNCHECKED, _ARROW_WHY),
+    Setting(
+        "spark.driver.defaultJavaOptions",
+        _ARROW_UNCHECKED,
+        "The same, where the driver runs the tasks.",
+        local_only=True,
     ),
     Setting("spark.driver.host", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
     Setting("spark.driver.bindAddress", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
