@@ -105,7 +105,7 @@ class KafkaConsumer(ConsumerFace):
         """As `poll`, but columns instead of records; positions move past them.
 
         Arguments:
-            max_records: at most so many; None: what has been fetched, about 8 MiB of it at a time.
+            max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
         """
         most = check_max_records(max_records, NO_LIMIT)
         pieces = self._driver.wait_for(timeout_ms, self._taker(most, COLUMNS_BYTES, one_each=True))
@@ -114,7 +114,7 @@ class KafkaConsumer(ConsumerFace):
         return {piece.state.tp: piece.columns for piece in pieces}
 
     def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
-        """As `poll_columns`, as one Arrow batch of all partitions, empty if the time was up.
+        """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
         made for a record. Needs the extra "arrow".

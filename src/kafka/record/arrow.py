@@ -1,20 +1,29 @@
-"""Columns as Arrow batches. The only import of pyarrow on the reading side; nothing is made per row in Python."""
+"""Columns as Arrow batches. The only import of pyarrow on the reading side; nothing is made per row in Python.
+
+What takes 40 MB of memory at its first use is left alone where it can be: pyarrow.compute is only loaded for missing
+timestamps, and for headers in Spark's schema; `pyarrow.scalar` and `pyarrow.array`, which import pandas if that is
+installed, are only called for headers that are no text.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kafka.record.storage import BinaryColumn, HeaderColumns
+from kafka.record.times import any_missing, microseconds
 
 if TYPE_CHECKING:
     from kafka.record.columns import Columns
 
 try:
     import pyarrow as pa
-    import pyarrow.compute as pc
 except ImportError as error:
     raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
+
+_INT32 = struct.Struct("=i")
+_INT32_PAIR = struct.Struct("=ii")
 
 Array: TypeAlias = Any
 """A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
@@ -98,11 +107,20 @@ def concat_arrow(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _topic(columns: Columns) -> Array:
-    return pa.repeat(pa.scalar(columns.topic, pa.string()), len(columns))
+    name = columns.topic.encode()
+    ends = pa.py_buffer(_INT32_PAIR.pack(0, len(name)))
+    one: Array = pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(name)])
+    return pa.repeat(one[0], len(columns))
 
 
 def _partition(columns: Columns) -> Array:
-    return pa.repeat(pa.scalar(columns.partition, pa.int32()), len(columns))
+    return _repeated(columns.partition, len(columns))
+
+
+def _repeated(number: int, count: int) -> Array:
+    """A column of one int32; without `pyarrow.scalar`, which imports pandas if that is installed."""
+    one: Array = pa.Array.from_buffers(pa.int32(), 1, [None, pa.py_buffer(_INT32.pack(number))])
+    return pa.repeat(one[0], count)
 
 
 def _numbers(kind: pa.DataType, view: memoryview) -> Array:
@@ -116,31 +134,23 @@ def _offset(columns: Columns) -> Array:
 
 def _timestamp_ms(columns: Columns) -> Array:
     """Milliseconds; null where the record has no timestamp."""
+    kind = pa.timestamp("ms", tz="UTC")
+    if not any_missing(columns.timestamps):
+        return _numbers(kind, columns.timestamps)
+    import pyarrow.compute as pc
+
     times = _numbers(pa.int64(), columns.timestamps)
-    missing = pc.equal(times, pa.scalar(-1))
-    if pc.any(missing).as_py():
-        times = pc.if_else(missing, pa.scalar(None, pa.int64()), times)
-    return times.cast(pa.timestamp("ms", tz="UTC"))
+    return pc.if_else(pc.equal(times, pa.scalar(-1)), pa.scalar(None, pa.int64()), times).cast(kind)
 
 
 def _timestamp_us(columns: Columns) -> Array:
-    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it.
-
-    A producer can write any number: one too large for microseconds becomes the last (or first) time there is.
-    """
-    kind = pa.timestamp("us", tz="UTC")
-    times = _numbers(pa.timestamp("ms", tz="UTC"), columns.timestamps)
-    try:
-        return times.cast(kind)
-    except pa.ArrowInvalid:
-        last = pa.scalar((2**63 - 1) // 1000, pa.int64())
-        clamped = pc.max_element_wise(pc.min_element_wise(times.cast(pa.int64()), last), pc.negate(last))
-        return clamped.cast(pa.timestamp("ms", tz="UTC")).cast(kind)
+    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it."""
+    return _numbers(pa.timestamp("us", tz="UTC"), microseconds(columns.timestamps))
 
 
 def _timestamp_type(columns: Columns) -> Array:
-    runs = [pa.repeat(pa.scalar(kind, pa.int32()), stop - start) for start, stop, _, kind in columns.runs()]
-    return pa.concat_arrays(runs) if runs else pa.array([], pa.int32())
+    runs = [_repeated(kind, stop - start) for start, stop, _, kind in columns.runs()]
+    return pa.concat_arrays(runs) if runs else pa.nulls(0, pa.int32())
 
 
 def _bytes(column: BinaryColumn, first: int, last: int, kind: pa.DataType) -> Array:
@@ -164,7 +174,7 @@ def _headers(columns: Columns) -> Array:
     """The headers; an empty list where a record has none."""
     buffers, first, last = columns.buffers
     if buffers.headers is None:
-        ends, pairs = pa.py_buffer(bytes(4 * (last - first + 1))), pa.array([], HEADERS_TYPE.value_type)
+        ends, pairs = pa.py_buffer(bytes(4 * (last - first + 1))), pa.nulls(0, HEADERS_TYPE.value_type)
     else:
         ends, pairs = pa.py_buffer(buffers.headers.ends[first : last + 1]), _header_pairs(buffers.headers)
     return pa.Array.from_buffers(HEADERS_TYPE, last - first, [None, ends], 0, children=[pairs])
@@ -174,6 +184,8 @@ def _nullable_headers(columns: Columns) -> Array:
     """The headers; null where a record has none, as Spark's own source has it."""
     if columns.buffers[0].headers is None:
         return pa.nulls(len(columns), HEADERS_TYPE)
+    import pyarrow.compute as pc
+
     lists = _headers(columns)
     present = pc.greater(pc.list_value_length(lists), pa.scalar(0))
     return pa.Array.from_buffers(

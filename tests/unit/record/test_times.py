@@ -1,0 +1,54 @@
+"""Timestamps for Arrow, and what making Arrow batches must not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from kafka.record.times import any_missing, microseconds
+
+LAST_MS = (2**63 - 1) // 1000
+
+
+def column(*times: int) -> memoryview:
+    view = memoryview(bytearray(8 * len(times))).cast("q")
+    for row, time in enumerate(times):
+        view[row] = time
+    return view
+
+
+@pytest.mark.parametrize(
+    ("times", "missing"), [((), False), ((0, 1, -2), False), ((-1,), True), ((5, 6, -1), True), ((-1, 5, 6), True)]
+)
+def test_a_missing_timestamp_is_found_wherever_it_is(times: tuple[int, ...], missing: bool) -> None:
+    assert any_missing(column(*times)) is missing
+
+
+def test_a_part_of_a_column_is_looked_at_alone() -> None:
+    assert not any_missing(column(-1, 5, 6, -1)[1:3])
+
+
+def test_milliseconds_become_microseconds_and_those_too_large_the_last_there_is() -> None:
+    times = column(0, -1, 1_700_000_000_000, LAST_MS, LAST_MS + 1, -LAST_MS - 1, 2**62, -(2**63))
+    last = LAST_MS * 1000
+    assert list(microseconds(times)) == [0, -1000, 1_700_000_000_000_000, last, last, -last, last, -last]
+    assert list(microseconds(column())) == []
+
+
+@pytest.mark.parametrize("schema", ["kafka", "spark"])
+def test_what_takes_much_memory_is_not_loaded_for_plain_records(schema: str) -> None:
+    program = f"""
+import sys
+from kafka.record import BatchBuilder, concat_arrow, decode_batches
+builder = BatchBuilder()
+builder.append(1, b"key", b"value", [])
+columns = decode_batches(builder.build(), topic="flights", partition=3)
+batch = concat_arrow([columns.to_arrow(schema={schema!r})] * 2)
+assert batch.num_rows == 2
+assert decode_batches(b"").to_arrow(schema={schema!r}).num_rows == 0
+print(*sorted({{"pandas", "pyarrow.compute"}} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == ""
