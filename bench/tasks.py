@@ -102,8 +102,13 @@ def full() -> list[Task]:
 
 
 def quick() -> list[Task]:
-    """The tasks of `make bench-quick`: the same, small. It shows that everything works, not how fast it is."""
-    return _tasks(QUICK)
+    """The tasks of `make bench-quick`: nearly the same, small. It shows that everything works, not how fast it is.
+
+    Starting Spark takes most of its time, so it does without the rows whose code the others run too.
+    """
+    small = narrowed(_spark(QUICK)[0], lambda client: True, lambda topic: topic.size == 100)
+    others = [task for task in _tasks(QUICK) if task.name not in (small.name, "spark-parquet")]
+    return [*others, small]
 
 
 def _tasks(sizes: Sizes) -> list[Task]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from typing import Any
 
 from bench.workload import make_records
+from harness.topics import create_topic
 
 PARTITIONS = 4
+LEADER_TIMEOUT_S = 30.0
 CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
 
 
@@ -30,12 +34,21 @@ class Topic:
 
 
 def fill(bootstrap_servers: str, topic: Topic) -> None:
-    """Produce the topic's records with a peer, so that what is measured did not also write what it reads."""
+    """Produce the topic's records with a peer, so that what is measured did not also write what it reads.
+
+    A topic that was filled before, by another run on the same cluster, is left as it is.
+
+    Raises:
+        RuntimeError: it holds something, but not its records; or they could not be delivered.
+    """
     from confluent_kafka import Producer
 
-    from harness.topics import create_topic
-
     create_topic(bootstrap_servers, topic.name, PARTITIONS)
+    held = held_records(bootstrap_servers, topic.name)
+    if held == topic.count:
+        return
+    if held:
+        raise RuntimeError(f"{topic.name} holds {held} records, neither {topic.count} nor none: delete it")
     failures: list[object] = []
     producer = Producer(
         {
@@ -60,3 +73,29 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
                 producer.poll(0.1)
     if producer.flush(120) or failures:
         raise RuntimeError(f"{topic.name} could not be filled: {failures[:1] or 'time is up'}")
+
+
+def held_records(bootstrap_servers: str, name: str) -> int:
+    """How many records a topic holds."""
+    from confluent_kafka import Consumer
+
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "bench"})
+    try:
+        return sum(_held_by_partition(consumer, name, number) for number in range(PARTITIONS))
+    finally:
+        consumer.close()
+
+
+def _held_by_partition(consumer: Any, name: str, number: int) -> int:
+    """How many records a partition holds. Its leader may have been named before it knows of it."""
+    from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+    deadline = time.monotonic() + LEADER_TIMEOUT_S
+    while True:
+        try:
+            low, high = consumer.get_watermark_offsets(TopicPartition(name, number), LEADER_TIMEOUT_S)
+            return int(high - low)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)

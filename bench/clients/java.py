@@ -10,14 +10,14 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from bench.job import BATCH_BYTES, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, PATIENCE_S, Job, Watch
+from bench.job import BATCH_BYTES, LINGER_MS, PATIENCE_S, Job, Watch
 from bench.workload import make_records
 from harness.fetch import KAFKA_VERSION
 from harness.tools import JavaTools
 
 VERSION = KAFKA_VERSION
 OPTIONS = ("-Xmx512m", "-Xlog:disable", "-Xlog:all=error:stderr")
-POLL_RECORDS = 5_000
+POLL_RECORDS = 2_000
 PAYLOADS = 10_000
 """How many values the producer draws from: it reads them from a file, line by line."""
 STEADY = re.compile(r"^(\d+) steady state records sent, ([\d.]+) records/sec", re.MULTILINE)
@@ -30,11 +30,8 @@ def poll(job: Job, watch: Watch) -> None:
     """`ConsumerPerformance`; its rate is without starting and joining the group."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder, "consumer.properties")
-        settings.write_text(
-            f"auto.offset.reset=earliest\nenable.auto.commit=false\n"
-            f"fetch.max.bytes={FETCH_BYTES}\nmax.poll.records={POLL_RECORDS}\n"
-        )
-        arguments = [f"--topic={job.topic}", f"--num-records={job.count}", f"--fetch-size={PARTITION_FETCH_BYTES}"]
+        settings.write_text(f"auto.offset.reset=earliest\nenable.auto.commit=false\nmax.poll.records={POLL_RECORDS}\n")
+        arguments = [f"--topic={job.topic}", f"--num-records={job.count}"]
         arguments += [f"--group=bench-{uuid.uuid4()}", f"--command-config={settings}"]
         said = _run(job, "ConsumerPerformance", arguments, watch)
     columns = dict(zip(*(list(map(str.strip, line)) for line in csv.reader(said.splitlines()[-2:])), strict=True))

@@ -11,7 +11,7 @@ from bench.workload import make_records
 
 peer: Any = importlib.import_module("kafka")
 VERSION = str(peer.__version__)
-POLL_RECORDS = 10_000
+POLL_RECORDS = 2_000
 if hasattr(peer, "_variant"):
     raise ImportError("this is not kafka-python: its folder has to come first in PYTHONPATH")
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bench.job import BATCH_RECORDS, FETCH_BYTES, PARTITION_FETCH_BYTES, Job, Watch
+from bench.job import Job, Watch
 
 peer: Any = importlib.import_module("kafkarrow")
 VERSION = str(peer.__version__)
+BATCH = 50_000
+QUEUED = 100_000
+BACKOFF_MS = 1
+POLL_MS = 20
+"""It waits that long for the rest of a batch, also when a queue is full and nothing more can come."""
 
 
 def poll_arrow(job: Job, watch: Watch) -> None:
@@ -17,14 +22,11 @@ def poll_arrow(job: Job, watch: Watch) -> None:
         {
             "bootstrap.servers": job.bootstrap_servers,
             "group.id": "bench",
-            "fetch.max.bytes": str(FETCH_BYTES),
-            "receive.message.max.bytes": str(FETCH_BYTES + (1 << 20)),
-            "max.partition.fetch.bytes": str(PARTITION_FETCH_BYTES),
-            "queued.min.messages": "500000",
-            "queued.max.messages.kbytes": "262144",
+            "queued.min.messages": str(QUEUED),
+            "fetch.queue.backoff.ms": str(BACKOFF_MS),
         },
         [peer.SourceTopic.from_earliest(job.topic)],
-        10 * BATCH_RECORDS,  # three times as fast as with batches as small as those of the others
+        BATCH,
     )
     while not watch.done():
-        watch.sums.add_arrow(manager.poll(timeout_ms=1000))
+        watch.sums.add_arrow(manager.poll(timeout_ms=POLL_MS))
