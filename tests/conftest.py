@@ -131,7 +131,8 @@ def topic_maker(bootstrap_servers: str) -> MakeTopic:
 
     def make(partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         name = new_topic_name()
-        create_topic(bootstrap_servers, name, partitions, config)
+        # Tests write records of the past; a broker that runs for long enough would remove them.
+        create_topic(bootstrap_servers, name, partitions, {"retention.ms": "-1", **(config or {})})
         return name
 
     return make
