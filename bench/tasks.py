@@ -236,7 +236,7 @@ def _memory(sizes: Sizes) -> list[Task]:
 def _spark(sizes: Sizes) -> list[Task]:
     """Our source and sink, and Spark's own."""
     clients = ("spark-ours", "spark-connector")
-    small, large = Topic("none", 100, sizes.columns), Topic("none", 1000, sizes.large)
+    small, large = Topic("none", 100, sizes.records), Topic("none", 1000, sizes.large)
     other = clients[1]
 
     def asked(ratio: float, figure: str = "rate") -> tuple[Target, ...]:
