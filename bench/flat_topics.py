@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from bench.workload import make_records
-from harness.topics import CREATE_TOPICS_VERSION, Wire, create_topic
+from harness.topics import CREATE_TOPICS_VERSION, Wire, await_topic, create_topic
 from kafka.wire import message_class
 
 VALUE_SIZE = 100
@@ -22,7 +23,7 @@ def fill_partitions(servers: str, name: str, partitions: int, records: int) -> N
     """
     from confluent_kafka import Producer
 
-    create_topic(servers, name, partitions)
+    create_topic(servers, name, partitions, timeout_s=CREATE_TIMEOUT_S)
     failures: list[object] = []
     producer = Producer(
         {
@@ -43,7 +44,7 @@ def fill_partitions(servers: str, name: str, partitions: int, records: int) -> N
 
 
 def make_topics(servers: str, count: int) -> None:
-    """Create topics of one partition.
+    """Create topics of one partition, and wait until the broker has heard of all of them.
 
     Raises:
         RuntimeError: the broker refused one.
@@ -61,3 +62,4 @@ def make_topics(servers: str, count: int) -> None:
             for result in wire.ask(request, CREATE_TOPICS_VERSION).topics:
                 if result.error_code:
                     raise RuntimeError(f"topic {result.name} was not created: error {result.error_code}")
+    await_topic(servers, names[-1], 1, time.monotonic() + CREATE_TIMEOUT_S)
