@@ -116,7 +116,11 @@ class OffsetLookup:
         """One try for each partition, all leaders at the same time; raises what is not retriable."""
         result = Found({}, {})
         by_leader: dict[int, dict[TopicPartition, int]] = {}
-        unknown = {tp.topic for tp in timestamps if self._client.metadata.partitions_for_topic(tp.topic) is None}
+        unknown = {
+            topic
+            for topic in {tp.topic for tp in timestamps}
+            if self._client.metadata.partitions_for_topic(topic) is None
+        }
         if unknown:
             await self.renew(TopicPartition(topic, 0) for topic in unknown)
         for tp, timestamp in timestamps.items():
