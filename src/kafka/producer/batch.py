@@ -16,38 +16,7 @@ from kafka.structs import TopicPartition
 if TYPE_CHECKING:
     from kafka.record import BatchBuilder
 
-_HANDOVER_S = 0.0002
-
 Callback = FutureRecordMetadata | int | Callable[[Any], object]
-
-
-class Waiter:
-    """A thread that waits for a batch. Two bare locks cost a fraction of a `threading.Event`."""
-
-    __slots__ = ("_gate", "_left")
-
-    def __init__(self) -> None:
-        self._gate = threading.Lock()
-        self._left = threading.Lock()
-        self._gate.acquire()
-        self._left.acquire()
-
-    def wait(self, timeout: float) -> bool:
-        """Block until `wake`; False if the time, in seconds, was up first."""
-        woken = self._gate.acquire(timeout=timeout)
-        self._left.release()
-        return woken
-
-    def wake(self) -> None:
-        """Let the thread go on as soon as it gets the interpreter."""
-        self._gate.release()
-
-    def let_go_first(self) -> None:
-        """Wait, for a moment at most, until the thread that was woken runs.
-
-        Whoever goes on computing keeps the interpreter for milliseconds, also if somebody is waiting for it.
-        """
-        self._left.acquire(timeout=_HANDOVER_S)
 
 
 class Home(Protocol):
@@ -55,8 +24,6 @@ class Home(Protocol):
 
     lock: threading.Lock
     """Guards the builder, the callbacks and the outcome of every batch."""
-    woken: Waiter | None
-    """The last thread that was woken while it waited alone for a batch; whoever lets it go first forgets it."""
 
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
@@ -142,8 +109,8 @@ class ProducerBatch:
         self.log_append_time = -1
         self.callbacks: list[Callback] | None = []
         """Of records, in the order in which they were added, as `run_callbacks` takes them; None once done or split."""
-        self.waiters: list[Waiter] = []
-        """The threads that wait until the batch is done or split."""
+        self.waiters: list[threading.Lock] = []
+        """One for each thread that waits, locked until the batch is done or split. Much cheaper than an Event."""
         self.parts: list[tuple[int, ProducerBatch]] | None = None
 
     @classmethod
@@ -231,9 +198,7 @@ class ProducerBatch:
             callbacks, self.callbacks = self.callbacks, None
             waiters, self.waiters = self.waiters, []
         for waiter in waiters:
-            waiter.wake()
-        if len(waiters) == 1:
-            self.home.woken = waiters[0]
+            waiter.release()
         if callbacks:
             run_callbacks(self, callbacks)
 
@@ -259,16 +224,17 @@ class ProducerBatch:
                 part, _ = future.place()
                 part.callbacks.extend(callbacks[at : at + 3])
         for waiter in waiters:
-            waiter.wake()
+            waiter.release()
 
     def wait(self, timeout: float | None) -> bool:
         """Block until the batch is done or split; False if the time, in seconds, was up first."""
         with self.lock:
             if self.stage in (Stage.DONE, Stage.SPLIT):
                 return True
-            waiter = Waiter()
+            waiter = threading.Lock()
+            waiter.acquire()
             self.waiters.append(waiter)
-        return waiter.wait(-1 if timeout is None else min(max(timeout, 0), threading.TIMEOUT_MAX))
+        return waiter.acquire(timeout=-1 if timeout is None else min(max(timeout, 0), threading.TIMEOUT_MAX))
 
     def error_of(self, index: int) -> KafkaError | None:
         """What befell one record of a batch that is done."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka.errors import KafkaError
-from kafka.producer.batch import ProducerBatch, Waiter
+from kafka.producer.batch import ProducerBatch
 from kafka.producer.blocked import NeedsMemory
 from kafka.producer.future import FutureRecordMetadata, append_record
 from kafka.producer.memory import MemoryPool
@@ -59,7 +59,6 @@ class RecordBuffer:
         """Somebody waits, or is about to wait, for memory."""
         self.on_dirty: Callable[[], None] = _nobody
         """The sender's pump, called on the loop after queues have become dirty."""
-        self.woken: Waiter | None = None
         self._loop = loop
         self._rng = rng
         self._all: dict[TopicPartition, PartitionQueue] = {}
@@ -241,12 +240,6 @@ class RecordBuffer:
         with self.lock:
             self.incomplete.discard(batch)
             self.incomplete.update(parts)
-
-    def hand_over(self) -> None:
-        """Let a thread that waited for one record go on before anything else is done. On the loop."""
-        if self.woken is not None:
-            woken, self.woken = self.woken, None
-            woken.let_go_first()
 
     def completed(self, batch: ProducerBatch) -> None:
         """A batch is done: its memory is free again. On the loop."""

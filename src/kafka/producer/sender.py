@@ -329,7 +329,6 @@ class Sender:
         for queue, _ in request:
             self._consider(queue, now)
         self.pump()
-        self._buffer.hand_over()
 
     async def _connect(self, lane: Lane) -> None:
         """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""

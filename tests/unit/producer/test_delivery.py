@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import threading
 
 import pytest
 
@@ -22,7 +21,6 @@ from kafka.errors import (
     UnknownProducerIdError,
     UnsupportedForMessageFormatError,
 )
-from kafka.producer.batch import Waiter
 from unit.producer.fake_cluster import FakeCluster, Fault, code_of
 from unit.producer.fake_producer import producing
 from unit.producer.virtual_loop import simulate
@@ -425,22 +423,3 @@ def test_headers_are_refused_not_dropped_by_an_old_broker(start_version: int) ->
         assert cluster.log(0).values == [b"a", b"c"]
 
     simulate(scenario)
-
-
-def test_a_thread_that_waits_for_a_record_goes_on_when_it_is_woken() -> None:
-    waiter = Waiter()
-    assert not waiter.wait(0)
-    waiter = Waiter()
-    went_on: list[bool] = []
-    thread = threading.Thread(target=lambda: went_on.append(waiter.wait(10)))
-    thread.start()
-    waiter.wake()
-    thread.join(10)
-    waiter.let_go_first()
-    assert went_on == [True]
-
-
-def test_nobody_waits_long_for_a_thread_that_does_not_go_on() -> None:
-    waiter = Waiter()
-    waiter.wake()
-    waiter.let_go_first()
