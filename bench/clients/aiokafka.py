@@ -6,7 +6,8 @@ import asyncio
 import importlib
 from typing import Any
 
-from bench.job import BATCH_RECORDS, LINGER_MS, Job, Watch
+from bench.gather import gather_async
+from bench.job import LINGER_MS, Job, Watch
 from bench.trips import Pairs, async_round_trips
 from bench.workload import make_records
 
@@ -49,19 +50,7 @@ def iterate_async(job: Job, watch: Watch) -> None:
     async def read() -> None:
         consumer = _consumer(job)
         await consumer.start()
-        keys: list[bytes] = []
-        values: list[bytes] = []
-        left = job.count
-        async for record in consumer:
-            keys.append(record.key)
-            values.append(record.value)
-            left -= 1
-            if len(keys) == BATCH_RECORDS or not left:
-                watch.sums.add(keys, values)
-                keys.clear()
-                values.clear()
-                if watch.done():
-                    break
+        await gather_async(consumer, job, watch)
         await consumer.stop()
 
     asyncio.run(read())

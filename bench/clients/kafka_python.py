@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bench.job import BATCH_BYTES, BATCH_RECORDS, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, PATIENCE_S, Job, Watch
+from bench.gather import gather
+from bench.job import BATCH_BYTES, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, PATIENCE_S, Job, Watch
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 
@@ -42,19 +43,7 @@ def poll(job: Job, watch: Watch) -> None:
 def iterate(job: Job, watch: Watch) -> None:
     """One ConsumerRecord after the other."""
     consumer = _consumer(job)
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    left = job.count
-    for record in consumer:
-        keys.append(record.key)
-        values.append(record.value)
-        left -= 1
-        if len(keys) == BATCH_RECORDS or not left:
-            watch.sums.add(keys, values)
-            keys.clear()
-            values.clear()
-            if watch.done():
-                break
+    gather(consumer, job, watch)
     consumer.close()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import kafka
+from bench.gather import gather
 from bench.job import (
     BATCH_BYTES,
-    BATCH_RECORDS,
     FETCH_BYTES,
     LINGER_MS,
     PATIENCE_S,
@@ -108,19 +108,7 @@ def _defaults(job: Job) -> dict[str, Any]:
 def iterate(job: Job, watch: Watch) -> None:
     """One ConsumerRecord after the other."""
     consumer = _consumer(job)
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    left = job.count
-    for record in consumer:
-        keys.append(record.key)
-        values.append(record.value)
-        left -= 1
-        if len(keys) == BATCH_RECORDS or not left:
-            watch.sums.add(keys, values)
-            keys.clear()
-            values.clear()
-            if watch.done():
-                break
+    gather(consumer, job, watch)
     consumer.close()
 
 

@@ -7,7 +7,8 @@ import asyncio
 import kafka
 from bench.clients.ours import VERSION as VERSION
 from bench.clients.ours import consumer_settings, producer_settings
-from bench.job import BATCH_RECORDS, Job, Watch
+from bench.gather import gather_async
+from bench.job import Job, Watch
 from bench.trips import Pairs, async_round_trips
 from bench.workload import make_records
 
@@ -39,19 +40,7 @@ def iterate_async(job: Job, watch: Watch) -> None:
     async def read() -> None:
         async with _consumer(job) as consumer:
             await _assign(consumer, job, job.partitions)
-            keys: list[bytes] = []
-            values: list[bytes] = []
-            left = job.count
-            async for record in consumer:
-                keys.append(record.key)
-                values.append(record.value)
-                left -= 1
-                if len(keys) == BATCH_RECORDS or not left:
-                    watch.sums.add(keys, values)
-                    keys.clear()
-                    values.clear()
-                    if watch.done():
-                        break
+            await gather_async(consumer, job, watch)
 
     asyncio.run(read())
 

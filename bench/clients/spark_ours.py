@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import importlib.metadata
+from functools import partial
 
 import kafka
 from bench import spark_jobs
-from bench.job import Job, Watch
 from kafka import _variant
 
 SPARK = importlib.metadata.version("pyspark")
 VERSION = f"{kafka.__version__} ({_variant.variant()}), PySpark {SPARK}"
 SOURCE = spark_jobs.Source("kafka_columnar")
 
-
-def spark_noop(job: Job, watch: Watch) -> None:
-    """Read, and drop the rows."""
-    spark_jobs.noop(SOURCE, job, watch)
-
-
-def spark_parquet(job: Job, watch: Watch) -> None:
-    """Read to Parquet files."""
-    spark_jobs.parquet(SOURCE, job, watch)
-
-
-def spark_write(job: Job, watch: Watch) -> None:
-    """Write rows from Parquet files."""
-    spark_jobs.write(SOURCE, job, watch)
-
-
-def spark_stream(job: Job, watch: Watch) -> None:
-    """Small micro-batches."""
-    spark_jobs.stream(SOURCE, job, watch)
+spark_noop = partial(spark_jobs.noop, SOURCE)
+spark_parquet = partial(spark_jobs.parquet, SOURCE)
+spark_write = partial(spark_jobs.write, SOURCE)
+spark_stream = partial(spark_jobs.stream, SOURCE)

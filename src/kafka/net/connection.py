@@ -145,23 +145,23 @@ class Connection:
     ) -> "asyncio.Future[R]":
         """As `send`, but the request is on its way when this returns; the future has the response."""
         future: asyncio.Future[R] = self.loop.create_future()
-        self._post(future, request, version, timeout_ms)
+        self.post_for(future, request, version, timeout_ms)
         return future
 
     def post_for(
-        self, reply: Answered, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
-    ) -> None:
-        """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read."""
-        self._post(reply, request, version, timeout_ms)
-
-    def _post(
         self,
-        future: Answered,
+        reply: Answered,
         request: "Request[R]",
-        version: int | None,
-        timeout_ms: float | None,
+        version: int | None = None,
+        timeout_ms: float | None = None,
+        *,
         through_hold: bool = False,
     ) -> None:
+        """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read.
+
+        Arguments:
+            through_hold: overtake what `hold` keeps back.
+        """
         stream = self._open_stream()
         cls = type(request)
         if version is None:
@@ -172,11 +172,11 @@ class Connection:
         now = self._last_used = self.loop.time()
         answered = cls.API_KEY != _PRODUCE or request.acks != 0  # type: ignore[attr-defined]  # ProduceRequest has it
         if answered:
-            self._table.add(number, InFlight(cls, version, future, now + timeout_s, timeout_s))
+            self._table.add(number, InFlight(cls, version, reply, now + timeout_s, timeout_s))
             self._check_at(now + timeout_s)
         stream.write(parts, through_hold=through_hold)
         if not answered:
-            stream.when_drained(lambda: self._sent_unanswered(cls, future))
+            stream.when_drained(lambda: self._sent_unanswered(cls, reply))
 
     def _sent_unanswered(self, request: "type[Request[R]]", future: Answered) -> None:
         if future.done():
@@ -189,7 +189,7 @@ class Connection:
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
         """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
         future: asyncio.Future[R] = self.loop.create_future()
-        self._post(future, request, version, timeout_ms, through_hold=True)
+        self.post_for(future, request, version, timeout_ms, through_hold=True)
         return await future
 
     async def exchange_raw(self, data: bytes) -> bytes:

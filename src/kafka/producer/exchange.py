@@ -152,8 +152,7 @@ class Exchange:
             for partition in each.partition_responses:
                 place = TopicPartition(name, partition.index)
                 answers[place] = _answer(partition)
-                if "current_leader" in partition.__dict__:
-                    self._note_leader(place, partition)
+                self._note_leader(place, partition)
         for batch in batches:
             if batch.topic_partition not in answers:
                 answers[batch.topic_partition] = Answer(UnknownError, text="the broker's response leaves it out")

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
-from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError, NoError
+from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch import ProducerBatch
 from kafka.producer.buffer import RecordBuffer
 from kafka.producer.exchange import Answer
@@ -55,11 +55,6 @@ class Outcomes:
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """A broker has answered for a batch that was in the network."""
         queue.in_network.pop(batch, None)
-        if answer.error is NoError:
-            queue.failures = 0
-            queue.proven = True
-            self._deliver(batch, answer)
-            return
         verdict = judge(
             answer.error,
             records=batch.count,
@@ -128,8 +123,7 @@ class Outcomes:
         size = len(batch.data or b"")
         self._buffer.completed(batch)
         batch.succeed(answer.base_offset, answer.log_append_time)
-        if self._watches:
-            self._settled(batch)
+        self._settled(batch)
         self._statistics.delivered(batch.count, size, self._loop.time() - batch.created)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:

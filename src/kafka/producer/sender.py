@@ -149,8 +149,6 @@ class Sender:
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
         """Put a queue where it belongs now: on its leader's lane, on the agenda, or nowhere."""
-        if queue.open is None and not queue.closed and not queue.retries and not queue.renumber:
-            return
         when = self._sendable_at(queue, now)
         if when > now:
             if when < math.inf:
