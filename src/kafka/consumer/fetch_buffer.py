@@ -4,11 +4,13 @@ The loop puts a partition's answer in and goes on fetching while the bounds allo
 hop to the loop. One lock, held for a few operations a batch, never while decoding.
 """
 
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 
 from kafka.config import FetchOptions
+from kafka.consumer.decode_aid import DecodeAid
 from kafka.consumer.fetched import DecodedFetch, Fetched, Slice
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
@@ -22,6 +24,9 @@ next is here or on its way. Answers are rarely full to the last byte, so two of 
 
 DECODED_BYTES = 8 * 1024 * 1024
 """How many bytes of columns are made of one partition's answer at a time, however well it was compressed."""
+
+_LOOKED_AT = 8
+"""Among how many partitions that come next one is looked for to be decoded beside the caller."""
 
 _JOINED_PART = 8
 """Records of several partitions are taken together up to one part in so many of what one may give: joining copies."""
@@ -54,6 +59,7 @@ class FetchBuffer:
         self._ready: deque[PartitionState] = deque()
         self._bytes = 0
         self._held_up: dict[PartitionState, None] = {}
+        self._aid = DecodeAid(self._check_crcs, self._read_committed)
         self.records_taken = 0
 
     @property
@@ -116,27 +122,36 @@ class FetchBuffer:
         aside: list[PartitionState] = []
         seen: set[PartitionState] = set()
         left, made, bound = max_records, 0, max_bytes
-        while left > 0 and made < bound:
-            state = self._next_ready()
-            if state is None:
-                break
-            if state in seen:
-                aside.append(state)
-                continue
-            try:
-                if state.current is None:
-                    if not self._open_next(state, taken, min(bound - made, DECODED_BYTES)):
-                        break
-                    made += _memory(state.current)
-                left -= self._take_slice(state, left, taken)
-            finally:
+        aided = max_bytes < NO_LIMIT
+        if aided:
+            self._put_first_what_is_done()
+        try:
+            while left > 0 and made < bound:
+                state = self._next_ready()
+                if state is not None and (state in seen or self._is_being_decoded(state)):
+                    aside.append(state)
+                    continue
+                if state is None and aside and not taken:
+                    state = aside.pop()  # there is nothing else: wait for the aid
+                if state is None:
+                    break
+                try:
+                    if state.current is None:
+                        if not self._open_next(state, taken, min(bound - made, DECODED_BYTES), aided):
+                            break
+                        made += _memory(state.current)
+                    left -= self._take_slice(state, left, taken)
+                finally:
+                    self._requeue(state)
+                if one_each:
+                    seen.add(state)
+                elif aided and taken:
+                    bound = max_bytes // _JOINED_PART
+        finally:
+            for state in aside:
                 self._requeue(state)
-            if one_each:
-                seen.add(state)
-            elif max_bytes < NO_LIMIT and taken:
-                bound = max_bytes // _JOINED_PART
-        for state in aside:
-            self._requeue(state)
+        if aided:
+            self._offer_to_aid()
         self.records_taken += max_records - left
         return taken
 
@@ -177,6 +192,7 @@ class FetchBuffer:
             freed = self._freed()
         for item in items:
             if isinstance(item, Fetched):
+                self._aid.abandon(item)
                 item.drop()
         for other in freed:
             self._unblocked(other)
@@ -206,11 +222,34 @@ class FetchBuffer:
             else:
                 self._make_ready(state)
 
-    def _open_next(self, state: PartitionState, taken: list[Slice], max_bytes: int) -> bool:
+    def _is_being_decoded(self, state: PartitionState) -> bool:
+        """Whether what comes next of a partition is in the hands of the aid, which has not finished."""
+        return state.current is None and self._aid.has(state.items[0]) and not self._aid.is_done
+
+    def _put_first_what_is_done(self) -> None:
+        state = self._aid.partition if self._aid.is_done else None
+        if state is not None:
+            with self._lock:
+                if state.queued:
+                    self._ready.remove(state)
+                    self._ready.appendleft(state)
+
+    def _offer_to_aid(self) -> None:
+        """Let one of the partitions that come next be decoded beside the caller."""
+        with self._lock:
+            waiting = list(itertools.islice(self._ready, _LOOKED_AT))
+        self._aid.offer(waiting, DECODED_BYTES)
+
+    def _open_next(self, state: PartitionState, taken: list[Slice], max_bytes: int, aided: bool) -> bool:
         """Make of the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
         item = state.items[0]  # only the caller's side takes items away
         if isinstance(item, Fetched) and item.error is None:
-            state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
+            if self._aid.has(item):
+                state.current = self._aid.take()
+            else:
+                if aided:
+                    self._offer_to_aid()
+                state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
             if not item.is_decoded:
                 return True
         elif isinstance(item, Fetched) and taken:

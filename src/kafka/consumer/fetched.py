@@ -11,6 +11,8 @@ from kafka.record import BatchDecoder, Columns
 _HEAD = struct.Struct(">qi")
 _HEAD_SIZE = 12
 _MAGIC_AT = 16
+_ATTRIBUTES_AT = 22
+_CODEC_MASK = 0x07
 _LAST_OFFSET_DELTA = struct.Struct(">i")
 _LAST_OFFSET_DELTA_AT = 23
 _SMALLEST = 14
@@ -127,12 +129,19 @@ class Fetched:
 
         What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
         """
-        decoder = self._decoder
-        if decoder is None:
-            decoder = self._decoder = self._begin(check_crcs, read_committed)
-        columns, error = decoder.part(max_bytes)
+        return self.accept(*self.decoder(check_crcs, read_committed).part(max_bytes))
+
+    def decoder(self, check_crcs: bool, read_committed: bool) -> BatchDecoder:
+        """What decodes it part by part; each part has to be given to `accept`."""
+        if self._decoder is None:
+            self._decoder = self._begin(check_crcs, read_committed)
+        return self._decoder
+
+    def accept(self, columns: Columns, error: Exception | None) -> "DecodedFetch":
+        """Take note of a part that has been decoded, and let go of the bytes if it was the last."""
+        assert self._decoder is not None
         self.offset = columns.next_offset
-        if error is None and not decoder.finished:
+        if error is None and not self._decoder.finished:
             return DecodedFetch(columns, columns.next_offset, 0)
         self.drop()
         return DecodedFetch(columns, columns.next_offset, self.nbytes, error)
@@ -141,6 +150,14 @@ class Fetched:
     def is_decoded(self) -> bool:
         """Whether nothing is left to decode."""
         return self.records is None
+
+    @property
+    def packed_bytes(self) -> int:
+        """How many bytes there are, if they are compressed; else 0."""
+        records = self.records
+        if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
+            return 0
+        return len(records) if records[_ATTRIBUTES_AT] & _CODEC_MASK else 0
 
     @property
     def is_begun(self) -> bool:

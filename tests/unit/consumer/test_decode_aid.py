@@ -1,0 +1,258 @@
+"""Decoding one partition beside the caller: the same records in the same order, whatever comes in between."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_consumer
+from kafka.consumer import decode_aid
+from kafka.consumer.decode_aid import DecodeAid
+from kafka.consumer.fetch_buffer import FetchBuffer
+from kafka.consumer.fetched import Fetched, SharedFrame
+from kafka.consumer.partition_state import PartitionState
+from kafka.errors import TopicAuthorizationFailedError
+from kafka.record import BatchBuilder, BatchDecoder, Compression
+from kafka.structs import TopicPartition
+
+COUNT = 40
+SIZE = 12_000
+"""Of a value; they don't become smaller, so that a batch is large enough for the aid."""
+BOUND = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if there were two, and no thread left behind."""
+    monkeypatch.setattr(decode_aid, "_processors", lambda: 2)
+    yield
+    for thread in threading.enumerate():
+        if thread.name == "kafka-decode":
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def packed(start: int, count: int = COUNT) -> bytes:
+    """A batch with random values, the offset before each."""
+    noise = random.Random(start)
+    builder = BatchBuilder(2, Compression.LZ4, size_limit=1 << 24)
+    for offset in range(start, start + count):
+        builder.append(1_000 + offset, None, b"%08d" % offset + noise.randbytes(SIZE), [])
+    return bytes(builder.build(base_offset=start))
+
+
+def fetched(state: PartitionState, data: bytes, frame: SharedFrame | None = None) -> Fetched:
+    return Fetched(state, state.generation, 0, memoryview(data), len(data), frame)
+
+
+class Bench:
+    """A buffer, and partitions whose position is 0."""
+
+    def __init__(self, partitions: int = 2, **options: Any) -> None:
+        options = {"max_partition_fetch_bytes": 1 << 26, "fetch_max_bytes": 1 << 28} | options
+        self.buffer = FetchBuffer(parse_consumer(options).fetch, lambda state: None, lambda state: None)
+        self.states = [PartitionState(TopicPartition("t", number)) for number in range(partitions)]
+        for state in self.states:
+            state.position = 0
+
+    def put(self, number: int, start: int, count: int = COUNT) -> None:
+        state, data = self.states[number], packed(start, count)
+        assert self.buffer.put(Fetched(state, state.generation, start, memoryview(data), len(data)))
+
+    def take(self, **limits: Any) -> list[tuple[int, int]]:
+        """Partition and offset of each record; the values have to be those of the offsets."""
+        found = []
+        for piece in self.buffer.take(limits.pop("most", 10_000), **{"max_bytes": BOUND} | limits):
+            piece.advance()
+            values = map(piece.columns.value, range(len(piece.columns)))
+            for offset, value in zip(piece.columns.offsets, values, strict=True):
+                assert value is not None
+                assert value.startswith(b"%08d" % offset)
+                assert len(value) == SIZE + 8
+                found.append((piece.state.tp.partition, offset))
+        return found
+
+    def rest(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        while more := self.take():
+            found += more
+        return found
+
+
+def begun() -> set[str]:
+    """The aid's threads at this moment."""
+    return {thread.name for thread in threading.enumerate() if thread.name == "kafka-decode"}
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The aid does not begin until this is set."""
+    go = threading.Event()
+    run = decode_aid._Task.run
+
+    def wait_and_run(task: Any, decoder: BatchDecoder, max_bytes: int) -> None:
+        assert go.wait(10)
+        run(task, decoder, max_bytes)
+
+    monkeypatch.setattr(decode_aid._Task, "run", wait_and_run)
+    yield go
+    go.set()
+
+
+def offsets(number: int, start: int, stop: int) -> list[tuple[int, int]]:
+    return [(number, offset) for offset in range(start, stop)]
+
+
+def test_one_partition_is_decoded_while_another_is_handed_out(held: threading.Event) -> None:
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    assert bench.take() == offsets(0, 0, COUNT)
+    assert begun() == {"kafka-decode"}
+    held.set()
+    assert bench.take() == offsets(1, 0, COUNT)
+    assert bench.take() == []
+
+
+def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_caller(held: threading.Event) -> None:
+    bench = Bench()
+    bench.put(0, 0, 2)
+    bench.put(1, 0, 2)
+    assert bench.take() == offsets(0, 0, 2) + offsets(1, 0, 2)
+    bench.put(0, 2)
+    bench.put(1, 2)
+    assert bench.buffer.take(1)[0].columns.offsets[0] == 2  # no bound of bytes: objects are made of them
+    assert not begun()
+
+
+def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_aid, "_processors", lambda: 1)
+    monkeypatch.setattr(decode_aid._Task, "run", None)
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    assert bench.rest() == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+
+
+def test_without_a_thread_to_be_had_the_caller_decodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+
+
+def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(held: threading.Event) -> None:
+    bench = Bench(3)
+    bench.put(0, 0)
+    bench.put(1, 0)
+    assert bench.take() == offsets(0, 0, COUNT)
+    bench.buffer.put(Fetched(bench.states[2], 0, 0, error=TopicAuthorizationFailedError("no")))
+    with pytest.raises(TopicAuthorizationFailedError):
+        bench.take()
+    held.set()
+    assert bench.take() == offsets(1, 0, COUNT)
+
+
+def test_a_seek_forgets_what_is_being_decoded(held: threading.Event) -> None:
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    bench.take()
+    bench.buffer.discard(bench.states[1], 7 * COUNT)
+    bench.put(1, 7 * COUNT)
+    held.set()
+    assert bench.take() == offsets(1, 7 * COUNT, 8 * COUNT)
+    assert bench.take() == []
+
+
+def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -> None:
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    bench.take()
+    bench.states[1].paused = True
+    held.set()
+    assert bench.take() == []
+    bench.put(0, COUNT)
+    assert bench.take() == offsets(0, COUNT, 2 * COUNT)
+    bench.states[1].paused = False
+    bench.buffer.resume(bench.states[1])
+    assert bench.take() == offsets(1, 0, COUNT)
+
+
+def test_the_frame_is_given_back_only_when_the_aid_has_let_go_of_it(held: threading.Event) -> None:
+    given_back = threading.Event()
+    state = PartitionState(TopicPartition("t", 0))
+    item = fetched(state, packed(0), SharedFrame(given_back.set))
+    state.items.append(item)
+    aid = DecodeAid(True, False)
+    aid.offer([state], BOUND)
+    assert aid.has(item)
+    assert aid.partition is state
+    assert not aid.is_done
+    aid.abandon(item)
+    item.drop()
+    assert aid.partition is None
+    assert not given_back.is_set()
+    held.set()
+    assert given_back.wait(10)
+
+
+def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Decoder(BatchDecoder):
+        def part(self, max_bytes: int) -> Any:
+            raise MemoryError("no room")
+
+    monkeypatch.setattr(Fetched, "_begin", lambda *given: Decoder(memoryview(b""), topic="t", partition=0))
+    state = PartitionState(TopicPartition("t", 0))
+    state.items.append(fetched(state, packed(0)))
+    aid = DecodeAid(True, False)
+    aid.offer([state], BOUND)
+    with pytest.raises(MemoryError, match="no room"):
+        aid.take()
+    assert aid.partition is None
+
+
+def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
+    bench = Bench()
+    bench.put(0, 0)
+    state, data = bench.states[1], bytearray(packed(0) + packed(COUNT))
+    data[-1] ^= 1
+    bench.buffer.put(Fetched(state, state.generation, 0, memoryview(data), len(data)))
+    assert bench.take() == offsets(0, 0, COUNT)
+    assert bench.take() == offsets(1, 0, COUNT)
+    with pytest.raises(Exception, match=f"{COUNT}"):
+        bench.take()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_records_come_in_order_whatever_is_asked_for(seed: int) -> None:
+    chance = random.Random(seed)
+    bench = Bench(4)
+    wanted = [[(number, offset) for offset in range(4 * COUNT)] for number in range(4)]
+    seen: list[list[tuple[int, int]]] = [[] for _ in range(4)]
+    puts = [(number, start) for start in range(0, 4 * COUNT, COUNT) for number in range(4)]
+    paused: set[int] = set()
+    while puts or paused or seen != wanted:
+        if puts and chance.random() < 0.6:
+            bench.put(*puts.pop(0))
+        if chance.random() < 0.2:
+            number = chance.randrange(4)
+            bench.states[number].paused = number not in paused
+            paused ^= {number}
+            bench.buffer.resume(bench.states[number])
+        limits = {"most": chance.choice([1, 7, 10_000]), "one_each": chance.random() < 0.3}
+        if chance.random() < 0.8:
+            limits["max_bytes"] = chance.choice([1, 100_000, BOUND, 8 * BOUND])
+        for number, offset in bench.take(**limits):
+            seen[number].append((number, offset))
+    assert seen == wanted
+    assert bench.buffer.nbytes == 0
