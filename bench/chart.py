@@ -29,6 +29,7 @@ STYLE = Style(
 )
 COLOURS = {
     "confluent": "#1f6fb4",
+    "confluent-large": "#7fb2dd",
     "kafka-python": "#8a63b8",
     "aiokafka": "#b84a62",
     "kafkarrow": "#e07b39",

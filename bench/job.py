@@ -27,7 +27,11 @@ PATIENCE_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """What a client is to do. `topic` is read from or written to; `count` records of `size` bytes."""
+    """What a client is to do. `topic` is read from or written to; `count` records of `size` bytes.
+
+    With `warm_up` it is done twice in the process, and the second time counts: in the first one, memory that the system
+    hands out page by page costs more than reading a topic of some hundred megabytes.
+    """
 
     task: str
     client: str
@@ -37,14 +41,15 @@ class Job:
     count: int
     size: int
     codec: str
+    warm_up: bool = False
 
 
 @dataclass(frozen=True)
 class Result:
     """What came of it.
 
-    `seconds` are those in which `timed` of the records moved. `latencies_ms` has one a trip, `parts_ms` the medians of
-    what trips consist of.
+    `seconds` are those in which `timed` of the records moved, `cpu_seconds` the processor's meanwhile (of another
+    program with a share of its start). `latencies_ms` has one a trip, `parts_ms` the medians of what trips consist of.
     """
 
     count: int
@@ -72,6 +77,7 @@ class Watch:
         self._started = 0.0
         self._before = 0
         self._seconds = 0.0
+        self._cpu_started = self._cpu_seconds = 0.0
         self._deadline = time.monotonic() + PATIENCE_S
         self._timed: int | None = None
         self._latencies_ms: list[float] = []
@@ -80,7 +86,7 @@ class Watch:
 
     def start(self) -> None:
         """Begin now: for tasks that write, and those that are connected."""
-        self._started = time.perf_counter()
+        self._started, self._cpu_started = time.perf_counter(), time.process_time()
 
     def done(self) -> bool:
         """Tell whether all records came; to be asked after each batch.
@@ -91,7 +97,8 @@ class Watch:
         """
         if self.sums.count < self._wanted:
             if not self._started and self.sums.count:
-                self._started, self._before = time.perf_counter(), self.sums.count
+                self._before = self.sums.count
+                self.start()
             elif time.monotonic() > self._deadline:
                 raise TimeoutError(f"{self.sums.count} of {self._wanted} records came")
             return False
@@ -103,6 +110,7 @@ class Watch:
     def stop(self) -> None:
         """End now."""
         self._seconds = time.perf_counter() - self._started
+        self._cpu_seconds = time.process_time() - self._cpu_started
 
     def acknowledged(self, count: int) -> None:
         """Tell how many records the broker has acknowledged: for tasks that write."""
@@ -128,12 +136,13 @@ class Watch:
 
     def result(self, version: str) -> Result:
         """Return what was measured."""
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        own = usage.ru_utime + usage.ru_stime, _peak_kib() / 1024
-        cpu_seconds, peak_mb = self._usage or own
+        timed = self.sums.count - self._before if self._timed is None else self._timed
+        cpu_seconds, peak_mb = self._cpu_seconds, _peak_kib() / 1024
+        if self._usage:
+            cpu_seconds, peak_mb = self._usage[0] * timed / self.sums.count, self._usage[1]
         return Result(
             count=self.sums.count,
-            timed=self.sums.count - self._before if self._timed is None else self._timed,
+            timed=timed,
             seconds=self._seconds,
             checksum=self.sums.checksum,
             cpu_seconds=cpu_seconds,
@@ -159,8 +168,10 @@ def run(job: Job) -> Result:
     from bench.workload import Sums
 
     module = importlib.import_module(f"bench.clients.{CLIENTS[job.client].module}")
-    watch = Watch(job, Sums(job.size))
-    getattr(module, job.task.replace("-", "_"))(job, watch)
+    task = getattr(module, job.task.replace("-", "_"))
+    for _ in range(2 if job.warm_up else 1):
+        watch = Watch(job, Sums(job.size))
+        task(job, watch)
     return watch.result(module.VERSION)
 
 

@@ -21,12 +21,15 @@ class Client:
         module: of `bench.clients`.
         environment: what its process can import.
         sums: whether it knows the keys and values; what does not is only counted.
+        warms_up: whether it reads a topic once before it is timed. Spark's queries warm up by themselves, and Kafka's
+            tool reads but once.
     """
 
     title: str
     module: str
     environment: Environment = "own"
     sums: bool = True
+    warms_up: bool = True
 
 
 OURS = "kafka-columnar"
@@ -35,13 +38,14 @@ CLIENTS = {
     "ours-async": Client(OURS, "ours_async"),
     "ours-plain": Client(f"{OURS}, not compiled", "ours", "plain"),
     "confluent": Client("confluent-kafka", "confluent"),
+    "confluent-large": Client("confluent-kafka, large batches", "confluent_large"),
     "kafka-python": Client("kafka-python", "kafka_python", "peers"),
     "aiokafka": Client("aiokafka", "aiokafka"),
     "kafkarrow": Client("kafkarrow", "kafkarrow", "peers"),
-    "java": Client("Java client", "java", sums=False),
+    "java": Client("Java client", "java", sums=False, warms_up=False),
     "raw-socket": Client("raw socket, not decoded", "raw_socket", sums=False),
-    "spark-ours": Client(f"{OURS} in Spark", "spark_ours"),
-    "spark-connector": Client("Spark's connector", "spark_connector"),
+    "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
+    "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
 }
 
 

@@ -64,7 +64,8 @@ class Runner:
     def _once(self, task: Task, topic: Topic, client: str, number: int) -> Result:
         """Do a task once and check what came of it."""
         if task.use == "read":
-            result = self._job(task.name, client, topic, topic.name, task.timeout_s)
+            warm_up = task.measure == "rate" and CLIENTS[client].warms_up
+            result = self._job(task.name, client, topic, topic.name, task.timeout_s, warm_up)
             self._check(result, topic, client, CLIENTS[client].sums)
             return result
         name = new_topic_name("bench-out")
@@ -94,8 +95,8 @@ class Runner:
             seen, right = f"{result.count} records, sum {result.checksum}", f"{wanted.count}, {wanted.checksum}"
             raise WrongAnswer(f"{client} on {topic.title}: {seen} instead of {right}")
 
-    def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float) -> Result:
-        job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec)
+    def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float, warm_up: bool = False) -> Result:
+        job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec, warm_up)
         command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
         environment = process_environment(CLIENTS[client])
         try:

@@ -12,6 +12,8 @@ from bench.topics import CODECS, Topic
 Use = Literal["read", "write", "trips"]
 """Topics are read as they were filled, or new ones are written to and read back, or both at once, record by record."""
 SPARK_TIMEOUT_S = 600
+CONFLUENT = ("confluent", "confluent-large")
+"""How batches are read with it: at its best here, and with the large fetches and batches that are recommended."""
 TRIPS = 2_200
 """Round trips, with those that are warm-up."""
 
@@ -117,20 +119,24 @@ def _tasks(sizes: Sizes) -> list[Task]:
 
 def _columns(sizes: Sizes) -> list[Task]:
     """`poll_arrow`, on each codec."""
-    clients = ("ours", "confluent", "raw-socket")
+    clients = ("ours", *CONFLUENT, "raw-socket")
     task = Task("poll-arrow", "`poll_arrow()`", clients, ())
-    everyone = ("ours", "confluent", "kafkarrow", "java", "raw-socket")
+    everyone = ("ours", *CONFLUENT, "kafkarrow", "java", "raw-socket")
     asked = {"none": 6.0, "gzip": 3.0}
     rows = []
     for codec in sizes.codecs:
-        targets = [Target("confluent", asked.get(codec, 5.0))]
+        targets = _against_confluent(asked.get(codec, 5.0))
         if codec == "none":
-            targets.append(Target("raw-socket", 0.55))
+            targets = (*targets, Target("raw-socket", 0.55))
         topics = (Topic(codec, 100, sizes.columns),)
         who = everyone if codec == "none" else clients
-        rows.append(replace(task, clients=who, topics=topics, targets=tuple(targets)))
+        rows.append(replace(task, clients=who, topics=topics, targets=targets))
     large = tuple(Topic(codec, 1000, sizes.large) for codec in ("none", "lz4"))
-    return [*rows, replace(task, topics=large, targets=(Target("confluent", 3.0),))]
+    return [*rows, replace(task, topics=large, targets=_against_confluent(3.0))]
+
+
+def _against_confluent(ratio: float) -> tuple[Target, ...]:
+    return tuple(Target(client, ratio) for client in CONFLUENT)
 
 
 def _records(sizes: Sizes) -> list[Task]:
@@ -138,8 +144,9 @@ def _records(sizes: Sizes) -> list[Task]:
     topics = (Topic("none", 100, sizes.records),)
     slow = {name: Topic("none", 100, sizes.slow) for name in ("kafka-python", "ours-plain")}
     against_python = Target("kafka-python", 4.0)
-    many = (Target("confluent", 1.3), Target("kafka-python", 6.0))
-    row = Task("poll", "`poll()`", ("ours", "confluent", "kafka-python", "java"), topics, targets=many, shorter=slow)
+    many = (*_against_confluent(1.3), Target("kafka-python", 6.0))
+    clients = ("ours", *CONFLUENT, "kafka-python", "java")
+    row = Task("poll", "`poll()`", clients, topics, targets=many, shorter=slow)
     return [
         row,
         replace(row, title="`poll()`, not compiled", clients=("ours-plain", "kafka-python"), targets=(_plain(),)),

@@ -37,7 +37,7 @@ def _consumer(job: Job, partitions: int = 0, **settings: Any) -> Any:
 
 def poll(job: Job, watch: Watch) -> None:
     """Lists of messages."""
-    _poll(job, watch, _consumer(job, **FAST))
+    read(job, watch, FAST, CONSUME)
 
 
 poll_arrow = poll
@@ -46,16 +46,18 @@ poll_arrow = poll
 
 def memory(job: Job, watch: Watch) -> None:
     """Lists of messages, with the defaults."""
-    _poll(job, watch, _consumer(job))
+    read(job, watch, {}, CONSUME)
 
 
 memory_arrow = memory
 
 
-def _poll(job: Job, watch: Watch, consumer: Any) -> None:
+def read(job: Job, watch: Watch, settings: dict[str, Any], most: int) -> None:
+    """Take the records in lists of at most so many."""
+    consumer = _consumer(job, **settings)
     while not watch.done():
         # It waits until it has as many as it was asked for: asking for more than there are would be waiting in vain.
-        messages = consumer.consume(min(CONSUME, job.count - watch.sums.count), 1.0)
+        messages = consumer.consume(min(most, job.count - watch.sums.count), 1.0)
         watch.sums.add([m.key() for m in messages], [m.value() for m in messages])
     consumer.close()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from bench import runner as rounds
+from bench.clients import ours
 from bench.figures import Row
-from bench.job import Job, Result, Watch
+from bench.job import Job, Result, Watch, run
 from bench.runner import JobFailed, Runner, WrongAnswer
 from bench.tasks import Task
 from bench.topics import Topic
@@ -53,6 +56,21 @@ def test_trips_are_told_without_those_of_the_warm_up() -> None:
 def test_a_record_that_comes_twice_is_noticed() -> None:
     with pytest.raises(RuntimeError, match="2 records came back"):
         round_trips(JOB, Watch(JOB, Sums(100)), lambda key, value: None, lambda: [(b"k", b"v")] * 2)
+
+
+def test_with_a_warm_up_the_second_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    watches: list[Watch] = []
+
+    def poll(job: Job, watch: Watch) -> None:
+        watches.append(watch)
+        watch.start()
+        watch.sums.add(*make_records(100 * len(watches), 100))
+        watch.stop()
+
+    monkeypatch.setattr(ours, "poll", poll)
+    assert run(JOB).count == 100
+    assert run(dataclasses.replace(JOB, warm_up=True)).count == 300
+    assert len(watches) == 3
 
 
 def run_with(monkeypatch: pytest.MonkeyPatch, **answers: Result | Exception) -> tuple[Row, list[str]]:
