@@ -11,7 +11,9 @@ from kafka import _variant
 
 SPARK = importlib.metadata.version("pyspark")
 VERSION = f"{kafka.__version__} ({_variant.variant()}), PySpark {SPARK}"
-SOURCE = spark_jobs.Source("kafka_columnar")
+UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+"""Rows of a known size need no bound of bytes beside that of 10,000 rows: Spark asks each row for its size else."""
+SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED)
 
 spark_noop = partial(spark_jobs.noop, SOURCE)
 spark_parquet = partial(spark_jobs.parquet, SOURCE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
 from kafka.producer.failures import FailureReport
-from kafka.producer.future import FutureRecordMetadata, run_callbacks
+from kafka.producer.future import BatchState, FutureRecordMetadata, run_callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Stage(enum.Enum):
     SPLIT = "replaced by smaller ones; has neither"
 
 
-class ProducerBatch:
+class ProducerBatch(BatchState):
     """Records of one partition that are sent, and succeed or fail, together.
 
     Arguments:
@@ -51,12 +51,9 @@ class ProducerBatch:
     """
 
     __slots__ = (
-        "__weakref__",
         "attempts",
         "base_offset",
         "base_sequence",
-        "builder",
-        "callbacks",
         "created",
         "data",
         "error",
@@ -64,7 +61,6 @@ class ProducerBatch:
         "lock",
         "log_append_time",
         "order",
-        "parts",
         "producer_epoch",
         "producer_id",
         "record_errors",
@@ -94,7 +90,7 @@ class ProducerBatch:
         self.topic_partition = topic_partition
         self.created = created
         self.reserved = reserved
-        self.builder = builder
+        self.builder: BatchBuilder | None = builder
         self.stage = Stage.OPEN
         self.records = 0
         self.data: bytes | None = None
@@ -108,7 +104,6 @@ class ProducerBatch:
         self.base_offset = -1
         self.log_append_time = -1
         self.callbacks: list[Callback] | None = []
-        """Of records, in the order in which they were added, as `run_callbacks` takes them; None once done or split."""
         self.waiters: list[threading.Lock] = []
         """One for each thread that waits, locked until the batch is done or split. Much cheaper than an Event."""
         self.parts: list[tuple[int, ProducerBatch]] | None = None

@@ -34,6 +34,23 @@ ON_FAILURE = 2
 ON_BOTH = 3
 
 
+@cython.cclass
+class BatchState:
+    """What each of its records asks of a batch: compiled, it need not be looked up by name.
+
+    Attributes:
+        builder: takes the records, as long as the batch is open.
+        callbacks: of records, in the order in which they were added, as `run_callbacks` takes them; None once the batch
+            is done or split.
+        parts: the batches that it was split into, each with the index of its first record; else None.
+    """
+
+    __weakref__: object
+    builder = cython.declare(object, visibility="public")
+    callbacks = cython.declare(list, visibility="public")
+    parts = cython.declare(list, visibility="public")
+
+
 @cython.no_gc  # it refers to its batch alone, which gives up its callbacks when it is done: no cycle lasts
 @cython.freelist(1024)
 @cython.cclass
@@ -45,7 +62,7 @@ class FutureRecordMetadata:
     is added to a future that is done runs at once, in the caller's thread.
     """
 
-    _batch: Any
+    _batch: BatchState
     _index: cython.Py_ssize_t
     _timestamp_ms: cython.longlong
     _key_size: cython.Py_ssize_t
@@ -143,15 +160,20 @@ class FutureRecordMetadata:
 
     def place(self) -> tuple[Any, int]:
         """The batch that the record is in now, and its index there."""
+        if self._batch.parts is None:
+            return self._batch, self._index
         batch: Any = self._batch
-        if batch.parts is None:
-            return batch, self._index
         place: tuple[Any, int] = batch.locate(self._index)
         return place
 
     @cython.cfunc
     def _add(self, when: cython.int, function: object) -> object:
         """Keep a callback until the batch is done, or call it now."""
+        callbacks: list[Any] | None = self._batch.callbacks
+        if cython.compiled and when == ON_SUCCESS and callbacks is not None:
+            # Nothing here gives up the interpreter's lock, so that the batch cannot be completed in between.
+            _keep_callback(callbacks, self, when, function)
+            return None
         batch: Any = self._batch
         while True:
             lock: Any = batch.lock
@@ -159,13 +181,9 @@ class FutureRecordMetadata:
             try:
                 if when != ON_SUCCESS:
                     batch.look()
-                callbacks: list[Any] | None = batch.callbacks
+                callbacks = batch.callbacks
                 if callbacks is not None:
-                    if callbacks and _is_same(function, callbacks[-1]):
-                        function = callbacks[-1]
-                    callbacks.append(self)
-                    callbacks.append(when)
-                    callbacks.append(function)
+                    _keep_callback(callbacks, self, when, function)
                     return None
             finally:
                 lock.release()
@@ -188,6 +206,17 @@ class FutureRecordMetadata:
             self._value_size,
             self._header_size,
         )
+
+
+@cython.cfunc
+def _keep_callback(
+    callbacks: list[Any], future: FutureRecordMetadata, when: cython.int, function: object
+) -> cython.void:
+    if callbacks and _is_same(function, callbacks[-1]):
+        function = callbacks[-1]
+    callbacks.append(future)
+    callbacks.append(when)
+    callbacks.append(function)
 
 
 @cython.cfunc
@@ -316,7 +345,7 @@ def _tell(loop: asyncio.AbstractEventLoop, arrived: asyncio.Future[None], outcom
 
 
 def append_record(
-    batch: Any,
+    batch: BatchState,
     timestamp_ms: cython.longlong,
     key: bytes | None,
     value: bytes | None,
