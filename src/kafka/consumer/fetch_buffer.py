@@ -247,7 +247,7 @@ class FetchBuffer:
             if self._aid.has(item):
                 state.current = self._aid.take()
             else:
-                if aided:
+                if aided and item.packed_bytes:
                     self._offer_to_aid()
                 state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
             if not item.is_decoded:
