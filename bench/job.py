@@ -29,8 +29,8 @@ PATIENCE_S = 60.0
 class Job:
     """What a client is to do. `topic` is read from or written to; `count` records of `size` bytes.
 
-    With `warm_up` it is done twice in the process, and the second time counts: in the first one, memory that the system
-    hands out page by page costs more than reading a topic of some hundred megabytes.
+    With `warm_up`, a topic, it is done twice in the process, there first, and the second time counts: in the first one,
+    memory that the system hands out page by page costs more than reading a topic of some hundred megabytes.
     """
 
     task: str
@@ -41,7 +41,7 @@ class Job:
     count: int
     size: int
     codec: str
-    warm_up: bool = False
+    warm_up: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,10 @@ def run(job: Job) -> Result:
 
     module = importlib.import_module(f"bench.clients.{CLIENTS[job.client].module}")
     task = getattr(module, job.task.replace("-", "_"))
-    for _ in range(2 if job.warm_up else 1):
-        watch = Watch(job, Sums(job.size))
-        task(job, watch)
+    if job.warm_up:
+        task(dataclasses.replace(job, topic=job.warm_up), Watch(job, Sums(job.size)))
+    watch = Watch(job, Sums(job.size))
+    task(job, watch)
     return watch.result(module.VERSION)
 
 

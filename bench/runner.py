@@ -63,21 +63,24 @@ class Runner:
 
     def _once(self, task: Task, topic: Topic, client: str, number: int) -> Result:
         """Do a task once and check what came of it."""
+        warms_up = task.measure == "rate" and CLIENTS[client].warms_up
         if task.use == "read":
-            warm_up = task.measure == "rate" and CLIENTS[client].warms_up
+            warm_up = topic.name if warms_up else ""
             result = self._job(task.name, client, topic, topic.name, task.timeout_s, warm_up)
             self._check(result, topic, client, CLIENTS[client].sums)
             return result
         name = new_topic_name("bench-out")
-        create_topic(self.bootstrap_servers, name, PARTITIONS)
+        names = [name, f"{name}-warm-up"] if warms_up else [name]
+        for each in names:
+            create_topic(self.bootstrap_servers, each, PARTITIONS)
         try:
-            result = self._job(task.name, client, topic, name, task.timeout_s)
+            result = self._job(task.name, client, topic, name, task.timeout_s, *names[1:])
             self._check(result, topic, client, task.use == "trips")
             if task.use == "write":
                 self._read_back(topic, name, client, number)
             return result
         finally:
-            delete_topics(self.bootstrap_servers, [name])
+            delete_topics(self.bootstrap_servers, names)
 
     def _read_back(self, topic: Topic, name: str, client: str, number: int) -> None:
         """Check what lies on the broker. What Kafka's own tool writes has no keys and values that it draws by lot."""
@@ -95,7 +98,7 @@ class Runner:
             seen, right = f"{result.count} records, sum {result.checksum}", f"{wanted.count}, {wanted.checksum}"
             raise WrongAnswer(f"{client} on {topic.title}: {seen} instead of {right}")
 
-    def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float, warm_up: bool = False) -> Result:
+    def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float, warm_up: str = "") -> Result:
         job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec, warm_up)
         command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
         environment = process_environment(CLIENTS[client])

@@ -60,8 +60,10 @@ def test_a_record_that_comes_twice_is_noticed() -> None:
 
 def test_with_a_warm_up_the_second_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     watches: list[Watch] = []
+    topics: list[str] = []
 
     def poll(job: Job, watch: Watch) -> None:
+        topics.append(job.topic)
         watches.append(watch)
         watch.start()
         watch.sums.add(*make_records(100 * len(watches), 100))
@@ -69,7 +71,8 @@ def test_with_a_warm_up_the_second_time_counts(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(ours, "poll", poll)
     assert run(JOB).count == 100
-    assert run(dataclasses.replace(JOB, warm_up=True)).count == 300
+    assert run(dataclasses.replace(JOB, warm_up="another")).count == 300
+    assert topics == ["topic", "another", "topic"]
     assert len(watches) == 3
 
 
