@@ -8,6 +8,14 @@ from typing import Any
 from bench.job import BATCH_RECORDS, Job, Watch
 
 
+def sum_up(keys: list[bytes], values: list[bytes], watch: Watch) -> bool:
+    """Add what has been gathered to the sums, and empty the lists; tells whether all records have come."""
+    watch.sums.add(keys, values)
+    keys.clear()
+    values.clear()
+    return watch.done()
+
+
 def gather(records: Iterable[Any], job: Job, watch: Watch) -> None:
     """Take records with `key` and `value` until all have come."""
     keys: list[bytes] = []
@@ -17,12 +25,8 @@ def gather(records: Iterable[Any], job: Job, watch: Watch) -> None:
         keys.append(record.key)
         values.append(record.value)
         left -= 1
-        if len(keys) == BATCH_RECORDS or not left:
-            watch.sums.add(keys, values)
-            keys.clear()
-            values.clear()
-            if watch.done():
-                break
+        if (len(keys) == BATCH_RECORDS or not left) and sum_up(keys, values, watch):
+            break
 
 
 async def gather_async(records: AsyncIterable[Any], job: Job, watch: Watch) -> None:
@@ -34,9 +38,5 @@ async def gather_async(records: AsyncIterable[Any], job: Job, watch: Watch) -> N
         keys.append(record.key)
         values.append(record.value)
         left -= 1
-        if len(keys) == BATCH_RECORDS or not left:
-            watch.sums.add(keys, values)
-            keys.clear()
-            values.clear()
-            if watch.done():
-                break
+        if (len(keys) == BATCH_RECORDS or not left) and sum_up(keys, values, watch):
+            break

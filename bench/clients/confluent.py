@@ -6,6 +6,7 @@ from typing import Any
 
 import confluent_kafka
 
+from bench.gather import sum_up
 from bench.job import BATCH_BYTES, BATCH_RECORDS, PATIENCE_S, Job, Watch
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
@@ -82,12 +83,8 @@ def iterate(job: Job, watch: Watch) -> None:
             keys.append(message.key())
             values.append(message.value())
             left -= 1
-        if len(keys) == BATCH_RECORDS or not left or message is None:
-            watch.sums.add(keys, values)
-            keys.clear()
-            values.clear()
-            if watch.done():
-                break
+        if (len(keys) == BATCH_RECORDS or not left or message is None) and sum_up(keys, values, watch):
+            break
     consumer.close()
 
 
