@@ -66,7 +66,9 @@ class Materializer:
         for index, piece in enumerate(pieces):
             records, error = self.records(piece)
             if records:
-                gathered.setdefault(piece.state.tp, []).extend(records)
+                before = gathered.setdefault(piece.state.tp, records)
+                if before is not records:
+                    before += records
             if error is None:
                 used.append(piece)
                 continue

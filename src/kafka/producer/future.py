@@ -25,7 +25,7 @@ if cython.compiled:
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
-__all__ = ["FutureRecordMetadata", "RecordMetadata", "append_record"]
+__all__ = ["FutureRecordMetadata", "RecordMetadata", "append_at_once", "append_record"]
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,18 @@ class BatchState:
     builder = cython.declare(object, visibility="public")
     callbacks = cython.declare(list, visibility="public")
     parts = cython.declare(list, visibility="public")
+
+
+@cython.cclass
+class QueueState:
+    """What each record asks of the queue of its partition; compiled, likewise.
+
+    Attributes:
+        open: the batch that takes records (a `BatchState`), or None.
+    """
+
+    __weakref__: object
+    open = cython.declare(object, visibility="public")
 
 
 @cython.no_gc  # it refers to its batch alone, which gives up its callbacks when it is done: no cycle lasts
@@ -235,6 +247,7 @@ def _is_same(function: Any, last: Any) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
+@cython.exceptval(check=False)
 def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
     """Put an object into a tuple that is being made (compiled only)."""
     if cython.compiled:
@@ -259,10 +272,9 @@ def _record_metadata(
         timestamp_ms = log_append_time
     if cython.compiled:
         # Names of future.pxd. It holds text and numbers alone, so that it is part of no cycle: the garbage collector
-        # need not look at it, which would take longer than all else for somebody who keeps what callbacks are given.
+        # is not told of it, which would take longer than all else for somebody who keeps what callbacks are given.
         kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
-        record = PyType_GenericAlloc(kind, 9)  # type: ignore[name-defined]  # noqa: F821
-        PyObject_GC_UnTrack(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
+        record = PyObject_GC_NewVar(kind, 9)  # type: ignore[name-defined]  # noqa: F821
         _set(record, 0, place[0])
         _set(record, 1, place[1])
         _set(record, 2, place)
@@ -356,6 +368,48 @@ def append_record(
     index: cython.Py_ssize_t = batch.builder.append_if_room(timestamp_ms, key, value, headers)
     if index < 0:
         return None
+    return _future(batch, index, timestamp_ms, key, value, header_size)
+
+
+def append_at_once(
+    queues: list[Any],
+    partition: cython.Py_ssize_t,
+    timestamp_ms: cython.longlong,
+    key: bytes | None,
+    value: bytes | None,
+    headers: bytes | None,
+    header_size: cython.Py_ssize_t,
+) -> FutureRecordMetadata | None:
+    """Add a record to the open batch of a partition and return its future; None if more is to be done than copying.
+
+    Only where this is compiled: then the interpreter's lock stands in for the accumulator's, as nothing in here gives
+    it up, and who holds the accumulator's lock keeps what is open fit to be added to.
+
+    Arguments:
+        queues: a `QueueState` a partition.
+    """
+    queue: QueueState = queues[partition]
+    if queue.open is None:
+        return None
+    batch: BatchState = queue.open
+    if batch.builder is None:
+        return None
+    index: cython.Py_ssize_t = batch.builder.append_at_once(timestamp_ms, key, value, headers)
+    if index < 0:
+        return None
+    return _future(batch, index, timestamp_ms, key, value, header_size)
+
+
+@cython.cfunc
+@cython.inline
+def _future(
+    batch: BatchState,
+    index: cython.Py_ssize_t,
+    timestamp_ms: cython.longlong,
+    key: bytes | None,
+    value: bytes | None,
+    header_size: cython.Py_ssize_t,
+) -> FutureRecordMetadata:
     future: FutureRecordMetadata = FutureRecordMetadata.__new__(FutureRecordMetadata)
     future._batch = batch
     future._index = index

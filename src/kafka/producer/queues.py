@@ -9,18 +9,20 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from kafka.producer.batch import ProducerBatch
+from kafka.producer.future import QueueState
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
 """Batches of a producer that a broker remembers of a partition, so that it can tell what it has already."""
 
 
-class PartitionQueue:
+class PartitionQueue(QueueState):
     """The batches of one partition, from the open one to those whose answer is awaited.
 
-    `open` and `closed` are shared with the threads that call `send()` and guarded by the accumulator's lock; all else
-    belongs to the sender, on the loop. A batch gets its place in the order (and its sequence numbers) when it is first
-    sent. One that has to be sent again waits in `retries`, which are sent before anything new, lowest order first.
+    `open` and `closed` are shared with the threads that call `send()` and guarded by the accumulator's lock (but see
+    `append_at_once`); all else belongs to the sender, on the loop. A batch gets its place in the order (and its
+    sequence numbers) when it is first sent. One that has to be sent again waits in `retries`, which are sent before
+    anything new, lowest order first.
     """
 
     __slots__ = (
@@ -33,7 +35,6 @@ class PartitionQueue:
         "leader",
         "next_order",
         "next_sequence",
-        "open",
         "producer_epoch",
         "producer_id",
         "proven",
@@ -80,10 +81,11 @@ class PartitionQueue:
 
     def close_open(self) -> None:
         """Take no more records into the open batch. Needs the lock."""
-        if self.open is not None:
-            self.open.close()
-            self.closed.append(self.open)
-            self.open = None
+        batch = self.open
+        if batch is not None:
+            self.open = None  # first of all: `append_at_once` asks for nothing else
+            batch.close()
+            self.closed.append(batch)
 
     def retry(self, batch: ProducerBatch) -> None:
         """Put a batch back in its place before everything that comes after it in the order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -184,9 +185,8 @@ class Columns:
         """
         name = self.topic if topic is None else topic
         number = self.partition if partition is None else partition
-        records: list[ConsumerRecord] = []
-        for start, stop, leader_epoch, kind in self.runs():
-            records += self._maker.records(
+        made = [
+            self._maker.records(
                 self._first + start,
                 self._first + stop,
                 name,
@@ -196,7 +196,9 @@ class Columns:
                 key_deserializer,
                 value_deserializer,
             )
-        return records
+            for start, stop, leader_epoch, kind in self.runs()
+        ]
+        return made[0] if len(made) == 1 else list(itertools.chain.from_iterable(made))
 
     def to_arrow(
         self, columns: Sequence[str] | None = None, *, schema: Literal["kafka", "spark"] = "kafka"

@@ -421,6 +421,36 @@ class BatchBuilder:
         self._count = cython.cast(cython.int, index + 1)
         return index
 
+    def append_at_once(
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: bytes | None,
+    ) -> cython.Py_ssize_t:
+        """Add a record where that means no more than copying it; see `append_if_room`, which does the same and more.
+
+        Compiled, nothing in here gives up the interpreter's lock or runs code of anybody else: no other thread comes
+        between.
+
+        Returns:
+            The record's offset within the batch, -1 if more is to be done: of the first, where memory or room is short,
+            before magic 2.
+        """
+        key_size: cython.Py_ssize_t = -1 if key is None else len(key)
+        value_size: cython.Py_ssize_t = -1 if value is None else len(value)
+        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
+        index: cython.Py_ssize_t = self._count
+        size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD + headers_size - 1
+        size += max(key_size, 0) + max(value_size, 0)
+        if index == 0 or size > self._size_limit or size + _MAX_RECORD_OVERHEAD > self._capacity or self._magic < 2:
+            return -1
+        if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
+            return -1
+        self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
+        self._count = cython.cast(cython.int, index + 1)
+        return index
+
     @cython.cfunc
     def _put_raw(self, data: bytes) -> cython.bint:
         """Add bytes that are encoded already."""

@@ -2,5 +2,9 @@
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject
-    object PyType_GenericAlloc(PyTypeObject* kind, Py_ssize_t items)
+    # a function behind a macro that asks for a C type
+    object PyObject_GC_NewVar "(PyObject *)_PyObject_GC_NewVar" (PyTypeObject* kind, Py_ssize_t items)
+    void PyObject_GC_Track(void* thing)
     void PyObject_GC_UnTrack(void* thing)
+    int PyGC_Disable()
+    int PyGC_Enable()

@@ -61,6 +61,7 @@ class _Bytes:
 
 @cython.cfunc
 @cython.inline
+@cython.exceptval(check=False)
 def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
     """Put an object into a tuple that is being made (compiled only)."""
     if cython.compiled:
@@ -96,10 +97,7 @@ def _record(
     if cython.compiled:
         # names of materialize.pxd
         kind = cython.cast(cython.pointer(PyTypeObject), cls)  # type: ignore[name-defined]  # noqa: F821
-        record = PyType_GenericAlloc(kind, 13)  # type: ignore[name-defined]  # noqa: F821
-        if plain:
-            PyObject_GC_UnTrack(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
-            PyObject_GC_UnTrack(cython.cast(cython.p_void, headers))  # type: ignore[name-defined]  # noqa: F821
+        record = PyObject_GC_NewVar(kind, 13)  # type: ignore[name-defined]  # noqa: F821
         _set(record, 0, topic)
         _set(record, 1, partition)
         _set(record, 2, leader_epoch)
@@ -113,6 +111,10 @@ def _record(
         _set(record, 10, key_size)
         _set(record, 11, value_size)
         _set(record, 12, header_size)
+        if plain:
+            PyObject_GC_UnTrack(cython.cast(cython.p_void, headers))  # type: ignore[name-defined]  # noqa: F821
+        else:
+            PyObject_GC_Track(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
         return record
     fields = (topic, partition, leader_epoch, offset, timestamp, timestamp_type, key, value, headers, checksum)
     return tuple.__new__(cls, (*fields, key_size, value_size, header_size))
@@ -212,35 +214,43 @@ class RecordMaker:
         if stop > start:
             self._check(start)
             self._check(stop - 1)
-        for row in range(start, stop):
-            key = self._keys.get(row)
-            value = self._values.get(row)
-            if self._timestamps[row] != last_timestamp:
-                last_timestamp = self._timestamps[row]
-                timestamp = last_timestamp
-            if self._has_checksums:
-                checksum = self._checksums[row] if self._checksums[row] >= 0 else None
-            if self._has_headers:
-                headers = self.headers(row)
-                header_size = self._headers_size(row)
-            else:
-                headers = []
-            record = _record(
-                cls,
-                topic,
-                partition,
-                leader_epoch,
-                self._offsets[row],
-                timestamp,
-                timestamp_type,
-                key if key_deserializer is None else key_deserializer(topic, key),  # type: ignore[arg-type]
-                value if value_deserializer is None else value_deserializer(topic, value),  # type: ignore[arg-type]
-                headers,
-                checksum,
-                self._keys.size(row),
-                self._values.size(row),
-                header_size,
-                plain,
-            )
-            result.append(record)
+        collects: cython.bint = False
+        if cython.compiled and plain:
+            # Nothing that is made is garbage, and no code of anybody else runs: looking for some would be in vain.
+            collects = PyGC_Disable()  # type: ignore[name-defined]  # noqa: F821
+        try:
+            for row in range(start, stop):
+                key = self._keys.get(row)
+                value = self._values.get(row)
+                if self._timestamps[row] != last_timestamp:
+                    last_timestamp = self._timestamps[row]
+                    timestamp = last_timestamp
+                if self._has_checksums:
+                    checksum = self._checksums[row] if self._checksums[row] >= 0 else None
+                if self._has_headers:
+                    headers = self.headers(row)
+                    header_size = self._headers_size(row)
+                else:
+                    headers = []
+                record = _record(
+                    cls,
+                    topic,
+                    partition,
+                    leader_epoch,
+                    self._offsets[row],
+                    timestamp,
+                    timestamp_type,
+                    key if key_deserializer is None else key_deserializer(topic, key),  # type: ignore[arg-type]
+                    value if value_deserializer is None else value_deserializer(topic, value),  # type: ignore[arg-type]
+                    headers,
+                    checksum,
+                    self._keys.size(row),
+                    self._values.size(row),
+                    header_size,
+                    plain,
+                )
+                result.append(record)
+        finally:
+            if collects:
+                PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
         return result

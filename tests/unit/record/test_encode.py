@@ -93,6 +93,38 @@ def test_appending_if_there_is_room_makes_the_same_batch() -> None:
     assert other.build() == one.build()
 
 
+def test_appending_at_once_makes_the_same_batch_and_leaves_the_rest_to_the_other_way() -> None:
+    one, other = BatchBuilder(size_limit=9000), BatchBuilder(size_limit=9000)
+    at_once = 0
+    for number in itertools.count():
+        key, value = (None, b"v" * number) if number % 3 else (b"key", None)
+        encoded = encode_headers([("header", b"h"), ("null", None)])[0] if number % 2 else None
+        expected = one.append_if_room(1000 + number, key, value, encoded)
+        index = other.append_at_once(1000 + number, key, value, encoded)
+        if index >= 0:
+            at_once += 1
+        else:
+            index = other.append_if_room(1000 + number, key, value, encoded)
+        assert index == expected
+        if index < 0:
+            break
+    assert 0 < number - at_once < 10  # the first, and where memory had to grow
+    assert other.build() == one.build()
+
+
+def test_what_more_is_to_be_done_for_than_copying_is_not_appended_at_once() -> None:
+    builder = BatchBuilder(size_limit=1000)
+    assert builder.append_at_once(1, None, b"first", None) == -1
+    builder.append(1, None, b"first")
+    assert builder.append_at_once(-2, None, b"a timestamp that is none", None) == -1
+    assert builder.append_at_once(1, None, b"x" * 1000, None) == -1
+    assert builder.append_at_once(1, None, b"second", None) == 1
+    old = BatchBuilder(magic=1)
+    old.append(1, None, b"first")
+    assert old.append_at_once(1, None, b"second", None) == -1
+    assert (builder.count, old.count) == (2, 1)
+
+
 @pytest.mark.parametrize("codec", [Compression.GZIP, Compression.LZ4])
 def test_a_batch_that_was_compressed_before_is_the_same(codec: Compression) -> None:
     builder = BatchBuilder(compression=codec, size_limit=10_000)

@@ -23,3 +23,19 @@ def test_records_without_deserializers_are_nothing_to_the_garbage_collector() ->
         assert record.headers[-1] == ("more", None)
     (made, _) = columns.to_records(None, None, None, lambda topic, data: [data])
     assert gc.is_tracked(made)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_making_records_leaves_the_garbage_collector_as_it_was(enabled: bool) -> None:
+    builder = BatchBuilder()
+    for number in range(2000):
+        builder.append(1, b"key", b"%d" % number)
+    columns = decode_batches(builder.build())
+    was_enabled = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        records = columns.to_records("t", 0)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+    assert len(records) == 2000
