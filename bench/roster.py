@@ -33,6 +33,8 @@ class Client:
 
 
 OURS = "kafka-columnar"
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""For the sums, which use no BLAS: numpy's idle threads spin on the cores that are measured."""
 CLIENTS = {
     "ours": Client(OURS, "ours"),
     "ours-async": Client(OURS, "ours_async"),
@@ -43,7 +45,7 @@ CLIENTS = {
     "aiokafka": Client("aiokafka", "aiokafka"),
     "kafkarrow": Client("kafkarrow", "kafkarrow", "peers"),
     "java": Client("Java client", "java", sums=False, warms_up=False),
-    "raw-socket": Client("raw socket, not decoded", "raw_socket", sums=False),
+    "raw-socket": Client("raw socket", "raw_socket", sums=False),
     "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
     "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
 }
@@ -52,6 +54,6 @@ CLIENTS = {
 def process_environment(client: Client) -> dict[str, str]:
     """Return the environment variables for a process of a client."""
     if client.environment == "peers":
-        return peers_environment()
+        return peers_environment() | ONE_BLAS_THREAD
     inherited = {name: value for name, value in os.environ.items() if name != "KAFKA_PURE"}
-    return inherited | ({"KAFKA_PURE": "1"} if client.environment == "plain" else {})
+    return inherited | ONE_BLAS_THREAD | ({"KAFKA_PURE": "1"} if client.environment == "plain" else {})

@@ -203,7 +203,7 @@ def _written(sizes: Sizes) -> list[Task]:
             send,
             name="send-arrow",
             title="`send_arrow()`",
-            clients=("ours", "confluent", "java"),
+            clients=("ours", "confluent", "java", "raw-socket"),
             topics=(plain, packed),
             targets=arrow,
         ),

@@ -1,16 +1,26 @@
-"""The limit: the same bytes fetched over a blocking socket; only the headers of batches are read, to know offsets."""
+"""The limit: the same bytes over a blocking socket.
+
+What is fetched is not decoded, only the headers of batches are read, to know offsets. What is written was encoded
+before the time begins, and the broker has no producer's sequence to look after.
+"""
 
 from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterator
 from typing import Any
 
-from bench.job import FETCH_BYTES, PARTITION_FETCH_BYTES, Job, Watch
+from bench.job import BATCH_BYTES, FETCH_BYTES, PARTITION_FETCH_BYTES, Job, Watch
+from bench.workload import make_records
+from kafka.record import BatchBuilder, Compression
 from kafka.wire import framing, message_class
 
 VERSION = "-"
 FETCH_VERSION = 11
+PRODUCE_VERSION = 8
+IN_FLIGHT = 5
+TIMEOUT_MS = 30_000
 HEADER = struct.Struct(">qi4xbIhi")
 """Base offset, length, magic, CRC, attributes, last offset delta."""
 COUNT = struct.Struct(">i")
@@ -19,19 +29,13 @@ COUNT_AT = 57
 
 def poll_arrow(job: Job, watch: Watch) -> None:
     """Fetch everything once; the sums are not computed, as nothing is decoded."""
-    host, _, port = job.bootstrap_servers.rpartition(":")
     positions = dict.fromkeys(range(job.partitions), 0)
-    buffer = bytearray(FETCH_BYTES + (1 << 20))
-    view = memoryview(buffer)
-    with socket.create_connection((host, int(port))) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    view = memoryview(bytearray(FETCH_BYTES + (1 << 20)))
+    with _connect(job) as connection:
         watch.start()  # it is connected; the first answer may already have everything
         while not watch.done():
-            connection.sendall(_request(job.topic, positions))
-            _receive(connection, view[:4])
-            size = int.from_bytes(view[:4], "big")
-            _receive(connection, view[:size])
-            response: Any = framing.decode_response(message_class("FetchRequest"), FETCH_VERSION, view[:size])
+            connection.sendall(_fetch_request(job.topic, positions))
+            response: Any = _answer(connection, "FetchRequest", FETCH_VERSION, view)
             for topic in response.responses:
                 for partition in topic.partitions:
                     count, positions[partition.partition_index] = _walk(
@@ -43,7 +47,70 @@ def poll_arrow(job: Job, watch: Watch) -> None:
 poll = iterate = poll_arrow
 
 
-def _request(topic: str, positions: dict[int, int]) -> bytes:
+def send_arrow(job: Job, watch: Watch) -> None:
+    """Write batches that are there already, a batch a partition in each request, several requests at a time."""
+    requests = [_produce_request(job.topic, batches) for batches in _batches(job)]
+    view = memoryview(bytearray(1 << 16))
+    with _connect(job) as connection:
+        watch.start()
+        for number, request in enumerate(requests):
+            if number >= IN_FLIGHT:
+                _acknowledged(connection, view)
+            connection.sendall(request)
+        for _ in requests[-IN_FLIGHT:]:
+            _acknowledged(connection, view)
+        watch.stop()
+    watch.acknowledged(job.count)
+
+
+def _batches(job: Job) -> Iterator[list[bytes]]:
+    """The workload as encoded batches, one for each partition at a time."""
+    codec = Compression[job.codec.upper()]
+    builders = [BatchBuilder(compression=codec, size_limit=BATCH_BYTES) for _ in range(job.partitions)]
+    for number, (key, value) in enumerate(zip(*make_records(job.count, job.size), strict=True)):
+        builder = builders[number % job.partitions]
+        if not builder.has_room_for(key, value, None):
+            yield [each.build() for each in builders]
+            builders = [BatchBuilder(compression=codec, size_limit=BATCH_BYTES) for _ in range(job.partitions)]
+            builder = builders[number % job.partitions]
+        builder.append(number, key, value)
+    yield [each.build() for each in builders if each.count]
+
+
+def _produce_request(topic: str, batches: list[bytes]) -> bytes:
+    """A produce request with a batch for each partition."""
+    produce: Any = __import__("kafka.wire.api.produce", fromlist=["produce"])
+    partitions = [produce.PartitionProduceData(index=p, records=batch) for p, batch in enumerate(batches)]
+    topics = [produce.TopicProduceData(name=topic, partition_data=partitions)]
+    request = produce.ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=topics)
+    return b"".join(framing.encode_request(request, PRODUCE_VERSION, 1, "bench"))
+
+
+def _acknowledged(connection: socket.socket, view: memoryview) -> None:
+    """Wait for the answer to a produce request."""
+    response: Any = _answer(connection, "ProduceRequest", PRODUCE_VERSION, view)
+    for topic in response.responses:
+        for partition in topic.partition_responses:
+            if partition.error_code:
+                raise RuntimeError(f"the broker refused a batch: error {partition.error_code}")
+
+
+def _connect(job: Job) -> socket.socket:
+    host, _, port = job.bootstrap_servers.rpartition(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def _answer(connection: socket.socket, request: str, version: int, view: memoryview) -> object:
+    """Receive an answer into the view, and decode it but for its records."""
+    _receive(connection, view[:4])
+    size = int.from_bytes(view[:4], "big")
+    _receive(connection, view[:size])
+    return framing.decode_response(message_class(request), version, view[:size])
+
+
+def _fetch_request(topic: str, positions: dict[int, int]) -> bytes:
     """A fetch request from the positions."""
     fetch: Any = __import__("kafka.wire.api.fetch", fromlist=["fetch"])
     partitions = [
