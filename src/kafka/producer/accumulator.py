@@ -8,12 +8,12 @@ the first record of a batch. Compiled by Cython, equal (but for the speed) when 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
-from kafka.producer.blocked import NeedsTopic
+from kafka.producer.blocked import Blocked, NeedsTopic
 from kafka.producer.future import FutureRecordMetadata, append_at_once, append_record
 from kafka.producer.records import (
     PreparedRecord,
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kafka.producer.queues import TopicQueues
     from kafka.serializer import AdaptedSerializer
 
+Append = Callable[..., FutureRecordMetadata]
+"""`Accumulator.append`, which has no type where Cython declares it."""
 RECORD_OVERHEAD = 61 + 21
 """Bytes at most that a batch of one record adds to its key, value and headers."""
 
@@ -96,6 +98,7 @@ class Accumulator:
         self._acquire = self._buffer.lock.acquire
         self._release = self._buffer.lock.release
 
+    @cython.ccall
     def append(
         self,
         topic: str,
@@ -216,3 +219,46 @@ class Accumulator:
             f"a record of about {size} bytes for topic {topic!r} is larger than max_request_size "
             f"({self._max_record_size}); raise it here, max.message.bytes of the topic and the consumers' fetch sizes"
         )
+
+
+@cython.cclass
+class RecordSender:
+    """`send()` of a producer, beside its accumulator: compiled, neither a frame nor a second look at the arguments."""
+
+    _accumulator = cython.declare(Accumulator, visibility="public")
+
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Sequence[tuple[str, bytes | None]] | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+    ) -> FutureRecordMetadata:
+        """Buffer a record, and return a future that has a `RecordMetadata` once it is acknowledged.
+
+        Arguments:
+            topic: where the record goes.
+            value: bytes, or what the value serializer takes; None with a key is a tombstone.
+            key: bytes, or what the key serializer takes; records of one key go to one partition.
+            headers: pairs of text and bytes.
+            partition: overrides the partitioner.
+            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
+
+        Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
+        longer than `max_block_ms`. Raises `MessageSizeTooLargeError` for a record above `max_request_size`,
+        `IllegalArgumentError` or `TypeError` for one that is none, `TopicAuthorizationFailedError`,
+        `IllegalStateError` once the producer is closed, and what the serializers raise.
+        """
+        try:
+            return self._accumulator.append(topic, value, key, headers, partition, timestamp_ms)
+        except Blocked as reason:
+            blocked = reason.with_traceback(None)  # its frames would keep the producer alive
+        return self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
+
+    def _send_when_possible(
+        self, reason: Blocked, topic: Any, value: Any, key: Any, headers: Any, partition: Any, timestamp_ms: Any
+    ) -> FutureRecordMetadata:
+        """Wait for what a record that was not taken needs, and send it; the producer's own."""
+        raise NotImplementedError

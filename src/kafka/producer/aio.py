@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalStateError
+from kafka.producer.accumulator import Append
 from kafka.producer.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.core import ProducerCore
 from kafka.producer.future import FutureRecordMetadata
@@ -64,15 +65,16 @@ class AsyncKafkaProducer:
     ) -> FutureRecordMetadata:
         """Buffer a record; awaiting what this returns gives its `RecordMetadata`. See `KafkaProducer.send`."""
         core = self._started()
+        append: Append = core.accumulator.append
         try:
-            return core.accumulator.append(topic, value, key, headers, partition, timestamp_ms)
+            return append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
             blocked = reason.with_traceback(None)  # its frames would keep the producer alive
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
                     await core.find_topic(blocked.topic, blocked.partition)
-                    return core.accumulator.append(topic, value, key, headers, partition, timestamp_ms)
+                    return append(topic, value, key, headers, partition, timestamp_ms)
                 assert isinstance(blocked, NeedsMemory)
                 await core.acquire(blocked.amount)
                 return core.buffer.append(blocked.record, blocked.amount)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafka.config import option_table, parse_producer
 from kafka.net import LoopThread
 from kafka.producer import lifetime
+from kafka.producer.accumulator import Append, RecordSender
 from kafka.producer.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.core import ProducerCore
 from kafka.producer.future import FutureRecordMetadata
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafka.producer.arrow import FutureArrowResult
 
 
-class KafkaProducer:
+class KafkaProducer(RecordSender):
     """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
 
     Every option is a keyword argument; `kafka.config` lists them with defaults and units. By default a record is
@@ -52,52 +52,13 @@ class KafkaProducer:
         }
         self._thread = LoopThread.shared()
         self._core = ProducerCore(config, self._thread.loop)
-        self._append = self._core.accumulator.append
+        self._accumulator = self._core.accumulator
         lifetime.keep(self._core, self._thread)
         try:
             self._thread.run(self._core.start())
         except BaseException:
             lifetime.drop(self._core)
             raise
-
-    def send(
-        self,
-        topic: str,
-        value: Any = None,
-        key: Any = None,
-        headers: Sequence[tuple[str, bytes | None]] | None = None,
-        partition: int | None = None,
-        timestamp_ms: int | None = None,
-    ) -> FutureRecordMetadata:
-        """Buffer a record, and return a future that has a `RecordMetadata` once it is acknowledged.
-
-        Arguments:
-            topic: where the record goes.
-            value: bytes, or what the value serializer takes; None with a key is a tombstone.
-            key: bytes, or what the key serializer takes; records of one key go to one partition.
-            headers: pairs of text and bytes.
-            partition: overrides the partitioner.
-            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
-
-        Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
-        longer than `max_block_ms`. Raises `MessageSizeTooLargeError` for a record above `max_request_size`,
-        `IllegalArgumentError` or `TypeError` for one that is none, `TopicAuthorizationFailedError`,
-        `IllegalStateError` once the producer is closed, and what the serializers raise.
-        """
-        try:
-            return self._append(topic, value, key, headers, partition, timestamp_ms)
-        except Blocked as reason:
-            blocked = reason.with_traceback(None)  # its frames would keep the producer alive
-        while True:
-            try:
-                if isinstance(blocked, NeedsTopic):
-                    self._thread.run(self._core.find_topic(blocked.topic, blocked.partition))
-                    return self._append(topic, value, key, headers, partition, timestamp_ms)
-                assert isinstance(blocked, NeedsMemory)
-                self._core.acquire_blocking(blocked.amount)
-                return self._core.buffer.append(blocked.record, blocked.amount)
-            except Blocked as reason:
-                blocked = reason.with_traceback(None)
 
     def send_arrow(self, topic: str, data: pa.Table | pa.RecordBatch) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
@@ -179,3 +140,27 @@ class KafkaProducer:
         core = getattr(self, "_core", None)
         if core is not None:
             lifetime.drop(core)
+
+    def _send_when_possible(
+        self,
+        reason: Blocked,
+        topic: str,
+        value: Any,
+        key: Any,
+        headers: Any,
+        partition: int | None,
+        timestamp_ms: int | None,
+    ) -> FutureRecordMetadata:
+        """Wait for the topic or for memory."""
+        append: Append = self._core.accumulator.append
+        blocked = reason
+        while True:
+            try:
+                if isinstance(blocked, NeedsTopic):
+                    self._thread.run(self._core.find_topic(blocked.topic, blocked.partition))
+                    return append(topic, value, key, headers, partition, timestamp_ms)
+                assert isinstance(blocked, NeedsMemory)
+                self._core.acquire_blocking(blocked.amount)
+                return self._core.buffer.append(blocked.record, blocked.amount)
+            except Blocked as again:
+                blocked = again.with_traceback(None)

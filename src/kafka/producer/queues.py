@@ -67,11 +67,6 @@ class PartitionQueue(QueueState):
         self.failures = 0
         """Failed attempts since the last success, for the back-off."""
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to send and no answer awaited."""
-        return not (self.open or self.closed or self.retries or self.in_network)
-
     def waiting(self) -> Iterator[ProducerBatch]:
         """What is not in the network, in the order in which it is to be sent. Needs the lock."""
         yield from self.retries

@@ -176,10 +176,11 @@ class Sender:
             return math.inf
         if queue.closed:
             return max(now, queue.backoff_until)
-        if queue.open is None:
+        batch = queue.open  # another thread may put a new one in its place meanwhile
+        if batch is None:
             return math.inf
         lingers = 0.0 if self._buffer.pressed else self._options.linger
-        return max(queue.open.created + lingers, queue.backoff_until)
+        return max(batch.created + lingers, queue.backoff_until)
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         """Leaders may have changed: every queue looks for its lane anew."""
