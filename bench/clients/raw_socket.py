@@ -66,12 +66,16 @@ def send_arrow(job: Job, watch: Watch) -> None:
 def _batches(job: Job) -> Iterator[list[bytes]]:
     """The workload as encoded batches, one for each partition at a time."""
     codec = Compression[job.codec.upper()]
-    builders = [BatchBuilder(compression=codec, size_limit=BATCH_BYTES) for _ in range(job.partitions)]
+
+    def empty() -> list[BatchBuilder]:
+        return [BatchBuilder(compression=codec, size_limit=BATCH_BYTES) for _ in range(job.partitions)]
+
+    builders = empty()
     for number, (key, value) in enumerate(zip(*make_records(job.count, job.size), strict=True)):
         builder = builders[number % job.partitions]
         if not builder.has_room_for(key, value, None):
             yield [each.build() for each in builders]
-            builders = [BatchBuilder(compression=codec, size_limit=BATCH_BYTES) for _ in range(job.partitions)]
+            builders = empty()
             builder = builders[number % job.partitions]
         builder.append(number, key, value)
     yield [each.build() for each in builders if each.count]

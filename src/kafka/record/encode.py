@@ -405,10 +405,8 @@ class BatchBuilder:
         """
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
-        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
         index: cython.Py_ssize_t = self._count
-        size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD + headers_size - 1
-        size += max(key_size, 0) + max(value_size, 0)
+        size: cython.Py_ssize_t = self._size_with(key_size, value_size, headers)
         if index > 0 and size > self._size_limit:
             return -1
         if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
@@ -420,6 +418,15 @@ class BatchBuilder:
             self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
         self._count = cython.cast(cython.int, index + 1)
         return index
+
+    @cython.cfunc
+    @cython.inline
+    def _size_with(
+        self, key_size: cython.Py_ssize_t, value_size: cython.Py_ssize_t, headers: bytes | None
+    ) -> cython.Py_ssize_t:
+        """How many bytes the batch has at the most with one more record; a size of -1 is null."""
+        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
+        return self._size + _MAX_RECORD_OVERHEAD + headers_size - 1 + max(key_size, 0) + max(value_size, 0)
 
     def append_at_once(
         self,
@@ -439,10 +446,8 @@ class BatchBuilder:
         """
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
-        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
         index: cython.Py_ssize_t = self._count
-        size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD + headers_size - 1
-        size += max(key_size, 0) + max(value_size, 0)
+        size: cython.Py_ssize_t = self._size_with(key_size, value_size, headers)
         if index == 0 or size > self._size_limit or size + _MAX_RECORD_OVERHEAD > self._capacity or self._magic < 2:
             return -1
         if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
