@@ -5,12 +5,12 @@ Decompressing takes most of the time and lets go of the GIL. A thread lives for 
 there is none to stop when a consumer is closed or the process forks; the interpreter waits for it at its exit.
 """
 
-import os
 import threading
 from collections.abc import Iterable
 
 from kafka.consumer.fetched import DecodedFetch, Fetched
 from kafka.consumer.partition_state import PartitionState
+from kafka.net import parallel
 from kafka.record import BatchDecoder, Columns
 
 _WORTH_BYTES = 128 * 1024
@@ -50,7 +50,7 @@ class DecodeAid:
     def __init__(self, check_crcs: bool, read_committed: bool, processors: int | None = None) -> None:
         self._check_crcs = check_crcs
         self._read_committed = read_committed
-        self._usable = (_processors() if processors is None else processors) > 1
+        self._usable = (parallel.processors() if processors is None else processors) > 1
         self._task: _Task | None = None
 
     @property
@@ -117,10 +117,3 @@ class DecodeAid:
                 frame.release()
             return
         self._task = task
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

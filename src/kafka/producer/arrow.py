@@ -1,4 +1,7 @@
-"""Arrow tables as records: encoded in the caller's thread, into the same queues that `send()` fills."""
+"""Arrow tables as records: encoded in the caller's thread, into the same queues that `send()` fills.
+
+With slow compression, other threads encode the next rows meanwhile, where there are processors for them.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
+from kafka.net import parallel
 from kafka.net.blocking import run_blocking
 from kafka.producer.batch import ProducerBatch
 from kafka.producer.core import ProducerCore
+from kafka.record import Compression
 from kafka.record.arrow_rows import ArrowRows, EncodedBatch
 from kafka.structs import TopicPartition
 
@@ -21,6 +26,11 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 256 * 1024
 """Batches of rows are filled up to this size, or `batch_size` if that is more: nobody lingers for a row."""
 _CHUNK_BYTES = 8 * 1024 * 1024
+_WORTH_BYTES = 2 * 1024 * 1024
+"""A thread pays for so much, where it is to be compressed; for less, batches would also be filled less."""
+_MOST_HELPERS = 3
+_SLOW = (Compression.GZIP, Compression.ZSTD)
+"""What takes longer to compress than a broker takes to write it; with the others more threads only get in its way."""
 
 
 class OffsetRange(NamedTuple):
@@ -195,12 +205,14 @@ class ArrowSender:
         self._data = data
         self._timestamp_ms = core.now_ms()
         self._batches: list[ProducerBatch] = []
-        self._next_partition = core.random_partition(topic)
+        self._first_partition = core.random_partition(topic)
+        slow = core.buffer.options.compression in _SLOW
+        self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if slow else 0
 
     def send_blocking(self) -> FutureArrowResult:
         """Encode and enqueue everything; blocks the thread while there is no memory."""
-        for chunk in self._chunks():
-            for partition, encoded in self.encode(chunk):
+        for chunk in parallel.in_turn(self._chunks(), self._helpers):
+            for partition, encoded in chunk:
                 amount = len(encoded.data)
                 with _Progress(self._batches, self._data.num_rows):
                     self._core.acquire_blocking(amount)
@@ -208,22 +220,25 @@ class ArrowSender:
         return FutureArrowResult(self._core, self._loop, self._batches)
 
     async def send(self) -> FutureArrowResult:
-        """The same on the loop, which is not held up: chunks are encoded in a thread."""
-        for chunk in self._chunks():
-            for partition, encoded in await run_blocking(self.encode, chunk):
+        """The same on the loop, which is not held up: chunks are encoded in threads."""
+        chunks = parallel.in_turn(self._chunks(), self._helpers)
+        while (chunk := await run_blocking(next, chunks, None)) is not None:
+            for partition, encoded in chunk:
                 with _Progress(self._batches, self._data.num_rows):
                     await self._core.acquire(len(encoded.data))
                 self._enqueue(partition, encoded)
         return FutureArrowResult(self._core, self._loop, self._batches)
 
-    def encode(self, chunk: pa.Table | pa.RecordBatch) -> list[tuple[int, EncodedBatch]]:
-        """Make batches of a chunk's rows, of each partition in turn."""
-        rows = ArrowRows(chunk)
+    def encode(self, start: int, stop: int) -> list[tuple[int, EncodedBatch]]:
+        """Make batches of some rows, of each partition in turn."""
+        rows = ArrowRows(self._data.slice(start, stop - start))
         options = self._core.buffer.options
         limit = self._core.config.producer.max_request_size
         count = self._core.partition_count(self._topic)
         by_partition: list[tuple[int, EncodedBatch]] = []
-        for number, numbers in enumerate(rows.partitions(count, first_partition=self._next_partition % count)):
+        for number, numbers in enumerate(
+            rows.partitions(count, first_partition=(self._first_partition + start) % count)
+        ):
             for encoded in rows.encode(
                 numbers,
                 magic=self._core.buffer.magic,
@@ -238,17 +253,20 @@ class ArrowSender:
                         f"({limit}); {_sent_so_far(self._batches)} of {self._data.num_rows} rows are on their way"
                     )
                 by_partition.append((number, encoded))
-        self._next_partition += len(rows)
         by_partition.sort(key=lambda each: each[1].first)  # partitions side by side, not one after the other
         return by_partition
 
-    def _chunks(self) -> Iterator[pa.Table | pa.RecordBatch]:
-        """Slices that take little of the memory that the producer may use."""
-        rows, size = self._data.num_rows, max(self._data.nbytes, 1)
+    def _chunks(self) -> Iterator[Callable[[], list[tuple[int, EncodedBatch]]]]:
+        """What encodes slices that take little of the memory that the producer may use, and equally long."""
+        rows, size = self._data.num_rows, self._data.nbytes
         limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
-        step = max(rows if size <= limit else rows * limit // size, 1)
+        count = -(-size // limit)
+        together = self._helpers + 1
+        if size >= together * _WORTH_BYTES:
+            count = -(-count // together) * together
+        step = max(-(-rows // max(count, 1)), 1)
         for start in range(0, rows, step):
-            yield self._data if step >= rows else self._data.slice(start, step)
+            yield partial(self.encode, start, min(start + step, rows))
 
     def _enqueue(self, partition: int, encoded: EncodedBatch) -> None:
         place = TopicPartition(self._topic, partition)

@@ -14,7 +14,7 @@ from kafka.producer.future import BatchState, FutureRecordMetadata, run_callback
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.record import BatchBuilder
+    from kafka.record import BatchBuilder, Buffer
 
 Callback = FutureRecordMetadata | int | Callable[[Any], object]
 
@@ -93,7 +93,7 @@ class ProducerBatch(BatchState):
         self.builder: BatchBuilder | None = builder
         self.stage = Stage.OPEN
         self.records = 0
-        self.data: bytes | None = None
+        self.data: Buffer | None = None
         self.producer_id = -1
         self.producer_epoch = -1
         self.base_sequence = -1
@@ -110,7 +110,7 @@ class ProducerBatch(BatchState):
 
     @classmethod
     def encoded(
-        cls, home: Home, topic_partition: TopicPartition, created: float, data: bytes, records: int, reserved: int
+        cls, home: Home, topic_partition: TopicPartition, created: float, data: Buffer, records: int, reserved: int
     ) -> ProducerBatch:
         """A batch that comes with its bytes."""
         batch = cls(home, topic_partition, created, reserved)
@@ -139,7 +139,7 @@ class ProducerBatch(BatchState):
         if self.stage is Stage.OPEN:
             self.stage = Stage.CLOSED
 
-    def keep(self, data: bytes) -> None:
+    def keep(self, data: Buffer) -> None:
         """Hold the bytes that are sent in the builder's place."""
         self.records = self.count
         self.builder = None

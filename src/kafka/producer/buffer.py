@@ -15,7 +15,7 @@ from kafka.producer.future import FutureRecordMetadata, append_record
 from kafka.producer.memory import MemoryPool
 from kafka.producer.queues import PartitionQueue, TopicQueues
 from kafka.producer.records import PreparedRecord
-from kafka.record import BatchBuilder, Compression
+from kafka.record import BatchBuilder, Buffer, Compression
 from kafka.structs import TopicPartition
 
 
@@ -143,7 +143,7 @@ class RecordBuffer:
         self.wake()
         return future
 
-    def add_encoded(self, place: TopicPartition, data: bytes, records: int, reserved: int) -> ProducerBatch:
+    def add_encoded(self, place: TopicPartition, data: Buffer, records: int, reserved: int) -> ProducerBatch:
         """Take a batch that comes with its bytes, for which `reserved` bytes were reserved before."""
         with self.lock:
             if self.refusal is not None:

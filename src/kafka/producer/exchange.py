@@ -79,10 +79,11 @@ class Exchange:
             assert batch.data is not None
             data = batch.data
             if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
-                data = set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
+                assert not isinstance(data, bytes)  # nobody but us has seen it yet
+                set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         else:
             assert batch.builder is not None
-            data = batch.builder.build(
+            data = batch.builder.hand_over(
                 producer_id=batch.producer_id,
                 producer_epoch=batch.producer_epoch,
                 base_sequence=batch.base_sequence,

@@ -105,9 +105,8 @@ class Identity:
             else:
                 batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
             if batch.data is not None and magic_of(batch.data) == 2:
-                batch.data = set_producer_state(
-                    batch.data, batch.producer_id, batch.producer_epoch, batch.base_sequence
-                )
+                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
+                set_producer_state(batch.data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         return True
 
     def renew(self, old: int) -> None:

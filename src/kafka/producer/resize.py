@@ -6,17 +6,17 @@ import itertools
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.producer.batch import ProducerBatch
-from kafka.record import BatchBuilder, Columns, Compression, batch_headers, decode_batches
+from kafka.record import BatchBuilder, Buffer, Columns, Compression, batch_headers, decode_batches
 
 _NO_LIMIT = 2**31 - 1
 
 
-def magic_of(data: bytes) -> int:
+def magic_of(data: Buffer) -> int:
     """The format of an encoded batch: 0, 1 or 2."""
     return data[16]
 
 
-def downgrade(data: bytes, magic: int) -> bytes:
+def downgrade(data: Buffer, magic: int) -> Buffer:
     """Encode the records of a batch in an older format, which has no producer.
 
     Raises `UnsupportedForMessageFormatError` if they have headers, which the older formats have not.
@@ -80,9 +80,9 @@ def _encode(
     producer_id: int = -1,
     producer_epoch: int = -1,
     base_sequence: int = -1,
-) -> bytes:
+) -> Buffer:
     builder = BatchBuilder(magic, codec, size_limit=_NO_LIMIT)
     timestamps = columns.timestamps
     for i in range(len(columns)):
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
-    return builder.build(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)
+    return builder.hand_over(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)

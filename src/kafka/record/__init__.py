@@ -13,7 +13,7 @@ from kafka.record.columns import Columns
 from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
-from kafka.record.types import Compression, TimestampType
+from kafka.record.types import Buffer, Compression, TimestampType
 
 if TYPE_CHECKING:
     from kafka.record.arrow import arrow_schema as arrow_schema
@@ -26,6 +26,7 @@ __all__ = [
     "BatchBuilder",
     "BatchDecoder",
     "BatchHeader",
+    "Buffer",
     "Columns",
     "Compression",
     "ConsumerRecord",

@@ -10,7 +10,7 @@ from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
 from kafka.record.encode import BatchBuilder, ByteColumn, RowColumns
 from kafka.record.grouping import fill_round_robin, group_rows
-from kafka.record.types import Compression
+from kafka.record.types import Buffer, Compression
 
 try:
     import pyarrow as pa
@@ -28,8 +28,8 @@ _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 class EncodedBatch:
     """A batch made of rows."""
 
-    data: bytes
-    """Ready to be sent; `set_producer_state` gives it the sequence of an idempotent producer."""
+    data: Buffer
+    """Ready to be sent; `set_producer_state` gives it the sequence of an idempotent producer, if its magic is 2."""
     count: int
     """How many records it has."""
     first: int
@@ -220,14 +220,15 @@ class ArrowRows:
         """
         numbers = _int32(rows)
         batches: list[EncodedBatch] = []
+        builder = BatchBuilder(magic, compression, compression_level=compression_level, size_limit=max_batch_bytes)
         at = 0
         while at < len(numbers):
-            builder = BatchBuilder(magic, compression, compression_level=compression_level, size_limit=max_batch_bytes)
+            builder.clear()
             if magic == 2:
                 following = builder.append_rows(self._columns, numbers, at, timestamp_ms)
             else:
                 following = self._append_messages(builder, numbers, at, timestamp_ms)
-            data = builder.build(transactional=transactional)
+            data = builder.hand_over(transactional=transactional)
             batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp))
             at = following
         return batches

@@ -258,19 +258,21 @@ def set_offsets(
         struct.pack_into(">I", view, 12, zlib.crc32(view[16:]))
 
 
-def set_producer_state(batch: Buffer, producer_id: int, producer_epoch: int, base_sequence: int) -> bytes:
-    """Return a copy of one batch of magic 2 with another producer and sequence, and its checksum made anew.
+def set_producer_state(
+    batch: bytearray | memoryview, producer_id: int, producer_epoch: int, base_sequence: int
+) -> None:
+    """Give one batch of magic 2 another producer and sequence, in place; its checksum is made anew.
 
-    A producer needs it when its id or epoch changes while batches wait to be sent again (KIP-360).
+    A producer does so with a batch that was encoded before it was its turn to be sent, and, in a copy, when its id or
+    epoch changes while batches wait to be sent again (KIP-360).
 
     Raises:
         UnsupportedForMessageFormatError: the batch is older than magic 2.
     """
-    copy = bytearray(batch)
-    if len(copy) < HEADER_SIZE or copy[16] != 2:
+    view = memoryview(batch)
+    if len(view) < HEADER_SIZE or view[16] != 2:
         raise UnsupportedForMessageFormatError(
-            f"Expected one batch of magic 2, got {len(copy)} bytes: older batches know no producer"
+            f"Expected one batch of magic 2, got {len(view)} bytes: older batches know no producer"
         )
-    struct.pack_into(">qhi", copy, 43, producer_id, producer_epoch, base_sequence)
-    struct.pack_into(">I", copy, 17, crc32c(memoryview(copy)[_V2_CHECKED_FROM:]))
-    return bytes(copy)
+    struct.pack_into(">qhi", view, 43, producer_id, producer_epoch, base_sequence)
+    struct.pack_into(">I", view, 17, crc32c(view[_V2_CHECKED_FROM:]))

@@ -295,13 +295,19 @@ class BatchBuilder:
         self._compression = Compression(compression)
         self._level = compression_level
         self._size_limit = size_limit
+        self._capacity = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin another batch like this one."""
         self._count = 0
         self._size = _HEADER_SIZE
         self._base_timestamp = self._max_timestamp = -1
         self._compressed = None
         self._compressed_size = 0
-        self._capacity = 0
-        self._grow(min(_FIRST_CAPACITY, max(size_limit, 128)))
+        if self._compression == Compression.NONE or self._capacity == 0:  # the memory may have been handed over
+            self._capacity = 0
+            self._grow(min(_FIRST_CAPACITY, max(self._size_limit, 128)))
 
     @property
     def count(self) -> int:
@@ -664,7 +670,7 @@ class BatchBuilder:
         base_sequence: int = -1,
         transactional: bool = False,
     ) -> bytes:
-        """Encode the batch. It may be called again, with another producer state.
+        """Encode the batch into bytes. It may be called again, with another producer state.
 
         Args:
             base_offset: of the first record; a producer leaves it at 0.
@@ -676,6 +682,29 @@ class BatchBuilder:
         Raises:
             ValueError: there is no record.
             UnsupportedCompressionTypeError: the codec does not go with the magic.
+        """
+        return bytes(
+            self.hand_over(
+                base_offset=base_offset,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                base_sequence=base_sequence,
+                transactional=transactional,
+            )
+        )
+
+    def hand_over(
+        self,
+        *,
+        base_offset: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        base_sequence: int = -1,
+        transactional: bool = False,
+    ) -> Buffer:
+        """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
+
+        Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
         """
         if self._count == 0:
             raise ValueError("Expected at least one record in a batch to build, got none")

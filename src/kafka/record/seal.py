@@ -8,6 +8,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from kafka.record.codecs import compress
+from kafka.record.memory import allocate
 from kafka.record.types import Buffer, Compression
 
 HEADER_SIZE = 61
@@ -35,8 +36,8 @@ def seal(
     level: int | None,
     state: ProducerState,
     compressed: Buffer | None = None,
-) -> bytes:
-    """Return the batch.
+) -> memoryview:
+    """Return the batch, which may be written to: `batch` itself without a codec, new memory with one.
 
     Args:
         batch: room for the header, then the encoded records; the room is written to.
@@ -52,15 +53,13 @@ def seal(
     Raises:
         UnsupportedCompressionTypeError: no such codec.
     """
-    header = batch[:HEADER_SIZE] if compression == Compression.NONE else memoryview(bytearray(HEADER_SIZE))
-    records: Buffer = batch[HEADER_SIZE:]
+    sealed = batch
     if compression:
-        records = memoryview(compress(compression, records, level=level) if compressed is None else compressed)
+        records = batch[HEADER_SIZE:]
+        packed = memoryview(compress(compression, records, level=level) if compressed is None else compressed)
+        sealed = allocate(HEADER_SIZE + len(packed))
+        sealed[HEADER_SIZE:] = packed
     attributes = compression | (_TRANSACTIONAL if state.transactional else 0)
-    _CHECKED.pack_into(header, 21, attributes, count - 1, base_timestamp, max_timestamp, *state[:3], count)
-    if compression:
-        checksum = crc32c(records, crc32c(header[21:]))
-    else:
-        checksum = crc32c(batch[21:])
-    _HEAD.pack_into(header, 0, base_offset, HEADER_SIZE - 12 + len(records), -1, 2, checksum)
-    return b"".join((header, records)) if compression else bytes(batch)
+    _CHECKED.pack_into(sealed, 21, attributes, count - 1, base_timestamp, max_timestamp, *state[:3], count)
+    _HEAD.pack_into(sealed, 0, base_offset, len(sealed) - 12, -1, 2, crc32c(sealed[21:]))
+    return sealed

@@ -16,6 +16,7 @@ from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetched import Fetched, SharedFrame
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import TopicAuthorizationFailedError
+from kafka.net import parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 
@@ -28,7 +29,7 @@ BOUND = 1 << 20
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if there were two, and no thread left behind."""
-    monkeypatch.setattr(decode_aid, "_processors", lambda: 2)
+    monkeypatch.setattr(parallel, "processors", lambda: 2)
     yield
     for thread in threading.enumerate():
         if thread.name == "kafka-decode":
@@ -130,7 +131,7 @@ def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_ca
 
 
 def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decode_aid, "_processors", lambda: 1)
+    monkeypatch.setattr(parallel, "processors", lambda: 1)
     monkeypatch.setattr(decode_aid._Task, "run", None)
     bench = Bench()
     bench.put(0, 0)

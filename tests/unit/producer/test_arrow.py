@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import threading
 
 import pyarrow as pa
 import pytest
 
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAuthorizationFailedError
+from kafka.net import parallel
 from kafka.partitioner import murmur2
 from kafka.producer.arrow import ArrowSender, OffsetRange
 from unit.producer.fake_cluster import FakeCluster, Fault
@@ -28,6 +31,46 @@ async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
             wanted = [b"%d" % i for i in range(1_000) if (murmur2(keys[i].encode()) & 0x7FFFFFFF) % 2 == p]
             assert cluster.log(p).values == wanted
             assert result.offsets[("t", p)] == [OffsetRange(0, len(wanted))]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4", None])
+async def test_rows_that_several_threads_encode_stay_in_their_order(
+    codec: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "processors", lambda: 3)
+    encoders: set[str] = set()
+    encode = ArrowSender.encode
+
+    def noting(self: ArrowSender, start: int, stop: int) -> object:
+        encoders.add(threading.current_thread().name)
+        return encode(self, start, stop)
+
+    monkeypatch.setattr(ArrowSender, "encode", noting)
+    cluster = FakeCluster({"t": 2})
+    noise = random.Random(7)
+    values = [b"%06d" % i + noise.randbytes(1_000) for i in range(10_000)]
+    async with producing(cluster, compression_type=codec, buffer_memory=1 << 25) as producer:
+        await producer.core.find_topic("t")
+        table = pa.table({"key": [f"k{i % 7}" for i in range(10_000)], "value": values})
+        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        assert result.rows == 10_000
+    stored = [cluster.log(p).values for p in (0, 1)]
+    assert all(each == sorted(each, key=lambda value: value or b"") for each in stored)
+    assert sorted(value or b"" for each in stored for value in each) == values
+    assert ("kafka-helper" in encoders) == (codec == "zstd")
+
+
+async def test_rows_without_keys_go_to_each_partition_in_turn_across_chunks() -> None:
+    cluster = FakeCluster({"t": 3})
+    async with producing(cluster, buffer_memory=64 * 1024, max_request_size=16 * 1024, batch_size=4096) as producer:
+        await producer.core.find_topic("t")
+        table = pa.table({"value": [b"%04d" % i + b"x" * 60 for i in range(3_000)]})
+        await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+    firsts = {int((cluster.log(p).values[0] or b"")[:4]) for p in range(3)}
+    assert firsts == {0, 1, 2}
+    for p in range(3):
+        numbers = [int((value or b"")[:4]) for value in cluster.log(p).values]
+        assert numbers == list(range(numbers[0], 3_000, 3))
 
 
 async def test_rows_keep_their_place_among_single_records_and_share_their_sequence() -> None:

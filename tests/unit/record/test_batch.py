@@ -98,7 +98,8 @@ def test_offsets_inside_a_compressed_message_of_magic_0_cannot_be_set() -> None:
 
 def test_a_batch_gets_another_producer() -> None:
     data = batch(b"a", b"b", compression=Compression.LZ4)
-    changed = set_producer_state(data, 42, 3, 17)
+    changed = bytearray(data)
+    set_producer_state(changed, 42, 3, 17)
     header = next(batch_headers(changed))
     check_batch(changed, header)
     assert (header.producer_id, header.producer_epoch, header.base_sequence, header.count) == (42, 3, 17, 2)
@@ -107,4 +108,4 @@ def test_a_batch_gets_another_producer() -> None:
 
 def test_old_messages_have_no_producer() -> None:
     with pytest.raises(UnsupportedForMessageFormatError, match="magic 2"):
-        set_producer_state(batch(b"a", magic=1), 1, 1, 1)
+        set_producer_state(bytearray(batch(b"a", magic=1)), 1, 1, 1)

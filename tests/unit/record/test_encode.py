@@ -55,6 +55,24 @@ def test_a_batch_can_be_built_again_with_another_state() -> None:
     )
 
 
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.LZ4, Compression.ZSTD])
+def test_a_builder_begins_another_batch_and_leaves_alone_what_it_handed_over(codec: Compression) -> None:
+    builder = BatchBuilder(2, codec, size_limit=1 << 20)
+    handed = []
+    for number in range(3):
+        builder.clear()
+        for each in range(5):
+            builder.append(1_000 + number, b"key", b"%d-%d" % (number, each) * 5_000)
+        assert builder.count == 5
+        handed.append(builder.hand_over(producer_id=7, base_sequence=5 * number))
+        assert builder.count == 5
+    for number, data in enumerate(handed):
+        fresh = BatchBuilder(2, codec, size_limit=1 << 20)
+        for each in range(5):
+            fresh.append(1_000 + number, b"key", b"%d-%d" % (number, each) * 5_000)
+        assert bytes(data) == fresh.build(producer_id=7, base_sequence=5 * number)
+
+
 def test_sizes_are_known_before_building() -> None:
     builder = BatchBuilder(size_limit=200)
     assert (builder.count, builder.size_in_bytes, builder.max_timestamp) == (0, 61, -1)

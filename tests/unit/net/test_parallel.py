@@ -1,0 +1,61 @@
+"""Jobs beside the caller: their results in order, each once, whatever goes wrong."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from kafka.net.parallel import in_turn, processors
+
+
+@pytest.mark.parametrize("helpers", [0, 1, 3])
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 7])
+def test_results_come_in_the_order_of_the_jobs(helpers: int, count: int) -> None:
+    def job(number: int) -> Callable[[], int]:
+        return lambda: number
+
+    assert list(in_turn(map(job, range(count)), helpers)) == list(range(count))
+
+
+def test_the_next_job_runs_while_the_caller_does_the_first() -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def job() -> str:
+        both.wait()  # nobody comes here alone
+        return threading.current_thread().name
+
+    names = list(in_turn([job, job], 1))
+    assert names == [threading.current_thread().name, "kafka-helper"]
+
+
+def test_without_helpers_nothing_is_begun_before_its_turn() -> None:
+    done: list[int] = []
+    results = in_turn([lambda: done.append(1), lambda: done.append(2)], 0)
+    next(results)
+    assert done == [1]
+
+
+def test_what_a_job_raises_comes_when_its_turn_does() -> None:
+    def fail() -> int:
+        raise ValueError("no")
+
+    results = in_turn([lambda: 1, fail, lambda: 3], 2)
+    assert next(results) == 1
+    with pytest.raises(ValueError, match="no"):
+        next(results)
+    assert list(results) == []
+
+
+def test_the_caller_does_everything_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    here = threading.current_thread()
+    assert list(in_turn([threading.current_thread] * 3, 2)) == [here] * 3
+
+
+def test_there_is_a_processor() -> None:
+    assert processors() >= 1
