@@ -216,13 +216,13 @@ def _trips(sizes: Sizes) -> list[Task]:
     sync = Task(
         "round-trip",
         "round trip",
-        ("ours", "confluent", "kafka-python"),
+        ("ours", "confluent", "kafka-python", "raw-socket"),
         (Topic("none", 100, sizes.trips),),
         use="trips",
         measure="latency",
         targets=targets,
     )
-    clients = ("ours-async", "confluent", "aiokafka")
+    clients = ("ours-async", "confluent", "aiokafka", "raw-socket")
     return [sync, replace(sync, name="round-trip-async", title="round trip, asyncio", clients=clients)]
 
 

@@ -1,17 +1,20 @@
-"""The limit: the same bytes over a blocking socket.
+"""The limit: the same bytes over a blocking socket, or over asyncio's transports.
 
 What is fetched is not decoded, only the headers of batches are read, to know offsets. What is written was encoded
-before the time begins, and the broker has no producer's sequence to look after.
+before the time begins, and the broker has no producer's sequence to look after. For round trips every request is there
+beforehand, and an answer is compared with the bytes that were sent.
 """
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import struct
 from collections.abc import Iterator
 from typing import Any
 
 from bench.job import BATCH_BYTES, FETCH_BYTES, PARTITION_FETCH_BYTES, Job, Watch
+from bench.trips import Pairs, async_round_trips, round_trips
 from bench.workload import make_records
 from kafka.record import BatchBuilder, Compression
 from kafka.wire import framing, message_class
@@ -25,6 +28,9 @@ HEADER = struct.Struct(">qi4xbIhi")
 """Base offset, length, magic, CRC, attributes, last offset delta."""
 COUNT = struct.Struct(">i")
 COUNT_AT = 57
+UNCHANGED_FROM = 21
+"""From here on a batch comes back as it was sent."""
+LARGEST_READ = 1 << 16
 
 
 def poll_arrow(job: Job, watch: Watch) -> None:
@@ -61,6 +67,120 @@ def send_arrow(job: Job, watch: Watch) -> None:
             _acknowledged(connection, view)
         watch.stop()
     watch.acknowledged(job.count)
+
+
+class _Prepared:
+    """The requests of all trips, and what is to come back."""
+
+    def __init__(self, job: Job) -> None:
+        self.records = list(zip(*make_records(job.count, job.size), strict=True))
+        self.produce: list[bytes] = []
+        self.fetch = [_fetch_request(job.topic, {0: offset}) for offset in range(job.count + 1)]
+        self._batches: list[bytes] = []
+        for number, (key, value) in enumerate(self.records):
+            builder = BatchBuilder()
+            builder.append(number, key, value)
+            self._batches.append(builder.build())
+            self.produce.append(_produce_request(job.topic, self._batches[-1:]))
+
+    def came(self, number: int, answer: bytes) -> bool:
+        """Whether an answer to a fetch has the record; it may have none."""
+        return answer.endswith(self._batches[number][UNCHANGED_FROM:])
+
+
+def round_trip(job: Job, watch: Watch) -> None:
+    """One record under way; the next fetch is on its way before anybody is told."""
+    prepared = _Prepared(job)
+    out, back = iter(prepared.produce), iter(range(job.count))
+    with _connect(job) as producing, _connect(job) as fetching:
+
+        def send(key: bytes, value: bytes) -> None:
+            producing.sendall(next(out))
+            _frame(producing)
+
+        def receive() -> Pairs:
+            number = next(back)
+            while not prepared.came(number, _frame(fetching)):
+                fetching.sendall(prepared.fetch[number])
+            fetching.sendall(prepared.fetch[number + 1])
+            return [prepared.records[number]]
+
+        fetching.sendall(prepared.fetch[0])
+        round_trips(job, watch, send, receive)
+
+
+def round_trip_async(job: Job, watch: Watch) -> None:
+    """The same on an event loop, with nothing but two transports and a future for each answer."""
+    prepared = _Prepared(job)
+    out, back = iter(prepared.produce), iter(range(job.count))
+
+    async def travel() -> None:
+        loop = asyncio.get_running_loop()
+        host, _, port = job.bootstrap_servers.rpartition(":")
+        producing, fetching = [
+            (await loop.create_connection(_Frames, host, int(port)))[1] for _ in ("producing", "fetching")
+        ]
+
+        async def send(key: bytes, value: bytes) -> None:
+            producing.transport.write(next(out))
+            await producing.frame()
+
+        async def receive() -> Pairs:
+            number = next(back)
+            while not prepared.came(number, await fetching.frame()):
+                fetching.transport.write(prepared.fetch[number])
+            fetching.transport.write(prepared.fetch[number + 1])
+            return [prepared.records[number]]
+
+        fetching.transport.write(prepared.fetch[0])
+        await async_round_trips(job, watch, send, receive)
+        for each in (producing, fetching):
+            each.transport.abort()
+
+    asyncio.run(travel())
+
+
+class _Frames(asyncio.Protocol):
+    """One answer at a time."""
+
+    transport: Any
+
+    def __init__(self) -> None:
+        self._data = b""
+        self._waiting: asyncio.Future[bytes] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        if self._waiting is not None and _is_whole(self._data):
+            self._waiting.set_result(self._data)
+            self._waiting, self._data = None, b""
+
+    async def frame(self) -> bytes:
+        """The next answer."""
+        if _is_whole(self._data):
+            data, self._data = self._data, b""
+            return data
+        self._waiting = asyncio.get_running_loop().create_future()
+        return await self._waiting
+
+
+def _frame(connection: socket.socket) -> bytes:
+    """The one answer that is awaited."""
+    data = connection.recv(LARGEST_READ)
+    while not _is_whole(data):
+        more = connection.recv(LARGEST_READ)
+        if not more:
+            raise ConnectionError("the broker closed the connection")
+        data += more
+    return data
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether there is an answer with its size before it."""
+    return len(data) > 4 and len(data) == 4 + int.from_bytes(data[:4], "big")
 
 
 def _batches(job: Job) -> Iterator[list[bytes]]:
