@@ -22,6 +22,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.cpython.list import PyList_GET_ITEM
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 ON_SUCCESS = 1
 ON_FAILURE = 2
 ON_BOTH = 3
+_AHEAD = cython.declare(cython.Py_ssize_t, 3 * 8)
+"""How far ahead of a callback its future is asked for from memory, which it has left since it was made."""
 
 
 @cython.cclass
@@ -208,7 +211,10 @@ class FutureRecordMetadata:
     @cython.cfunc
     def _metadata(self, batch: object, index: cython.Py_ssize_t) -> object:
         place: Any = batch
+        topic, partition = place.topic_partition
         return _record_metadata(
+            topic,
+            partition,
             place.topic_partition,
             place.base_offset,
             place.log_append_time,
@@ -224,7 +230,12 @@ class FutureRecordMetadata:
 def _keep_callback(
     callbacks: list[Any], future: FutureRecordMetadata, when: cython.int, function: object
 ) -> cython.void:
-    if callbacks and _is_same(function, callbacks[-1]):
+    if not callbacks:
+        # The garbage collector would look at every future of every batch that is being filled, to no end: a batch gives
+        # up its callbacks when it is done, which ends all cycles.
+        if cython.compiled:
+            PyObject_GC_UnTrack(cython.cast(cython.p_void, callbacks))  # type: ignore[name-defined]  # noqa: F821
+    elif _is_same(function, callbacks[-1]):
         function = callbacks[-1]
     callbacks.append(future)
     callbacks.append(when)
@@ -257,6 +268,8 @@ def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
 
 @cython.cfunc
 def _record_metadata(
+    topic: object,
+    partition: object,
     topic_partition: object,
     base_offset: cython.longlong,
     log_append_time: cython.longlong,
@@ -266,7 +279,6 @@ def _record_metadata(
     value_size: cython.Py_ssize_t,
     header_size: cython.Py_ssize_t,
 ) -> object:
-    place: Any = topic_partition
     offset: cython.longlong = base_offset + index if base_offset >= 0 else -1
     if log_append_time >= 0:
         timestamp_ms = log_append_time
@@ -275,9 +287,9 @@ def _record_metadata(
         # is not told of it, which would take longer than all else for somebody who keeps what callbacks are given.
         kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
         record = PyObject_GC_NewVar(kind, 9)  # type: ignore[name-defined]  # noqa: F821
-        _set(record, 0, place[0])
-        _set(record, 1, place[1])
-        _set(record, 2, place)
+        _set(record, 0, topic)
+        _set(record, 1, partition)
+        _set(record, 2, topic_partition)
         _set(record, 3, offset)
         _set(record, 4, timestamp_ms)
         _set(record, 5, None)
@@ -288,9 +300,9 @@ def _record_metadata(
     return tuple.__new__(  # a third of the time that the named tuple's own constructor takes
         RecordMetadata,
         (
-            place[0],
-            place[1],
-            place,
+            topic,
+            partition,
+            topic_partition,
             offset,
             timestamp_ms,
             None,
@@ -310,12 +322,16 @@ def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
     """
     error: Any = batch.error
     place: Any = batch.topic_partition
+    topic, partition = place  # once: asking a named tuple for an item takes longer than making the metadata
     base_offset: cython.longlong = batch.base_offset
     log_append_time: cython.longlong = batch.log_append_time
     future: FutureRecordMetadata
     when: cython.int
     at: cython.Py_ssize_t
-    for at in range(0, len(callbacks), 3):
+    count: cython.Py_ssize_t = len(callbacks)
+    for at in range(0, count, 3):
+        if cython.compiled and at + _AHEAD < count:
+            prefetch(cython.cast(cython.p_void, PyList_GET_ITEM(callbacks, at + _AHEAD)))  # type: ignore[name-defined]  # noqa: F821
         future = callbacks[at]
         when = callbacks[at + 1]
         function = callbacks[at + 2]
@@ -327,6 +343,8 @@ def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
                 if when != ON_FAILURE:
                     function(
                         _record_metadata(
+                            topic,
+                            partition,
                             place,
                             base_offset,
                             log_append_time,

@@ -225,6 +225,20 @@ async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business()
     assert not gc.is_tracked(taken[0])
 
 
+async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> None:
+    if _variant.variant() == "plain":
+        pytest.skip("plain Python cannot take objects from the collector")
+    taken: list[int] = []
+    buffer = _buffer()
+    futures = [_sent(buffer).add_callback(lambda metadata: taken.append(metadata.offset)) for _ in range(50)]
+    batch, _ = futures[0].place()
+    assert not gc.is_tracked(batch.callbacks)
+    gc.collect()
+    batch.succeed(7, -1)
+    assert taken == list(range(7, 57))
+    assert batch.callbacks is None
+
+
 async def test_one_method_that_is_added_again_and_again_is_kept_once_and_called_as_often() -> None:
     class Counter:
         def __init__(self) -> None:
