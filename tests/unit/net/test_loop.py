@@ -122,6 +122,7 @@ def test_keyboard_interrupt_ends_a_blocking_call_at_once():
         """
         import asyncio, signal, threading, time
         from kafka.net.loop import LoopThread
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
         thread = LoopThread.shared()
         cancelled = threading.Event()
         async def hang():
