@@ -14,7 +14,7 @@ from kafka.net import Answered, ApiVersions, Reply
 from kafka.producer.batch import ProducerBatch, Stage
 from kafka.producer.ports import Cluster
 from kafka.producer.resize import downgrade, magic_of
-from kafka.record import Compression, set_producer_state
+from kafka.record import Compression, ProducerState, set_producer_state
 from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
@@ -83,11 +83,7 @@ class Exchange:
                 set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         else:
             assert batch.builder is not None
-            data = batch.builder.hand_over(
-                producer_id=batch.producer_id,
-                producer_epoch=batch.producer_epoch,
-                base_sequence=batch.base_sequence,
-            )
+            data = batch.builder.hand_over(ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence))
         if magic_of(data) > magic:
             data = downgrade(data, magic)
         batch.keep(data)

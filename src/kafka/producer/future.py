@@ -233,7 +233,7 @@ def _keep_callback(
     if not callbacks:
         # The garbage collector would look at every future of every batch that is being filled, to no end: a batch gives
         # up its callbacks when it is done, which ends all cycles.
-        if cython.compiled:
+        if cython.compiled:  # the names of C functions, here and below, are of future.pxd
             PyObject_GC_UnTrack(cython.cast(cython.p_void, callbacks))  # type: ignore[name-defined]  # noqa: F821
     elif _is_same(function, callbacks[-1]):
         function = callbacks[-1]

@@ -6,7 +6,7 @@ import itertools
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.producer.batch import ProducerBatch
-from kafka.record import BatchBuilder, Buffer, Columns, Compression, batch_headers, decode_batches
+from kafka.record import BatchBuilder, Buffer, Columns, Compression, ProducerState, batch_headers, decode_batches
 
 _NO_LIMIT = 2**31 - 1
 
@@ -27,7 +27,7 @@ def downgrade(data: Buffer, magic: int) -> Buffer:
         raise UnsupportedForMessageFormatError(
             "records with headers need brokers of Kafka 0.11 or later; this one is older: send them without"
         )
-    return _encode(columns, magic, header.codec)
+    return _encode(columns, magic, header.codec, ProducerState())
 
 
 def split(batch: ProducerBatch) -> list[ProducerBatch]:
@@ -42,9 +42,8 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
     cuts = _cuts(columns)
     for start, stop in itertools.pairwise(cuts):
         sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
-        data = _encode(
-            columns.slice(start, stop), header.magic, header.codec, batch.producer_id, batch.producer_epoch, sequence
-        )
+        state = ProducerState(batch.producer_id, batch.producer_epoch, sequence)
+        data = _encode(columns.slice(start, stop), header.magic, header.codec, state)
         part = ProducerBatch.encoded(batch.home, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
         part.order = (*batch.order, len(parts))
@@ -77,12 +76,10 @@ def _encode(
     columns: Columns,
     magic: int,
     codec: Compression,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
+    state: ProducerState,
 ) -> Buffer:
     builder = BatchBuilder(magic, codec, size_limit=_NO_LIMIT)
     timestamps = columns.timestamps
     for i in range(len(columns)):
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
-    return builder.hand_over(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)
+    return builder.hand_over(state)

@@ -13,6 +13,7 @@ from kafka.record.columns import Columns
 from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
+from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression, TimestampType
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "Compression",
     "ConsumerRecord",
     "EncodedBatch",
+    "ProducerState",
     "TimestampType",
     "arrow_schema",
     "batch_headers",

@@ -10,6 +10,7 @@ from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
 from kafka.record.encode import BatchBuilder, ByteColumn, RowColumns
 from kafka.record.grouping import fill_round_robin, group_rows
+from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression
 
 try:
@@ -223,12 +224,13 @@ class ArrowRows:
         builder = BatchBuilder(magic, compression, compression_level=compression_level, size_limit=max_batch_bytes)
         at = 0
         while at < len(numbers):
-            builder.clear()
+            if batches:
+                builder.clear()
             if magic == 2:
                 following = builder.append_rows(self._columns, numbers, at, timestamp_ms)
             else:
                 following = self._append_messages(builder, numbers, at, timestamp_ms)
-            data = builder.hand_over(transactional=transactional)
+            data = builder.hand_over(ProducerState(transactional=transactional))
             batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp))
             at = following
         return batches

@@ -683,25 +683,10 @@ class BatchBuilder:
             ValueError: there is no record.
             UnsupportedCompressionTypeError: the codec does not go with the magic.
         """
-        return bytes(
-            self.hand_over(
-                base_offset=base_offset,
-                producer_id=producer_id,
-                producer_epoch=producer_epoch,
-                base_sequence=base_sequence,
-                transactional=transactional,
-            )
-        )
+        state = seal.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
+        return bytes(self.hand_over(state, base_offset))
 
-    def hand_over(
-        self,
-        *,
-        base_offset: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = -1,
-        base_sequence: int = -1,
-        transactional: bool = False,
-    ) -> Buffer:
+    def hand_over(self, state: seal.ProducerState = seal.NO_PRODUCER, base_offset: int = 0) -> Buffer:
         """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
 
         Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
@@ -711,7 +696,6 @@ class BatchBuilder:
         if self._magic < 2:
             records = self._buffer[61 : self._size]
             return legacy.seal(self._magic, records, self._count, base_offset, self._compression, self._level)
-        state = seal.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
         return seal.seal(
             self._buffer[: self._size],
             self._count,

@@ -20,10 +20,13 @@ _TRANSACTIONAL = 0x10
 class ProducerState(NamedTuple):
     """What an idempotent or transactional producer writes into its batches (KIP-98)."""
 
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    transactional: bool
+    producer_id: int = -1
+    producer_epoch: int = -1
+    base_sequence: int = -1
+    transactional: bool = False
+
+
+NO_PRODUCER = ProducerState()
 
 
 def seal(

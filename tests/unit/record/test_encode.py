@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.errors import UnsupportedCompressionTypeError, UnsupportedForMessageFormatError
-from kafka.record import BatchBuilder, Compression, batch_headers, check_batch, decode_batches
+from kafka.record import BatchBuilder, Compression, ProducerState, batch_headers, check_batch, decode_batches
 from kafka.record.headers import encode_headers
 
 from .samples import Record, rows
@@ -64,7 +64,7 @@ def test_a_builder_begins_another_batch_and_leaves_alone_what_it_handed_over(cod
         for each in range(5):
             builder.append(1_000 + number, b"key", b"%d-%d" % (number, each) * 5_000)
         assert builder.count == 5
-        handed.append(builder.hand_over(producer_id=7, base_sequence=5 * number))
+        handed.append(builder.hand_over(ProducerState(7, -1, 5 * number)))
         assert builder.count == 5
     for number, data in enumerate(handed):
         fresh = BatchBuilder(2, codec, size_limit=1 << 20)
