@@ -98,18 +98,22 @@ class FetchSession:
 
     def next_request(self) -> FetchBody:
         """The body of the next request; from then on what it says counts as said."""
-        by_id = all(each.topic_id is not None for each in self.wanted.values()) if self._epoch <= 0 else self._by_id
-        if by_id and self._epoch > 0 and any(self.wanted[tp].topic_id is None for tp in self._changed):
+        full = self._epoch <= INITIAL_EPOCH
+        named = list(self.wanted.values()) if full else [self.wanted[tp] for tp in self._changed]
+        with_ids = True
+        for wanted in named:
+            with_ids &= wanted.topic_id is not None
+        if full:
+            self._by_id = with_ids
+            self._known.clear()
+            self._forget.clear()
+        elif self._by_id and not with_ids:
             self.reset()  # a session speaks either of names or of ids
             return self.next_request()
-        self._by_id = by_id
-        full = self._epoch <= INITIAL_EPOCH
-        named = self.wanted.values() if full else [self.wanted[tp] for tp in self._changed]
-        forgotten = [] if full else _forgotten(self._forget)
-        body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, by_id)
-        if full:
-            self._known.clear()
-        self._known.update((each.state.tp, each.topic_id) for each in named)
+        forgotten = _forgotten(self._forget) if self._forget else []
+        body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, self._by_id)
+        for wanted in named:
+            self._known[wanted.state.tp] = wanted.topic_id
         self._changed.clear()
         self._forget.clear()
         return body

@@ -1,9 +1,9 @@
-"""Numbers about a client: counters, averages, maxima and gauges by group and name. Layer 0.
+"""Numbers about a client by group and name. Layer 0.
 
-They are recorded once a batch or a request, never once a record, by one thread (the loop's); `Metrics.snapshot` may be
-called from any thread.
+Whoever has a number counts it, once a batch or a request, never once a record; it is read when somebody looks, from any
+thread.
 """
 
-from kafka.metrics.registry import Average, Counter, Maximum, Metrics, Rate
+from kafka.metrics.registry import Metrics
 
-__all__ = ["Average", "Counter", "Maximum", "Metrics", "Rate"]
+__all__ = ["Metrics"]

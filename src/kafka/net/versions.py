@@ -1,7 +1,7 @@
 """Which versions of which APIs a broker serves, and which one to use for a request."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from kafka.errors import UnsupportedVersionError
 
@@ -36,7 +36,7 @@ class ApiVersions:
     def __init__(self, ranges: Mapping[int, tuple[int, int]], described_as: str = "the broker") -> None:
         self._ranges = dict(ranges)
         self._described_as = described_as
-        self._chosen: dict[Any, int] = {}
+        self._chosen: dict[Any, int | None] = {}
 
     @classmethod
     def of_release(cls, api_version: tuple[int, ...], described_as: str = "the broker") -> "ApiVersions":
@@ -59,6 +59,21 @@ class ApiVersions:
 
     def pick(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int | None:
         """The highest version of a request class that both sides have within the bounds; None: there is none."""
+        asked = (request, min_version, max_version)
+        try:
+            return self._chosen[asked]
+        except KeyError:
+            version = self._chosen[asked] = self._pick(*asked)
+            return version
+
+    def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
+        """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
+        version = self._chosen.get((request, min_version, max_version))
+        if version is None:
+            version = self.pick(request, min_version, max_version)
+        return version if version is not None else self._refuse(request, min_version, max_version)
+
+    def _pick(self, request: Any, min_version: int, max_version: int | None) -> int | None:
         offered = self._ranges.get(request.API_KEY)
         if offered is None:
             return None
@@ -68,18 +83,7 @@ class ApiVersions:
             high = min(high, max_version)
         return high if low <= high else None
 
-    def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
-        """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
-        asked = (request, min_version, max_version)
-        version = self._chosen.get(asked)
-        if version is None:
-            version = self._chosen[asked] = self._version_for(*asked)
-        return version
-
-    def _version_for(self, request: Any, min_version: int, max_version: int | None) -> int:
-        version = self.pick(request, min_version, max_version)
-        if version is not None:
-            return version
+    def _refuse(self, request: Any, min_version: int, max_version: int | None) -> NoReturn:
         offered = self._ranges.get(request.API_KEY)
         if offered is None:
             raise UnsupportedVersionError(

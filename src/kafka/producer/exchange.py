@@ -72,9 +72,12 @@ class Exchange:
         self._timeout_ms = timeout_ms
         self._compression = compression
 
-    def encode(self, batch: ProducerBatch, node_id: int) -> int:
-        """Give a batch the bytes that this broker takes; returns how many. The batch may not be open."""
-        magic = self._magic(node_id)
+    def encode(self, batch: ProducerBatch, magic: int) -> int:
+        """Give a batch the bytes that a broker takes; returns how many. The batch may not be open.
+
+        Arguments:
+            magic: the newest format that the broker takes, see `magic`.
+        """
         if batch.stage is Stage.ENCODED:
             assert batch.data is not None
             data = batch.data
@@ -97,12 +100,22 @@ class Exchange:
 
         Raises `KafkaError` where the request cannot be sent; nothing is called then.
         """
-        request = self._request(batches)
-        if any(magic_of(batch.data or b"") < _NEWEST_MAGIC for batch in batches):
-            lowest, highest = 0, _LAST_WITHOUT_MAGIC_2
-        else:
-            lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
-            highest = _LAST_WITH_NAMES if any(topic.topic_id is _NO_ID for topic in request.topic_data) else None
+        topics: dict[str, TopicProduceData] = {}
+        lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
+        highest = None
+        for batch in batches:
+            assert batch.data is not None
+            if magic_of(batch.data) < _NEWEST_MAGIC:
+                lowest, highest = 0, _LAST_WITHOUT_MAGIC_2
+            topic, partition = batch.topic_partition
+            data = topics.get(topic)
+            if data is None:
+                topic_id = self._cluster.metadata.topic_id(topic)
+                if topic_id is None and highest is None:
+                    highest = _LAST_WITH_NAMES
+                data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID, partition_data=[])
+            data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
+        request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
         version = connection.api_versions.version_for(ProduceRequest, lowest, highest)
         taken = self._written if self._acks == 0 else self._answered
         connection.post_for(Reply(partial(taken, batches, take)), request, version, self._timeout_ms)
@@ -127,20 +140,10 @@ class Exchange:
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
         asyncio.get_running_loop().call_soon(take, answers, error)  # this may still be inside of `post`
 
-    def _magic(self, node_id: int) -> int:
+    def magic(self, node_id: int) -> int:
+        """The newest format of batches that a broker takes; its own is not known before it is connected."""
         version = self._cluster.api_version(node_id, ProduceRequest)
         return 2 if version is None else magic_for(version)
-
-    def _request(self, batches: Sequence[ProducerBatch]) -> ProduceRequest:
-        topics: dict[str, TopicProduceData] = {}
-        for batch in batches:
-            topic, partition = batch.topic_partition
-            data = topics.get(topic)
-            if data is None:
-                topic_id = self._cluster.metadata.topic_id(topic)
-                data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID)
-            data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
-        return ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
 
     def _answers(self, batches: Sequence[ProducerBatch], response: ProduceResponse) -> dict[TopicPartition, Answer]:
         answers: dict[TopicPartition, Answer] = {}
@@ -148,8 +151,11 @@ class Exchange:
             name = each.name or self._cluster.metadata.topic_name(each.topic_id) or ""
             for partition in each.partition_responses:
                 place = TopicPartition(name, partition.index)
-                answers[place] = _answer(partition)
-                self._note_leader(place, partition)
+                if partition.error_code:
+                    self._note_leader(place, partition)
+                    answers[place] = _refusal(partition)
+                else:
+                    answers[place] = Answer(NoError, partition.base_offset, partition.log_append_time_ms)
         for batch in batches:
             if batch.topic_partition not in answers:
                 answers[batch.topic_partition] = Answer(UnknownError, text="the broker's response leaves it out")
@@ -169,9 +175,7 @@ def magic_for(version: int) -> int:
     return 2 if version >= _FIRST_WITH_MAGIC_2 else 1 if version == 2 else 0
 
 
-def _answer(partition: PartitionProduceResponse) -> Answer:
-    if not partition.error_code:
-        return Answer(NoError, partition.base_offset, partition.log_append_time_ms)
+def _refusal(partition: PartitionProduceResponse) -> Answer:
     errors = {each.batch_index: each.batch_index_error_message for each in partition.record_errors}
     return Answer(
         for_code(partition.error_code),

@@ -255,6 +255,7 @@ class Sender:
         """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""
         request: Request = []
         size = 0
+        magic = self._exchange.magic(lane.node_id)
         for queue in list(lane.ready):
             if request and size + self._buffer.next_size(queue) > self._options.max_request_size:
                 break
@@ -264,7 +265,7 @@ class Sender:
                 self._consider(queue, now)
                 continue
             try:
-                size += self._exchange.encode(batch, lane.node_id)
+                size += self._exchange.encode(batch, magic)
             except KafkaError as error:
                 self._outcomes.fail(queue, batch, error)
                 self._consider(queue, now)
@@ -318,7 +319,10 @@ class Sender:
         if answers is not None:
             for queue, batch in request:
                 self._outcomes.answered(queue, batch, answers[batch.topic_partition])
-            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
+            records = 0
+            for _, batch in request:
+                records += batch.count
+            self._statistics.requested(records, now - started)
         elif isinstance(error, KafkaError):
             for queue, batch in request:
                 self._outcomes.unanswered(queue, batch, error)

@@ -95,6 +95,10 @@ class BinaryStorage:
         return BinaryColumn(ends, cut(self.data, size), self.valid if nulls else None)
 
 
+_NO_HEADERS = BinaryStorage(0, 0)
+"""Stands in until there is a header; nothing is written to it."""
+
+
 class ColumnStorage:
     """The columns that one decoding fills.
 
@@ -113,8 +117,7 @@ class ColumnStorage:
         self.header_ends: memoryview | None = None
         self.header_capacity = 0
         self.header_data_capacity = 0
-        self.header_keys = BinaryStorage(0, 0)
-        self.header_values = BinaryStorage(0, 0)
+        self.header_keys = self.header_values = _NO_HEADERS
 
     def grow(self, capacity: int, rows: int) -> None:
         """Make room for `capacity` records, their keys and values excepted, and keep the `rows` that are there."""
@@ -141,6 +144,7 @@ class ColumnStorage:
         A header takes two bytes at the least, which bounds their number.
         """
         if self.header_ends is None:
+            self.header_keys, self.header_values = BinaryStorage(0, 0), BinaryStorage(0, 0)
             self.header_ends = memoryview(bytearray((self.capacity + 1) * 4)).cast("i")
         self.header_capacity = max(2 * self.header_capacity, rows + needed_size // 2 + 1)
         self.header_data_capacity = max(2 * self.header_data_capacity, max(keys_size, values_size) + needed_size)

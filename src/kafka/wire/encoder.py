@@ -413,12 +413,13 @@ def _unknown(plan: WritePlan, unknown: Any) -> Any:
     return unknown
 
 
-def encode(things: list[tuple[WritePlan, Any]], framed: bool) -> list[Any]:
+def encode(things: list[tuple[WritePlan, Any]], framed: bool, head: bytes = b"") -> list[Any]:
     """Write structs one after the other; return the parts, in which record bytes are those that were given.
 
     Args:
         things: each with its plan.
         framed: whether their size in bytes goes before them, in four bytes.
+        head: bytes to write before them.
 
     Raises:
         WireFormatError: a value does not fit its field.
@@ -426,6 +427,7 @@ def encode(things: list[tuple[WritePlan, Any]], framed: bool) -> list[Any]:
     """
     encoder: Encoder = Encoder(4 if framed else 0)
     plan: WritePlan
+    encoder.raw(head)
     for plan, thing in things:
         encoder.struct(plan, thing)
     parts: list[Any] = encoder.parts(framed)

@@ -6,11 +6,12 @@ message's: a flexible version of a message has a flexible header (KIP-482), with
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import Any, TypeVar, overload
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
-from kafka.wire import encoder
+from kafka.wire import decoder, encoder
 from kafka.wire.api.headers import RequestHeader, ResponseHeader
 from kafka.wire.index import request_class
 from kafka.wire.message import Message, Request, Response
@@ -20,6 +21,8 @@ R = TypeVar("R", bound=Response)
 _CONTROLLED_SHUTDOWN = 7
 _API_VERSIONS = 18
 _CORRELATION_ID = struct.Struct(">i")
+_CORRELATION_ID_AT = 4
+"""Where it stands in the header of a request."""
 
 
 def request_header_version(request: type[Request[Any]], version: int) -> int:
@@ -45,14 +48,20 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
         UnsupportedVersionError: there is no such version, or it lacks a field that is set and is not ignorable.
     """
     header_version = request_header_version(type(message), version)
+    before, after = _request_header(message.API_KEY, version, header_version, client_id)
+    head = before + _CORRELATION_ID.pack(correlation_id) + after
+    return encoder.encode([(message.writer(version), message)], True, head)
+
+
+@functools.lru_cache(maxsize=256)
+def _request_header(api_key: int, version: int, header_version: int, client_id: str | None) -> tuple[bytes, bytes]:
+    """What stands before and after the correlation id in the header of a request."""
     header = RequestHeader(
-        request_api_key=message.API_KEY,
+        request_api_key=api_key,
         request_api_version=version,
-        correlation_id=correlation_id,
         client_id=client_id if header_version else "",
-    )
-    body = message.writer(version)
-    return encoder.encode([(RequestHeader.writer(header_version), header), (body, message)], True)
+    ).encode(header_version)
+    return header[:_CORRELATION_ID_AT], header[_CORRELATION_ID_AT + _CORRELATION_ID.size :]
 
 
 def encode_response(message: Message, version: int, correlation_id: int) -> list[Any]:
@@ -95,7 +104,12 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
     if not issubclass(request, Request):
         raise TypeError(f"expected the class of a request, got {request.__name__}")
     response = request.RESPONSE
-    _, start = ResponseHeader.decode_prefix(frame, response_header_version(response, version))
+    start = _CORRELATION_ID.size
+    flexible = response_header_version(response, version)
+    if len(frame) <= start or (flexible and frame[start]):  # too short, or there are tagged fields in the header
+        _, start = ResponseHeader.decode_prefix(frame, flexible)
+    else:
+        start += flexible
     return _rest(response, version, frame, start)
 
 
@@ -131,8 +145,5 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
 
 def _rest(message: type[Message], version: int, frame: Any, start: int) -> Message:
     """Read a message that begins at byte `start` and takes all the bytes that are left."""
-    made, end = message.decode_prefix(frame, version, start)
-    if end != memoryview(frame).nbytes:
-        left = memoryview(frame).nbytes - end
-        raise WireFormatError(f"{message.NAME} v{version}: expected the end at byte {end}, found {left} more bytes")
+    made: Message = decoder.decode(message.reader(version), frame, start, True)[0]
     return made
