@@ -1,41 +1,76 @@
-"""A second pair of hands for decoding: a part of one partition is decoded in a thread of its own while the caller
-decodes another, or uses what it has.
+"""A second pair of hands for decoding: partitions that come next are decoded part by part in a thread of its own while
+the caller decodes another, or uses what it has.
 
-Decompressing takes most of the time and lets go of the GIL. A thread lives for one part, some milliseconds, so that
-there is none to stop when a consumer is closed or the process forks; the interpreter waits for it at its exit.
+Decompressing takes most of the time and lets go of the GIL. The thread takes one item after the other, and ends when
+enough lies ready or nothing is left, after some milliseconds, so that there is none to stop when a consumer is closed
+or the process forks; the interpreter waits for it at its exit.
 """
 
+import itertools
 import threading
+from collections import deque
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kafka.consumer.fetched import DecodedFetch, Fetched
 from kafka.consumer.partition_state import PartitionState
 from kafka.net import parallel
-from kafka.record import BatchDecoder, Columns
+from kafka.record import Columns
 
 _WORTH_BYTES = 128 * 1024
 """How many compressed bytes take so long that a thread for them pays."""
 
+_LOOKED_AT = 8
+"""Among how many partitions that come next one is looked for."""
+
+_AHEAD = 2
+"""How many parts may lie ready: with one the aid would idle while the caller decodes a part of another partition."""
+
+
+class _Part(NamedTuple):
+    """One part, or what was raised in its place, and whether it is the last of its item."""
+
+    columns: Columns | None
+    error: Exception | None
+    raised: BaseException | None
+    is_last: bool
+
 
 class _Task:
-    """The decoding of one part."""
+    """An item in hand: nobody else may touch it.
 
-    __slots__ = ("columns", "done", "error", "item", "raised")
+    Arguments:
+        item: with a frame that is to be given back by `release`.
+    """
+
+    __slots__ = ("_frame", "item", "parts", "unwanted")
 
     def __init__(self, item: Fetched) -> None:
         self.item = item
-        self.done = threading.Event()
-        self.columns: Columns | None = None
-        self.error: Exception | None = None
-        self.raised: BaseException | None = None
+        self.parts: deque[_Part] = deque()
+        self.unwanted = False
+        self._frame = item.frame
+        if self._frame is not None:
+            self._frame.retain()
 
-    def run(self, decoder: BatchDecoder, max_bytes: int) -> None:
-        """Decode; whatever it raises is kept for `DecodeAid.take`."""
+    def decode(self, check_crcs: bool, read_committed: bool, max_bytes: int) -> _Part:
+        """The next part; what is raised is kept for whoever takes it."""
         try:
-            self.columns, self.error = decoder.part(max_bytes)
-        except BaseException as error:  # handed over to the caller, whatever it is
-            self.raised = error
-        self.done.set()
+            decoder = self.item.decoder(check_crcs, read_committed)
+            columns, error = decoder.part(max_bytes)
+        except BaseException as raised:  # handed over to the caller, whatever it is
+            part = _Part(None, None, raised, is_last=True)
+        else:
+            part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
+        if part.is_last:
+            self.release()
+        return part
+
+    def release(self) -> None:
+        """Nothing is decoded any more."""
+        frame, self._frame = self._frame, None
+        if frame is not None:
+            frame.release()
 
 
 class DecodeAid:
@@ -44,76 +79,128 @@ class DecodeAid:
     Arguments:
         check_crcs: see `BatchDecoder`.
         read_committed: see `BatchDecoder`.
+        waiting: the partitions that come next; who takes one away looks whether its item is in hand.
+        lock: guards them.
         processors: how many there are; with one there is nothing to win. None: those this process may use.
     """
 
-    def __init__(self, check_crcs: bool, read_committed: bool, processors: int | None = None) -> None:
-        self._check_crcs = check_crcs
-        self._read_committed = read_committed
+    def __init__(
+        self,
+        check_crcs: bool,
+        read_committed: bool,
+        waiting: Iterable[PartitionState],
+        lock: threading.Lock,
+        processors: int | None = None,
+    ) -> None:
+        self._how = check_crcs, read_committed
+        self._waiting = waiting
+        self._waiting_lock = lock
         self._usable = (parallel.processors() if processors is None else processors) > 1
-        self._task: _Task | None = None
-
-    @property
-    def is_done(self) -> bool:
-        """Whether there is a part that `take` need not wait for."""
-        return self._task is not None and self._task.done.is_set()
+        self._max_bytes = 0
+        self._tasks: dict[object, _Task] = {}
+        self._unfinished: _Task | None = None
+        """The one of them that has parts to decode."""
+        self._changed = threading.Condition()
+        self._running = False
+        self._ready = 0
+        """How many parts lie ready."""
 
     @property
     def partition(self) -> PartitionState | None:
-        """Whose part is being decoded, or has been and is not taken yet."""
-        return self._task.item.state if self._task is not None else None
+        """One of whose parts is ready, if there is any."""
+        if not self._ready:
+            return None
+        return next((task.item.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
-        """Whether the next part of an item is being decoded, or has been: it has to be had from `take`."""
-        return self._task is not None and self._task.item is item
+        """Whether an item is in hand: its parts have to be had from `take`."""
+        return item in self._tasks
 
-    def offer(self, waiting: Iterable[PartitionState], max_bytes: int) -> None:
-        """Begin with the next part of the first partition of which that pays, if nothing is in hand.
+    def is_ready(self, item: object) -> bool:
+        """Whether `take` need not wait for an item that is in hand."""
+        return bool(self._tasks[item].parts)
 
-        Nobody else may touch that item until `take` or `abandon`.
+    def offer(self, max_bytes: int) -> None:
+        """Go on with the item in hand, or begin with another, if there is one that pays and not enough lies ready.
+
+        Arguments:
+            max_bytes: about how many bytes of columns a part is to have.
         """
-        if self._task is not None or not self._usable:
+        if self._running or not self._usable or self._ready >= _AHEAD:
             return
-        for state in waiting:
-            item = state.items[0] if state.current is None and state.items and not state.paused else None
-            if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES:
-                self._begin(item, max_bytes)
-                return
+        self._max_bytes = max_bytes
+        task = self._unfinished or self._claim()
+        if task is None:
+            return
+        self._running = True
+        try:
+            threading.Thread(target=self._run, args=(task,), name="kafka-decode", daemon=False).start()
+        except RuntimeError:  # no thread can be had: the caller decodes everything
+            self._running = self._usable = False
 
-    def take(self) -> DecodedFetch:
-        """The part that is in hand, as `Fetched.decode` gives it; waits until it is done."""
-        task = self._task
-        assert task is not None
-        task.done.wait()
-        self._task = None
-        if task.raised is not None:
-            raise task.raised
-        assert task.columns is not None
-        return task.item.accept(task.columns, task.error)
+    def take(self, item: Fetched) -> DecodedFetch:
+        """The next part of an item in hand, as `Fetched.decode` gives it; waits until it is done."""
+        task = self._tasks[item]
+        part = None
+        with self._changed:
+            while not task.parts and self._running:
+                self._changed.wait()
+            if task.parts:
+                part = task.parts.popleft()
+                self._ready -= 1
+        if part is None:  # the thread has ended before it
+            part = task.decode(*self._how, self._max_bytes)
+            if part.is_last:
+                self._unfinished = None
+        if part.is_last:
+            del self._tasks[item]
+        if part.raised is not None:
+            raise part.raised
+        assert part.columns is not None
+        return item.accept(part.columns, part.error, part.is_last)
 
     def abandon(self, item: object) -> None:
-        """Nobody wants the part of an item any more: it is finished, and forgotten."""
-        if self.has(item):
-            self._task = None
-
-    def _begin(self, item: Fetched, max_bytes: int) -> None:
-        task, frame = _Task(item), item.frame
-        decoder = item.decoder(self._check_crcs, self._read_committed)
-
-        def work() -> None:
-            try:
-                task.run(decoder, max_bytes)
-            finally:
-                if frame is not None:
-                    frame.release()
-
-        if frame is not None:
-            frame.retain()
-        try:
-            threading.Thread(target=work, name="kafka-decode", daemon=False).start()
-        except RuntimeError:  # no thread can be had: the caller decodes everything
-            self._usable = False
-            if frame is not None:
-                frame.release()
+        """Nobody wants an item any more: the part that is being decoded is finished, and all are forgotten."""
+        task = self._tasks.pop(item, None)
+        if task is None:
             return
-        self._task = task
+        with self._changed:
+            task.unwanted = True
+            self._ready -= len(task.parts)
+            task.parts.clear()
+            if self._unfinished is not task or self._running:
+                return  # it is finished, or the thread sees to it
+            self._unfinished = None
+        task.release()
+
+    def _claim(self) -> _Task | None:
+        """Take in hand the next item of the first partition of which that pays."""
+        with self._waiting_lock:
+            for state in itertools.islice(self._waiting, _LOOKED_AT):
+                item = state.items[0] if state.current is None and state.items and not state.paused else None
+                if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
+                    task = self._tasks[item] = self._unfinished = _Task(item)
+                    return task
+        return None
+
+    def _run(self, task: _Task | None) -> None:
+        """Decode until enough lies ready, or nothing is left; in a thread of its own."""
+        while task is not None:
+            part = task.decode(*self._how, self._max_bytes)
+            with self._changed:
+                if task.unwanted:
+                    task.release()
+                else:
+                    task.parts.append(part)
+                    self._ready += 1
+                if part.is_last or task.unwanted:
+                    self._unfinished = task = None
+                if self._ready >= _AHEAD:
+                    self._running = False
+                self._changed.notify_all()
+                if not self._running:
+                    return
+            task = task or self._claim()
+        with self._changed:
+            self._running = False
+            self._changed.notify_all()

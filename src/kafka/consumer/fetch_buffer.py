@@ -4,7 +4,6 @@ The loop puts a partition's answer in and goes on fetching while the bounds allo
 hop to the loop. One lock, held for a few operations a batch, never while decoding.
 """
 
-import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -24,9 +23,6 @@ next is here or on its way. Answers are rarely full to the last byte, so two of 
 
 DECODED_BYTES = 8 * 1024 * 1024
 """How many bytes of columns are made of one partition's answer at a time, however well it was compressed."""
-
-_LOOKED_AT = 8
-"""Among how many partitions that come next one is looked for to be decoded beside the caller."""
 
 _JOINED_PART = 8
 """Records of several partitions are taken together up to one part in so many of what one may give: joining copies."""
@@ -59,7 +55,7 @@ class FetchBuffer:
         self._ready: deque[PartitionState] = deque()
         self._bytes = 0
         self._held_up: dict[PartitionState, None] = {}
-        self._aid = DecodeAid(self._check_crcs, self._read_committed)
+        self._aid = DecodeAid(self._check_crcs, self._read_committed, self._ready, self._lock)
         self.records_taken = 0
 
     @property
@@ -151,7 +147,7 @@ class FetchBuffer:
             for state in aside:
                 self._requeue(state)
         if aided:
-            self._offer_to_aid()
+            self._aid.offer(DECODED_BYTES)
         self.records_taken += max_records - left
         return taken
 
@@ -223,32 +219,26 @@ class FetchBuffer:
                 self._make_ready(state)
 
     def _is_being_decoded(self, state: PartitionState) -> bool:
-        """Whether what comes next of a partition is in the hands of the aid, which has not finished."""
-        return state.current is None and self._aid.has(state.items[0]) and not self._aid.is_done
+        """Whether what comes next of a partition is in the hands of the aid, which has no part of it ready."""
+        return state.current is None and self._aid.has(state.items[0]) and not self._aid.is_ready(state.items[0])
 
     def _put_first_what_is_done(self) -> None:
-        state = self._aid.partition if self._aid.is_done else None
+        state = self._aid.partition
         if state is not None:
             with self._lock:
                 if state.queued:
                     self._ready.remove(state)
                     self._ready.appendleft(state)
 
-    def _offer_to_aid(self) -> None:
-        """Let one of the partitions that come next be decoded beside the caller."""
-        with self._lock:
-            waiting = list(itertools.islice(self._ready, _LOOKED_AT))
-        self._aid.offer(waiting, DECODED_BYTES)
-
     def _open_next(self, state: PartitionState, taken: list[Slice], max_bytes: int, aided: bool) -> bool:
         """Make of the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
         item = state.items[0]  # only the caller's side takes items away
         if isinstance(item, Fetched) and item.error is None:
             if self._aid.has(item):
-                state.current = self._aid.take()
+                state.current = self._aid.take(item)
             else:
                 if aided and item.packed_bytes:
-                    self._offer_to_aid()
+                    self._aid.offer(DECODED_BYTES)
                 state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
             if not item.is_decoded:
                 return True

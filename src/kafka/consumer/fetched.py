@@ -129,7 +129,9 @@ class Fetched:
 
         What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
         """
-        return self.accept(*self.decoder(check_crcs, read_committed).part(max_bytes))
+        decoder = self.decoder(check_crcs, read_committed)
+        columns, error = decoder.part(max_bytes)
+        return self.accept(columns, error, error is not None or decoder.finished)
 
     def decoder(self, check_crcs: bool, read_committed: bool) -> BatchDecoder:
         """What decodes it part by part; each part has to be given to `accept`."""
@@ -137,11 +139,10 @@ class Fetched:
             self._decoder = self._begin(check_crcs, read_committed)
         return self._decoder
 
-    def accept(self, columns: Columns, error: Exception | None) -> "DecodedFetch":
+    def accept(self, columns: Columns, error: Exception | None, is_last: bool) -> "DecodedFetch":
         """Take note of a part that has been decoded, and let go of the bytes if it was the last."""
-        assert self._decoder is not None
         self.offset = columns.next_offset
-        if error is None and not self._decoder.finished:
+        if not is_last:
             return DecodedFetch(columns, columns.next_offset, 0)
         self.drop()
         return DecodedFetch(columns, columns.next_offset, self.nbytes, error)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer import decode_aid
+from kafka.consumer import fetch_buffer
 from kafka.consumer.decode_aid import DecodeAid
 from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetched import Fetched, SharedFrame
@@ -61,7 +62,8 @@ class Bench:
             state.position = 0
 
     def put(self, number: int, start: int, count: int = COUNT) -> None:
-        state, data = self.states[number], packed(start, count)
+        state = self.states[number]
+        data = b"".join(packed(first, min(10, start + count - first)) for first in range(start, start + count, 10))
         assert self.buffer.put(Fetched(state, state.generation, start, memoryview(data), len(data)))
 
     def take(self, **limits: Any) -> list[tuple[int, int]]:
@@ -93,13 +95,13 @@ def begun() -> set[str]:
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """The aid does not begin until this is set."""
     go = threading.Event()
-    run = decode_aid._Task.run
+    run = DecodeAid._run
 
-    def wait_and_run(task: Any, decoder: BatchDecoder, max_bytes: int) -> None:
+    def wait_and_run(aid: Any, task: Any) -> None:
         assert go.wait(10)
-        run(task, decoder, max_bytes)
+        run(aid, task)
 
-    monkeypatch.setattr(decode_aid._Task, "run", wait_and_run)
+    monkeypatch.setattr(DecodeAid, "_run", wait_and_run)
     yield go
     go.set()
 
@@ -132,7 +134,7 @@ def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_ca
 
 def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "processors", lambda: 1)
-    monkeypatch.setattr(decode_aid._Task, "run", None)
+    monkeypatch.setattr(DecodeAid, "_run", None)
     bench = Bench()
     bench.put(0, 0)
     bench.put(1, 0)
@@ -189,22 +191,49 @@ def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -
     assert bench.take() == offsets(1, 0, COUNT)
 
 
+def one_in_hand(item: Fetched) -> DecodeAid:
+    """An aid that has begun with an item."""
+    item.state.items.append(item)
+    aid = DecodeAid(True, False, [item.state], threading.Lock())
+    aid.offer(BOUND)
+    assert aid.has(item)
+    return aid
+
+
+def until(done: Callable[[], object]) -> None:
+    """Wait until something is the case."""
+    for _ in range(1000):
+        if done():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not come")
+
+
 def test_the_frame_is_given_back_only_when_the_aid_has_let_go_of_it(held: threading.Event) -> None:
     given_back = threading.Event()
-    state = PartitionState(TopicPartition("t", 0))
-    item = fetched(state, packed(0), SharedFrame(given_back.set))
-    state.items.append(item)
-    aid = DecodeAid(True, False)
-    aid.offer([state], BOUND)
-    assert aid.has(item)
-    assert aid.partition is state
-    assert not aid.is_done
+    item = fetched(PartitionState(TopicPartition("t", 0)), packed(0), SharedFrame(given_back.set))
+    aid = one_in_hand(item)
+    assert aid.partition is None
+    assert not aid.is_ready(item)
     aid.abandon(item)
     item.drop()
-    assert aid.partition is None
+    assert not aid.has(item)
     assert not given_back.is_set()
     held.set()
     assert given_back.wait(10)
+
+
+def test_the_frame_is_given_back_when_an_item_is_abandoned_half_way() -> None:
+    given_back = threading.Event()
+    item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5), SharedFrame(given_back.set))
+    aid = one_in_hand(item)
+    until(lambda: not begun())  # enough lies ready
+    assert aid.partition is item.state
+    aid.abandon(item)
+    assert aid.partition is None
+    assert not given_back.is_set()
+    item.drop()
+    assert given_back.is_set()
 
 
 def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,12 +242,58 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
             raise MemoryError("no room")
 
     monkeypatch.setattr(Fetched, "_begin", lambda *given: Decoder(memoryview(b""), topic="t", partition=0))
-    state = PartitionState(TopicPartition("t", 0))
-    state.items.append(fetched(state, packed(0)))
-    aid = DecodeAid(True, False)
-    aid.offer([state], BOUND)
+    item = fetched(PartitionState(TopicPartition("t", 0)), packed(0))
+    aid = one_in_hand(item)
     with pytest.raises(MemoryError, match="no room"):
-        aid.take()
+        aid.take(item)
+    assert not aid.has(item)
+
+
+def parts_of(start: int, parts: int) -> bytes:
+    """Batches of which each makes a part of its own."""
+    return b"".join(packed(start + number * 2 * COUNT, 2 * COUNT) for number in range(parts))
+
+
+def test_no_more_than_two_parts_lie_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+    part = BatchDecoder.part
+
+    def noted(decoder: BatchDecoder, max_bytes: int) -> Any:
+        columns, error = part(decoder, max_bytes)
+        decoded.append(columns.next_offset)
+        return columns, error
+
+    monkeypatch.setattr(BatchDecoder, "part", noted)
+    item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5))
+    aid = one_in_hand(item)
+    until(lambda: not begun())
+    assert decoded == [2 * COUNT, 4 * COUNT]
+    assert aid.take(item).next_offset == 2 * COUNT
+    assert decoded == [2 * COUNT, 4 * COUNT]
+    aid.offer(BOUND)
+    until(lambda: not begun())
+    assert decoded == [2 * COUNT, 4 * COUNT, 6 * COUNT]
+    assert [aid.take(item).next_offset for _ in range(3)] == [4 * COUNT, 6 * COUNT, 8 * COUNT]
+    assert not item.is_decoded
+    last = aid.take(item)  # the caller has to decode it
+    assert (last.next_offset, item.is_decoded, aid.has(item)) == (10 * COUNT, True, False)
+
+
+def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
+    states = [PartitionState(TopicPartition("t", number)) for number in range(3)]
+    items = [fetched(state, packed(0)) for state in states]
+    for state, item in zip(states, items, strict=True):
+        state.items.append(item)
+    aid = DecodeAid(True, False, states, threading.Lock())
+    aid.offer(BOUND)
+    until(lambda: not begun())
+    assert [aid.has(item) for item in items] == [True, True, False]
+    assert aid.is_ready(items[0])
+    assert aid.is_ready(items[1])
+    assert aid.partition is states[0]
+    assert aid.take(items[1]).next_offset == COUNT
+    states[1].items.clear()
+    assert aid.take(items[0]).next_offset == COUNT
     assert aid.partition is None
 
 
@@ -234,9 +309,11 @@ def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
         bench.take()
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_all_records_come_in_order_whatever_is_asked_for(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(20))
+def test_all_records_come_in_order_whatever_is_asked_for(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
+    if seed % 2:  # so that items have several parts
+        monkeypatch.setattr(fetch_buffer, "DECODED_BYTES", 200_000)
     bench = Bench(4)
     wanted = [[(number, offset) for offset in range(4 * COUNT)] for number in range(4)]
     seen: list[list[tuple[int, int]]] = [[] for _ in range(4)]
