@@ -23,8 +23,9 @@ _WORTH_BYTES = 128 * 1024
 _LOOKED_AT = 8
 """Among how many partitions that come next one is looked for."""
 
-_AHEAD = 2
-"""How many parts may lie ready: with one the aid would idle while the caller decodes a part of another partition."""
+_AHEAD = 1.5
+"""How many full parts may lie ready before there is no further one: with a single one the aid would idle while the
+caller decodes a part of another partition."""
 
 
 class _Part(NamedTuple):
@@ -34,6 +35,7 @@ class _Part(NamedTuple):
     error: Exception | None
     raised: BaseException | None
     is_last: bool
+    nbytes: int = 0
 
 
 class _Task:
@@ -61,7 +63,7 @@ class _Task:
         except BaseException as raised:  # handed over to the caller, whatever it is
             part = _Part(None, None, raised, is_last=True)
         else:
-            part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
+            part = _Part(columns, error, None, error is not None or decoder.finished, columns.nbytes)
         if part.is_last:
             self.release()
         return part
@@ -103,13 +105,11 @@ class DecodeAid:
         self._changed = threading.Condition()
         self._running = False
         self._ready = 0
-        """How many parts lie ready."""
+        """How many bytes of columns lie ready."""
 
     @property
     def partition(self) -> PartitionState | None:
         """One of whose parts is ready, if there is any."""
-        if not self._ready:
-            return None
         return next((task.item.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
@@ -126,7 +126,7 @@ class DecodeAid:
         Arguments:
             max_bytes: about how many bytes of columns a part is to have.
         """
-        if self._running or not self._usable or self._ready >= _AHEAD:
+        if self._running or not self._usable or self._ready >= _AHEAD * max_bytes:
             return
         self._max_bytes = max_bytes
         task = self._unfinished or self._claim()
@@ -147,7 +147,7 @@ class DecodeAid:
                 self._changed.wait()
             if task.parts:
                 part = task.parts.popleft()
-                self._ready -= 1
+                self._ready -= part.nbytes
         if part is None:  # the thread has ended before it
             part = task.decode(*self._how, self._max_bytes)
             if part.is_last:
@@ -166,7 +166,7 @@ class DecodeAid:
             return
         with self._changed:
             task.unwanted = True
-            self._ready -= len(task.parts)
+            self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
             if self._unfinished is not task or self._running:
                 return  # it is finished, or the thread sees to it
@@ -192,10 +192,10 @@ class DecodeAid:
                     task.release()
                 else:
                     task.parts.append(part)
-                    self._ready += 1
+                    self._ready += part.nbytes
                 if part.is_last or task.unwanted:
                     self._unfinished = task = None
-                if self._ready >= _AHEAD:
+                if self._ready >= _AHEAD * self._max_bytes:
                     self._running = False
                 self._changed.notify_all()
                 if not self._running:
