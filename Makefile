@@ -1,7 +1,7 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, and the integration tests on both brokers
 # make check     lint, types and unit tests, in under two minutes
-# make bench     the benchmarks (make bench-quick: a subset in a minute or so)
+# make bench     the benchmarks (make bench-quick: a part, small, in a minute)
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #

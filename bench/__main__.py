@@ -34,15 +34,17 @@ def say(text: str) -> None:
 def arguments() -> argparse.Namespace:
     """Parse the command line; without arguments everything is run."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small topics and one round: shows that it works")
-    parser.add_argument("--rounds", type=int, help="how often each client runs each task (3, and 1 with --quick)")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="a part of it, with small topics and one round: a minute")
+    extent.add_argument("--small", action="store_true", help="all tasks, with small topics and one round: all work")
+    parser.add_argument("--rounds", type=int, help="how often each client runs each task (3, else 1)")
     parser.add_argument("--task", action="append", help="only this task (may be given again)")
     parser.add_argument("--client", action="append", help="only this client (may be given again)")
     parser.add_argument("--codec", action="append", help="only topics of this codec (may be given again)")
     parser.add_argument("--size", action="append", type=int, help="only records of this size (may be given again)")
     parser.add_argument("--bootstrap-servers", help="a running cluster, instead of one started here")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for tables and chart")
-    parser.add_argument("--name", help="the files' name there ('bench', and 'quick' with --quick)")
+    parser.add_argument("--name", help="the files' name there (bench, quick or small)")
     return parser.parse_args()
 
 
@@ -90,10 +92,11 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> lis
 def main() -> None:
     """Run the benchmarks; the exit status is 1 if a client could not do its task."""
     options = arguments()
-    rounds = options.rounds or (1 if options.quick else ROUNDS)
-    table = chosen(tasks.quick() if options.quick else tasks.full(), options)
+    is_full = not (options.quick or options.small)
+    rounds = options.rounds or (ROUNDS if is_full else 1)
+    table = chosen(tasks.full() if is_full else tasks.quick() if options.quick else tasks.small(), options)
     start = time.perf_counter()
-    decoder = decoder_figures(options.quick)
+    decoder = decoder_figures(quick=not is_full)
     with storage():
         if options.bootstrap_servers:
             rows = run(table, options.bootstrap_servers, rounds)
@@ -103,7 +106,7 @@ def main() -> None:
     command = " ".join(["python -m bench", *sys.argv[1:]])
     about = circumstances(rows, command, rounds, KAFKA_VERSION, time.perf_counter() - start)
     report = markdown(rows, decoder, about)
-    target = options.results / (options.name or ("quick" if options.quick else "bench"))
+    target = options.results / (options.name or ("bench" if is_full else "quick" if options.quick else "small"))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".md").write_text(report)
     draw(rows, target.with_suffix(".svg"))

@@ -18,8 +18,11 @@ PATIENCE_S = 540
 
 
 @pytest.mark.timeout(PATIENCE_S + 30)
-def test_the_quick_benchmarks_have_a_result_in_each_row(apache_kafka: ApacheKafka, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bench", "--quick", "--bootstrap-servers", apache_kafka.bootstrap_servers]
+@pytest.mark.parametrize(("extent", "table"), [("quick", tasks.quick()), ("small", tasks.small())])
+def test_the_benchmarks_have_a_result_in_each_row(
+    extent: str, table: list[tasks.Task], apache_kafka: ApacheKafka, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "bench", f"--{extent}", "--bootstrap-servers", apache_kafka.bootstrap_servers]
     done = subprocess.run(
         [*command, "--results", str(tmp_path)],
         cwd=ROOT,
@@ -29,15 +32,15 @@ def test_the_quick_benchmarks_have_a_result_in_each_row(apache_kafka: ApacheKafk
         check=False,
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]  # a wrong count or sum ends the run
-    run = load(tmp_path / "quick.json")
-    wanted = [(task.name, topic.title, set(task.clients)) for task in tasks.quick() for topic in task.topics]
+    run = load(tmp_path / f"{extent}.json")
+    wanted = [(task.name, topic.title, set(task.running)) for task in table for topic in task.topics]
     assert [(row.task, row.records, set(row.results)) for row in run.rows] == wanted
     for row in run.rows:
         assert not row.failures
         for client, results in row.results.items():
             for figure in FIGURES[row.measure]:
                 assert figure.of(results[0]) > 0, (row.task, client)
-    report = (tmp_path / "quick.md").read_text()
+    report = (tmp_path / f"{extent}.md").read_text()
     assert all(row.title in report for row in run.rows)
     assert "decode_batches, none" in report
-    assert (tmp_path / "quick.svg").read_text().startswith("<?xml")
+    assert (tmp_path / f"{extent}.svg").read_text().startswith("<?xml")

@@ -9,7 +9,7 @@ from bench import ROOT, tasks
 from bench.figures import FIGURES
 from bench.roster import CLIENTS
 
-TASKS = tasks.full() + tasks.quick()
+TASKS = tasks.full() + tasks.small() + tasks.quick()
 
 
 def functions(module: str) -> set[str]:
@@ -38,6 +38,15 @@ def test_the_first_client_is_ours_and_what_is_asked_is_measured() -> None:
 def test_rows_can_be_told_apart() -> None:
     keys = [(task.name, topic.title, task.clients[0]) for task in tasks.full() for topic in task.topics]
     assert len(keys) == len(set(keys))
+
+
+def test_the_quick_ones_are_a_part_of_all() -> None:
+    names = {task.name for task in tasks.quick()}
+    assert names == tasks._QUICK_TASKS
+    assert names < {task.name for task in tasks.full()}
+    assert {client for task in tasks.quick() for client in task.running} == tasks._QUICK_CLIENTS
+    again = tasks.narrowed(tasks.quick()[0], lambda client: True, lambda topic: True)
+    assert "java" not in again.running, "who is left out stays so"
 
 
 def test_a_slow_client_gets_fewer_of_the_same_records() -> None:
