@@ -82,7 +82,7 @@ class DecodeAid:
         check_crcs: see `BatchDecoder`.
         read_committed: see `BatchDecoder`.
         waiting: the partitions that come next; who takes one away looks whether its item is in hand.
-        lock: guards them.
+        lock: guards them, and `busy`.
         processors: how many there are; with one there is nothing to win. None: those this process may use.
     """
 
@@ -98,6 +98,8 @@ class DecodeAid:
         self._waiting = waiting
         self._waiting_lock = lock
         self._usable = (parallel.processors() if processors is None else processors) > 1
+        self.busy: PartitionState | None = None
+        """The partition that the caller is at, which an answer may have put among the waiting ones again."""
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
@@ -177,6 +179,8 @@ class DecodeAid:
         """Take in hand the next item of the first partition of which that pays."""
         with self._waiting_lock:
             for state in itertools.islice(self._waiting, _LOOKED_AT):
+                if state is self.busy:
+                    continue
                 item = state.items[0] if state.current is None and state.items and not state.paused else None
                 if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
                     task = self._tasks[item] = self._unfinished = _Task(item)

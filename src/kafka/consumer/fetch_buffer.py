@@ -128,7 +128,7 @@ class FetchBuffer:
                     aside.append(state)
                     continue
                 if state is None and aside and not taken:
-                    state = aside.pop()  # there is nothing else: wait for the aid
+                    state = self._turn_to(aside.pop())  # there is nothing else: wait for the aid
                 if state is None:
                     break
                 try:
@@ -206,11 +206,19 @@ class FetchBuffer:
                 state = self._ready.popleft()
                 state.queued = False
                 if not state.paused and (state.current is not None or state.items):
+                    self._aid.busy = state
                     return state
         return None
 
+    def _turn_to(self, state: PartitionState) -> PartitionState:
+        """Keep the aid from a partition before asking whether it has it."""
+        with self._lock:
+            self._aid.busy = state
+        return state
+
     def _requeue(self, state: PartitionState) -> None:
         with self._lock:
+            self._aid.busy = None
             begun = state.items and isinstance(state.items[0], Fetched) and state.items[0].is_begun
             if (state.current is not None or begun) and not state.queued and not state.paused:
                 state.queued = True

@@ -295,6 +295,27 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     assert aid.partition is None
 
 
+def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(1)
+    bench.put(0, 0)
+    part = BatchDecoder.part
+    callers = []
+
+    def answered_meanwhile(decoder: BatchDecoder, max_bytes: int) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            callers.append(decoder)
+            if len(callers) == 1:
+                bench.put(0, COUNT)  # which makes the partition wait again
+                bench.buffer._aid.offer(BOUND)
+                assert not begun()
+                assert not bench.buffer._aid._tasks
+        return part(decoder, max_bytes)
+
+    monkeypatch.setattr(BatchDecoder, "part", answered_meanwhile)
+    assert bench.rest() == offsets(0, 0, 2 * COUNT)
+    assert callers
+
+
 def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
     bench = Bench()
     bench.put(0, 0)
