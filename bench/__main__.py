@@ -24,6 +24,7 @@ from harness.fetch import KAFKA_VERSION
 RESULTS = ROOT / "bench" / "results"
 BROKER_SETTINGS = {"message.max.bytes": str(16 << 20), "num.network.threads": "2"}
 ROUNDS = 3
+TABLES = {"bench": tasks.full, "quick": tasks.quick, "small": tasks.small}
 
 
 def say(text: str) -> None:
@@ -35,8 +36,21 @@ def arguments() -> argparse.Namespace:
     """Parse the command line; without arguments everything is run."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--quick", action="store_true", help="a part of it, with small topics and one round: a minute")
-    extent.add_argument("--small", action="store_true", help="all tasks, with small topics and one round: all work")
+    extent.add_argument(
+        "--quick",
+        action="store_const",
+        const="quick",
+        dest="extent",
+        help="a part of it, with small topics and one round: a minute",
+    )
+    extent.add_argument(
+        "--small",
+        action="store_const",
+        const="small",
+        dest="extent",
+        help="all tasks, with small topics and one round: all work",
+    )
+    parser.set_defaults(extent="bench")
     parser.add_argument("--rounds", type=int, help="how often each client runs each task (3, else 1)")
     parser.add_argument("--task", action="append", help="only this task (may be given again)")
     parser.add_argument("--client", action="append", help="only this client (may be given again)")
@@ -92,9 +106,9 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> lis
 def main() -> None:
     """Run the benchmarks; the exit status is 1 if a client could not do its task."""
     options = arguments()
-    is_full = not (options.quick or options.small)
+    is_full = options.extent == "bench"
     rounds = options.rounds or (ROUNDS if is_full else 1)
-    table = chosen(tasks.full() if is_full else tasks.quick() if options.quick else tasks.small(), options)
+    table = chosen(TABLES[options.extent](), options)
     start = time.perf_counter()
     decoder = decoder_figures(quick=not is_full)
     with storage():
@@ -106,7 +120,7 @@ def main() -> None:
     command = " ".join(["python -m bench", *sys.argv[1:]])
     about = circumstances(rows, command, rounds, KAFKA_VERSION, time.perf_counter() - start)
     report = markdown(rows, decoder, about)
-    target = options.results / (options.name or ("bench" if is_full else "quick" if options.quick else "small"))
+    target = options.results / (options.name or options.extent)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".md").write_text(report)
     draw(rows, target.with_suffix(".svg"))

@@ -29,6 +29,7 @@ PARQUET_WARM_UP = 8
 """Here the JVM goes on compiling for longer: a million rows take 1.7 seconds in the fourth run of ours and 1.4 in the
 eighth, 3.2 and 3.0 with Spark's connector."""
 ENOUGH_RECORDS = 400_000
+"""With fewer the time tells nothing, so that a query runs untimed but once."""
 OFFSETS_A_TRIGGER = 40
 WARM_UP_TRIGGERS = 5
 READ_OPTIONS = {
@@ -69,7 +70,7 @@ class Bench:
     folder: Path
 
     def warm_ups(self, usual: int) -> int:
-        """How often a query runs untimed: once where it has so few records that the time tells nothing anyway."""
+        """How often a query runs before it is timed."""
         return usual if self.job.count >= ENOUGH_RECORDS else 1
 
     def frame(self) -> Any:

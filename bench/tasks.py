@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from bench.figures import Measure, Target
@@ -120,13 +121,17 @@ def small() -> list[Task]:
 
 def quick() -> list[Task]:
     """The tasks of `make bench-quick`: a first impression in a minute, without Spark, which takes that to start."""
-    rows = []
-    for task in _tasks(QUICK):
-        if task.name in _QUICK_TASKS and task.clients[0] in _QUICK_CLIENTS:
-            codecs = ("none", "lz4") if task.name == "poll-arrow" else ("none",)
-            topics = tuple(topic for topic in task.topics if topic.size == 100 and topic.codec in codecs)
-            rows.append(narrowed(replace(task, topics=topics), _QUICK_CLIENTS.__contains__, lambda topic: True))
+    rows = [
+        narrowed(task, _QUICK_CLIENTS.__contains__, partial(_is_quick, task.name))
+        for task in _tasks(QUICK)
+        if task.name in _QUICK_TASKS and task.clients[0] in _QUICK_CLIENTS
+    ]
     return [task for task in rows if task.topics]
+
+
+def _is_quick(name: str, topic: Topic) -> bool:
+    """Whether a task does a topic in `quick`."""
+    return topic.size == 100 and (topic.codec == "none" or name == "poll-arrow")
 
 
 def _tasks(sizes: Sizes) -> list[Task]:
@@ -135,34 +140,24 @@ def _tasks(sizes: Sizes) -> list[Task]:
 
 def _columns(sizes: Sizes) -> list[Task]:
     """`poll_arrow`, on each codec."""
-    clients = ("ours", *CONFLUENT, "raw-socket")
-    task = Task("poll-arrow", "`poll_arrow()`", clients, ())
-    everyone = ("ours", *CONFLUENT, "kafkarrow", "java", "raw-socket")
     asked = {"none": 6.0, "gzip": 3.0}
+    task = Task("poll-arrow", "`poll_arrow()`", ("ours", *CONFLUENT, "raw-socket"), ())
     rows = []
     for codec in sizes.codecs:
-        targets = _against_confluent(asked.get(codec, 5.0))
+        confluent = CONFLUENT if codec in ("none", "lz4") else CONFLUENT[:1]  # these show that it is the quicker one
+        others: tuple[str, ...] = (*confluent, "raw-socket")
+        targets = _against(confluent, asked.get(codec, 5.0))
         if codec == "none":
+            others = (*confluent, "kafkarrow", "java", "raw-socket")
             targets = (*targets, Target("raw-socket", 0.55))
         topics = (Topic(codec, 100, sizes.columns),)
-        who = everyone if codec == "none" else clients
-        row = replace(task, clients=who, topics=topics, targets=targets)
-        rows.append(row if codec in ("none", "lz4") else _without(row, "confluent-large"))
+        rows.append(replace(task, clients=("ours", *others), topics=topics, targets=targets))
     large = tuple(Topic(codec, 1000, sizes.large) for codec in ("none", "lz4"))
-    return [*rows, replace(task, topics=large, targets=_against_confluent(3.0))]
+    return [*rows, replace(task, topics=large, targets=_against(CONFLUENT, 3.0))]
 
 
-def _without(task: Task, client: str) -> Task:
-    """Return a row without a client, which the others of its kind have shown to be slower than another of its kind."""
-    return replace(
-        task,
-        clients=tuple(each for each in task.clients if each != client),
-        targets=tuple(target for target in task.targets if target.client != client),
-    )
-
-
-def _against_confluent(ratio: float) -> tuple[Target, ...]:
-    return tuple(Target(client, ratio) for client in CONFLUENT)
+def _against(clients: tuple[str, ...], ratio: float) -> tuple[Target, ...]:
+    return tuple(Target(client, ratio) for client in clients)
 
 
 def _records(sizes: Sizes) -> list[Task]:
@@ -170,7 +165,7 @@ def _records(sizes: Sizes) -> list[Task]:
     topics = (Topic("none", 100, sizes.records),)
     slow = {name: Topic("none", 100, sizes.slow) for name in ("kafka-python", "ours-plain")}
     against_python = Target("kafka-python", 4.0)
-    many = (*_against_confluent(1.3), Target("kafka-python", 6.0))
+    many = (*_against(CONFLUENT, 1.3), Target("kafka-python", 6.0))
     clients = ("ours", *CONFLUENT, "kafka-python", "java")
     row = Task("poll", "`poll()`", clients, topics, targets=many, shorter=slow)
     return [

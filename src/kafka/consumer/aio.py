@@ -259,8 +259,7 @@ class AsyncKafkaConsumer(ConsumerFace):
         self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False
     ) -> list[Slice]:
         self._check_open()
-        if self._iterator is not None:
-            await self._stop_iteration()
+        await self._stop_iteration()
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
         return await self._driver.wait_for(timeout_ms, take)
 

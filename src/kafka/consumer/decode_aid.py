@@ -35,7 +35,11 @@ class _Part(NamedTuple):
     error: Exception | None
     raised: BaseException | None
     is_last: bool
-    nbytes: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return 0 if self.columns is None else self.columns.nbytes
 
 
 class _Task:
@@ -63,7 +67,7 @@ class _Task:
         except BaseException as raised:  # handed over to the caller, whatever it is
             part = _Part(None, None, raised, is_last=True)
         else:
-            part = _Part(columns, error, None, error is not None or decoder.finished, columns.nbytes)
+            part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
         if part.is_last:
             self.release()
         return part
@@ -81,25 +85,18 @@ class DecodeAid:
     Arguments:
         check_crcs: see `BatchDecoder`.
         read_committed: see `BatchDecoder`.
-        waiting: the partitions that come next; who takes one away looks whether its item is in hand.
-        lock: guards them, and `busy`.
-        processors: how many there are; with one there is nothing to win. None: those this process may use.
+        waiting: the partitions that come next, none that the caller is at; who takes one away looks whether its item is
+            in hand.
+        lock: guards them.
     """
 
     def __init__(
-        self,
-        check_crcs: bool,
-        read_committed: bool,
-        waiting: Iterable[PartitionState],
-        lock: threading.Lock,
-        processors: int | None = None,
+        self, check_crcs: bool, read_committed: bool, waiting: Iterable[PartitionState], lock: threading.Lock
     ) -> None:
         self._how = check_crcs, read_committed
         self._waiting = waiting
         self._waiting_lock = lock
-        self._usable = (parallel.processors() if processors is None else processors) > 1
-        self.busy: PartitionState | None = None
-        """The partition that the caller is at, which an answer may have put among the waiting ones again."""
+        self._usable = parallel.processors() > 1  # with one there is nothing to win
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
@@ -179,8 +176,6 @@ class DecodeAid:
         """Take in hand the next item of the first partition of which that pays."""
         with self._waiting_lock:
             for state in itertools.islice(self._waiting, _LOOKED_AT):
-                if state is self.busy:
-                    continue
                 item = state.items[0] if state.current is None and state.items and not state.paused else None
                 if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
                     task = self._tasks[item] = self._unfinished = _Task(item)

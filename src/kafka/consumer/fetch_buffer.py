@@ -128,7 +128,7 @@ class FetchBuffer:
                     aside.append(state)
                     continue
                 if state is None and aside and not taken:
-                    state = self._turn_to(aside.pop())  # there is nothing else: wait for the aid
+                    state = aside.pop()  # there is nothing else: wait for the aid
                 if state is None:
                     break
                 try:
@@ -201,26 +201,20 @@ class FetchBuffer:
             self._ready.append(state)
 
     def _next_ready(self) -> PartitionState | None:
+        """The next partition, which is in the caller's hands until `_requeue`: an answer does not put it back."""
         with self._lock:
             while self._ready:
                 state = self._ready.popleft()
-                state.queued = False
                 if not state.paused and (state.current is not None or state.items):
-                    self._aid.busy = state
                     return state
+                state.queued = False
         return None
-
-    def _turn_to(self, state: PartitionState) -> PartitionState:
-        """Keep the aid from a partition before asking whether it has it."""
-        with self._lock:
-            self._aid.busy = state
-        return state
 
     def _requeue(self, state: PartitionState) -> None:
         with self._lock:
-            self._aid.busy = None
+            state.queued = False
             begun = state.items and isinstance(state.items[0], Fetched) and state.items[0].is_begun
-            if (state.current is not None or begun) and not state.queued and not state.paused:
+            if (state.current is not None or begun) and not state.paused:
                 state.queued = True
                 self._ready.appendleft(state)  # what has been begun is handed out first: its frame can go
             else:

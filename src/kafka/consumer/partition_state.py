@@ -67,6 +67,7 @@ class PartitionState:
         self.items: deque[Fetched | DecodedFetch] = deque()
         self.buffered_bytes = 0
         self.queued = False
+        """It comes next, or is in the caller's hands: an answer need not put it among those that come next."""
         self.blocked = False
         # The loop's side.
         self.fetch_offset: int | None = None

@@ -68,9 +68,7 @@ class ApiVersions:
 
     def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
         """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
-        version = self._chosen.get((request, min_version, max_version))
-        if version is None:
-            version = self.pick(request, min_version, max_version)
+        version = self.pick(request, min_version, max_version)
         return version if version is not None else self._refuse(request, min_version, max_version)
 
     def _pick(self, request: Any, min_version: int, max_version: int | None) -> int | None:

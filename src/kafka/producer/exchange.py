@@ -141,7 +141,7 @@ class Exchange:
         asyncio.get_running_loop().call_soon(take, answers, error)  # this may still be inside of `post`
 
     def magic(self, node_id: int) -> int:
-        """The newest format of batches that a broker takes; its own is not known before it is connected."""
+        """The newest format of batches that a broker takes; of one that was never connected, the newest of all."""
         version = self._cluster.api_version(node_id, ProduceRequest)
         return 2 if version is None else magic_for(version)
 

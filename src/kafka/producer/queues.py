@@ -88,11 +88,7 @@ class PartitionQueue(QueueState):
 
     def first_in_network(self) -> tuple[int, ...] | None:
         """The lowest order among the batches whose answer is awaited."""
-        first: tuple[int, ...] | None = None
-        for batch in self.in_network:  # mostly there is one, or none
-            if first is None or batch.order < first:
-                first = batch.order
-        return first
+        return min((batch.order for batch in self.in_network), default=None)
 
     def window_is_full(self) -> bool:
         """Whether one more new batch would make the broker forget one that may still have to be sent again.
@@ -100,17 +96,14 @@ class PartitionQueue(QueueState):
         A count of batches in the network is not enough: one that is sent for the third time may have been overtaken by
         more than the broker remembers, which would take it for a new one then.
         """
-        if self.producer_id < 0 or not self.in_network:
-            return False
         first = self.first_in_network()
-        return first is not None and self.next_order - first[0] >= _REMEMBERED
+        return first is not None and self.producer_id >= 0 and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
         """Whether nothing that was sent and comes before a batch is left."""
-        if self.in_network:
-            first = self.first_in_network()
-            if first is not None and first < batch.order:
-                return False
+        first = self.first_in_network()
+        if first is not None and first < batch.order:
+            return False
         return not self.retries or self.retries[0].order >= batch.order
 
     def may_retry(self) -> bool:

@@ -319,10 +319,7 @@ class Sender:
         if answers is not None:
             for queue, batch in request:
                 self._outcomes.answered(queue, batch, answers[batch.topic_partition])
-            records = 0
-            for _, batch in request:
-                records += batch.count
-            self._statistics.requested(records, now - started)
+            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
         elif isinstance(error, KafkaError):
             for queue, batch in request:
                 self._outcomes.unanswered(queue, batch, error)
