@@ -91,7 +91,7 @@ class LoopThread:
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
         """Run ``coroutine`` on the loop; the future has its result, and cancelling it cancels the coroutine."""
         try:
-            self._check()
+            self.check()
             return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         except BaseException:
             coroutine.close()
@@ -99,7 +99,7 @@ class LoopThread:
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)`` on the loop, soon; from any thread."""
-        self._check()
+        self.check()
         self.loop.call_soon_threadsafe(function, *args)
 
     def stop(self) -> None:
@@ -111,7 +111,8 @@ class LoopThread:
         if not self.in_loop_thread:
             self._thread.join(_STOP_TIMEOUT_S)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `ForkedClientError` or `IllegalStateError` where nothing can run on the loop any more."""
         if self._forked:
             raise ForkedClientError(
                 f"this client was made before the process forked, and its connections belong to the parent; make a new "
