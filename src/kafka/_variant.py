@@ -27,6 +27,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.materialize",
     "kafka.record.memory",
     "kafka.record.reader",
+    "kafka.record.scan",
     "kafka.record.times",
     "kafka.wire.decoder",
     "kafka.wire.encoder",

@@ -1,6 +1,5 @@
 """Fetched bytes on their way to the caller: as they came, decoded, and handed out."""
 
-import struct
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -8,35 +7,9 @@ from collections.abc import Callable, Sequence
 from kafka.consumer.partition_state import PartitionState
 from kafka.record import BatchDecoder, Columns
 
-_HEAD = struct.Struct(">qi")
-_HEAD_SIZE = 12
 _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
-_LAST_OFFSET_DELTA = struct.Struct(">i")
-_LAST_OFFSET_DELTA_AT = 23
-_SMALLEST = 14
-"""Bytes after the length field of the smallest batch there can be: a message of magic 0 without key and value."""
-
-
-def whole_batches(data: memoryview) -> tuple[int, int]:
-    """How far the whole batches in ``data`` go: bytes, and the offset after the last one (-1 without any).
-
-    Only lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded.
-    """
-    at, last, size = 0, -1, len(data)
-    base = 0
-    while at + _HEAD_SIZE <= size:
-        base_offset, length = _HEAD.unpack_from(data, at)
-        end = at + _HEAD_SIZE + length
-        if length < _SMALLEST or end > size:
-            break
-        base, last, at = base_offset, at, end
-    if last < 0:
-        return 0, -1
-    if data[last + _MAGIC_AT] < 2:
-        return at, int(base) + 1
-    return at, int(base) + int(_LAST_OFFSET_DELTA.unpack_from(data, last + _LAST_OFFSET_DELTA_AT)[0]) + 1
 
 
 class SharedFrame:

@@ -9,7 +9,7 @@ from kafka.cluster import Backoff, ClusterMetadata
 from kafka.config import FetchOptions
 from kafka.consumer.fetch_buffer import FetchBuffer
 from kafka.consumer.fetch_session import Wanted
-from kafka.consumer.fetched import Fetched, SharedFrame, whole_batches
+from kafka.consumer.fetched import Fetched, SharedFrame
 from kafka.consumer.node_fetcher import FetchClient, NodeFetcher
 from kafka.consumer.partition_state import PartitionState
 from kafka.consumer.record_errors import RecordTooLargeError
@@ -23,7 +23,7 @@ from kafka.errors import (
     UnknownError,
     for_code,
 )
-from kafka.record import ConsumerRecord
+from kafka.record import ConsumerRecord, whole_batches
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchResponse
 

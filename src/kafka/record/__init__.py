@@ -13,6 +13,7 @@ from kafka.record.columns import Columns
 from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.encode import BatchBuilder
 from kafka.record.records import ConsumerRecord
+from kafka.record.scan import whole_batches
 from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression, TimestampType
 
@@ -41,6 +42,7 @@ __all__ = [
     "decode_batches",
     "set_offsets",
     "set_producer_state",
+    "whole_batches",
 ]
 
 _NEED_ARROW = {

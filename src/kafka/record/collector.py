@@ -5,10 +5,9 @@ from __future__ import annotations
 from kafka.record.columns import Columns, Run
 from kafka.record.memory import allocate
 from kafka.record.reader import ColumnReader
-from kafka.record.types import Buffer
+from kafka.record.scan import PlainRun
+from kafka.record.types import ROW_BYTES, Buffer
 
-_ROW_BYTES = 24
-"""What a row takes beside its key and value: offset, timestamp, and where key and value end."""
 _SMALL = 64 * 1024
 
 
@@ -51,7 +50,7 @@ class Collector:
 
     def is_within(self, size: int, rows: int) -> bool:
         """Whether so many bytes and rows more are within the bounds."""
-        return self._size + size <= self._max_column and self._cost + size + _ROW_BYTES * rows <= self._max_bytes
+        return self._size + size <= self._max_column and self._cost + size + ROW_BYTES * rows <= self._max_bytes
 
     def reserve(self, size: int, rows: int) -> None:
         """Take memory, before the first batch is added, for what is expected to be added."""
@@ -82,6 +81,15 @@ class Collector:
         status = reader.read(start, end, count, base_offset, base_timestamp, fixed_timestamp)
         if not status:
             self._added(rows, end - start, leader_epoch, int(fixed_timestamp))
+        return status
+
+    def add_run(self, source: Buffer, start: int, run: PlainRun) -> int:
+        """Add batches of magic 2 that lie one behind the other; see `ColumnReader.read_run`. Returns its status."""
+        reader = self._ready(source, run.size, run.records)
+        rows = reader.rows
+        status = reader.read_run(start, run.end)
+        if not status:
+            self._added(rows, run.size, run.leader_epoch, int(run.fixed_timestamp))
         return status
 
     def add_messages(
@@ -125,7 +133,7 @@ class Collector:
     def _added(self, first_row: int, size: int, leader_epoch: int, timestamp_type: int) -> None:
         assert self._reader is not None
         self._size += size
-        self._cost += size + _ROW_BYTES * (self._reader.rows - first_row)
+        self._cost += size + ROW_BYTES * (self._reader.rows - first_row)
         last = self._runs[-1] if self._runs else None
         if last is None or (last.leader_epoch, last.timestamp_type) != (leader_epoch, timestamp_type):
             self._runs.append(Run(first_row, leader_epoch, timestamp_type))

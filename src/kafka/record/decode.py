@@ -18,6 +18,7 @@ from kafka.record.collector import Collector
 from kafka.record.columns import Columns
 from kafka.record.messages import take_messages
 from kafka.record.reader import STATUS_TEXT, ColumnReader
+from kafka.record.scan import following, plain_run
 from kafka.record.types import Buffer
 from kafka.record.walk import MAX_OFFSET, Walk
 
@@ -26,11 +27,12 @@ MAX_COLUMN_SIZE = 0x7FFFFFFF
 
 _V2 = struct.Struct(">qiibIhiqqqhii")
 _SIZE = struct.Struct(">i")
-_COUNT = struct.Struct(">i")
-_COUNT_AT = 57
 _V2_CHECKED_FROM = 21
 _MIN_RECORD_SIZE = 7
 _CODEC_MASK, _LOG_APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+_SPECIAL = _CODEC_MASK | _CONTROL
+_MARGIN = 1.125
+"""How much more the other batches may hold than the first one lets expect."""
 _ABORT_MARKER = b"\x00\x00"
 _NO_LIMIT = 1 << 62
 
@@ -116,7 +118,9 @@ class BatchDecoder(Walk):
         self._read_committed = read_committed
         self._aborted = sorted(aborted_transactions, key=_first_offset, reverse=True) if read_committed else []
         self._aborting: set[int] = set()
-        self._checked = 0
+        self._checked = 0 if check_crcs else len(self.view)
+        self._special = _SPECIAL | (_TRANSACTIONAL if read_committed else 0)
+        self._one_by_one_until = 0
         self._leader_epoch = -1
 
     def part(self, max_bytes: int) -> tuple[Columns, Exception | None]:
@@ -154,7 +158,26 @@ class BatchDecoder(Walk):
         if size > left:
             self.finished = True
             return False
-        return self._take_batch(position, size, into) if magic == 2 else take_messages(self, size, into)
+        if magic < 2:
+            return take_messages(self, size, into)
+        return self._take_run(position, into) or self._take_batch(position, size, into)
+
+    def _take_run(self, position: int, into: Collector) -> bool:
+        """Take batches of magic 2 at one go, as far as nothing is special about them; False if there are none."""
+        if position < self._one_by_one_until:
+            return False
+        offsets = self.start_offset, self.stop_offset
+        run = plain_run(self.view, position, self._special, *offsets, into.room, self._checked)
+        if run is None:
+            return False
+        if into.is_empty:
+            into.reserve(*self._expected(run.end, run.size, run.records, into.room, 1.0))
+        if into.add_run(self.view, position, run):
+            self._one_by_one_until = run.end  # one of them is damaged: find out which
+            return False
+        self._leader_epoch = run.leader_epoch
+        self.advance(run.end, run.last_offset)
+        return True
 
     def _take_batch(self, position: int, size: int, into: Collector) -> bool:
         """Check and take a batch of magic 2; False if it has to wait for the next part, or is not wanted."""
@@ -167,7 +190,7 @@ class BatchDecoder(Walk):
         if base >= self.stop_offset:
             self.finished = True
             return False
-        if self.check_crcs and position >= self._checked:
+        if position >= self._checked:
             if crc32c(self.view[position + _V2_CHECKED_FROM : end]) != crc:
                 raise self.corrupt(f"its checksum is {crc:#010x}, but its bytes have another", base)
             self._checked = end
@@ -203,30 +226,21 @@ class BatchDecoder(Walk):
         if count < 0 or count > (stop - start) // _MIN_RECORD_SIZE:
             raise self.corrupt(f"it claims {count} records in {stop - start} bytes", base)
         if into.is_empty:
-            into.reserve(*self._expected(end, stop - start, count, into.room))
+            encoded = max(end - self.position - HEADER_SIZE, 1)
+            ratio = max(1.0, _MARGIN * (stop - start) / encoded) if codec else 1.0
+            into.reserve(*self._expected(end, stop - start, count, into.room, ratio))
         status = into.add(source, start, stop, count, base, time, fixed, epoch)
         if status:
             raise self.corrupt(STATUS_TEXT[status], base)
         return True
 
-    def _expected(self, end: int, plain: int, count: int, most: int) -> tuple[int, int]:
+    def _expected(self, end: int, plain: int, count: int, most: int, ratio: float) -> tuple[int, int]:
         """How many bytes and rows the part will have, by the headers, if all batches compress as well as the first.
 
         A guess, which saves making room again and again; `Collector` asks for more where it is too low.
         """
-        view, total = self.view, len(self.view)
-        size, rows = plain, count
-        encoded = max(end - self.position - HEADER_SIZE, 1)
-        ratio = 1.125 * plain / encoded if plain > encoded else 1.0
-        while size < most and total - end >= HEADER_SIZE and view[end + 16] == 2:
-            length = _SIZE.unpack_from(view, end + 8)[0] + 12
-            if not HEADER_SIZE <= length <= total - end:
-                break
-            follows = int((length - HEADER_SIZE) * ratio)
-            size += follows
-            rows += min(max(_COUNT.unpack_from(view, end + _COUNT_AT)[0], 0), follows // _MIN_RECORD_SIZE)
-            end += length
-        return max(plain, min(size, most)), rows
+        size, rows = following(self.view, end, ratio, most - plain)
+        return max(plain, min(plain + size, most)), count + rows
 
     def _is_committed(self, position: int, size: int, attributes: int, producer: int, last_offset: int) -> bool:
         """Keep track of aborted transactions; False for a batch that belongs to one."""

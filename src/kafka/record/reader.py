@@ -30,6 +30,7 @@ _MAX_INT32 = cython.declare(cython.longlong, 0x7FFFFFFF)
 _SIGN_BIT = cython.declare(cython.longlong, 0x80000000)
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 _FAR = cython.declare(cython.longlong, 1 << 62)
+_HEADER = cython.declare(cython.Py_ssize_t, 61)
 
 STATUS_TEXT = {
     1: "a length points outside the batch",
@@ -292,21 +293,69 @@ class ColumnReader:
         caller warrants that the offset and the timestamp are below 2**62 in amount and that there is room for `count`
         records. Returns a status; if it is not 0, none of the records has been stored.
         """
+        before: tuple[int, ...] = self._filled()
+        status: cython.int = self._read(position, end, count, base_offset, base_timestamp, fixed_timestamp)
+        if status != _OK:
+            self._restore(before)
+        return status
+
+    def read_run(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> int:
+        """Store the records of several batches of magic 2, from the first byte of a header to behind the last batch.
+
+        As `read`, whose warrants hold for each of them; what is in the headers has been looked at.
+        """
+        data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
+        before: tuple[int, ...] = self._filled()
+        status: cython.int = _OK
+        stop: cython.Py_ssize_t
+        fixed: cython.bint
+        if position < 0 or position > end or end > self._source_size:
+            return _BAD_LENGTH
+        while position < end and status == _OK:
+            if end - position < _HEADER:
+                status = _BAD_LENGTH
+                break
+            stop = position + 12 + _int32(data, position + 8)
+            if stop < position + _HEADER or stop > end:
+                status = _BAD_LENGTH
+                break
+            fixed = data[position + 22] & 8
+            status = self._read(
+                position + _HEADER,
+                stop,
+                _int32(data, position + 57),
+                _int64(data, position),
+                _int64(data, position + (35 if fixed else 27)),
+                fixed,
+            )
+            position = stop
+        if status != _OK:
+            self._restore(before)
+        return status
+
+    @cython.cfunc
+    @cython.inline
+    def _read(
+        self,
+        position: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        count: cython.Py_ssize_t,
+        base_offset: cython.longlong,
+        base_timestamp: cython.longlong,
+        fixed_timestamp: cython.bint,
+    ) -> cython.int:
+        """See `read`; but some of the records may have been stored if the status is not 0."""
         status: cython.int
-        before: tuple[int, ...]
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return _BAD_LENGTH
         if end - position > min(self._keys_capacity - self._keys_size, self._values_capacity - self._values_size):
             return _BAD_LENGTH
         self._position, self._end, self._left = position, end, count
         self._base_offset, self._base_timestamp, self._fixed_timestamp = base_offset, base_timestamp, fixed_timestamp
-        before = self._filled()
         status = self._run()
         while status == _NEED_HEADER_ROOM:
             self._grow_headers()
             status = self._run()
-        if status != _OK:
-            self._restore(before)
         return status
 
     def _filled(self) -> tuple[int, ...]:

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Bytes in memory."""
+ROW_BYTES = 24
+"""What a row takes in columns beside its key and value: offset, timestamp, and where key and value end."""
 
 
 class Compression(IntEnum):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kafka.consumer.fetch_buffer import NO_LIMIT
-from kafka.consumer.fetched import Fetched, SharedFrame, whole_batches
+from kafka.consumer.fetched import Fetched, SharedFrame
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
+from kafka.record import whole_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import batch, numbered
 
