@@ -24,11 +24,13 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.encode",
     "kafka.record.grouping",
     "kafka.record.headers",
+    "kafka.record.lz4",
     "kafka.record.materialize",
     "kafka.record.memory",
     "kafka.record.reader",
     "kafka.record.scan",
     "kafka.record.times",
+    "kafka.record.xerial",
     "kafka.wire.decoder",
     "kafka.wire.encoder",
 )

@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from kafka.consumer.partition_state import PartitionState
 from kafka.record import BatchDecoder, Columns
 
+_LENGTH = slice(8, 12)
 _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
+_SMALL_BATCH = 4 << 10
+"""With batches smaller than this the interpreter has so much to do that two threads would hinder each other."""
 
 
 class SharedFrame:
@@ -127,11 +130,13 @@ class Fetched:
 
     @property
     def packed_bytes(self) -> int:
-        """How many bytes there are, if they are compressed; else 0."""
+        """How many bytes there are, if they are compressed, and the batches not small; else 0."""
         records = self.records
         if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
             return 0
-        return len(records) if records[_ATTRIBUTES_AT] & _CODEC_MASK else 0
+        if not records[_ATTRIBUTES_AT] & _CODEC_MASK or int.from_bytes(records[_LENGTH], "big") < _SMALL_BATCH:
+            return 0
+        return len(records)
 
     @property
     def is_begun(self) -> bool:

@@ -140,6 +140,12 @@ def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) 
     )
 
 
+SMALL_CODECS = {int(Compression.SNAPPY): xerial.unpack_into, int(Compression.LZ4): lz4.unpack_into}
+"""By kind: decompress what is small into memory that may be too small, without looking at it first."""
+SMALL_SIZE = 8 << 10
+"""How many bytes a small batch has at the most: with more, what is done once for each is not to be noticed."""
+
+
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
     """Decompress the records of a batch: `pack_of` and `Packed.unpack`, with what they raise."""
     return pack_of(kind, data, max_size).unpack(max_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka.record.columns import Columns, Run
 from kafka.record.memory import allocate
 from kafka.record.reader import ColumnReader
-from kafka.record.scan import PlainRun
+from kafka.record.scan import BatchRun
 from kafka.record.types import ROW_BYTES, Buffer
 
 _SMALL = 64 * 1024
@@ -83,11 +83,11 @@ class Collector:
             self._added(rows, end - start, leader_epoch, int(fixed_timestamp))
         return status
 
-    def add_run(self, source: Buffer, start: int, run: PlainRun) -> int:
+    def add_run(self, source: Buffer, start: int, stop: int, run: BatchRun) -> int:
         """Add batches of magic 2 that lie one behind the other; see `ColumnReader.read_run`. Returns its status."""
         reader = self._ready(source, run.size, run.records)
         rows = reader.rows
-        status = reader.read_run(start, run.end)
+        status = reader.read_run(start, stop)
         if not status:
             self._added(rows, run.size, run.leader_epoch, int(run.fixed_timestamp))
         return status

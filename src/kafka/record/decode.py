@@ -13,12 +13,12 @@ from crc32c import crc32c
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record.batch import HEADER_SIZE
-from kafka.record.codecs import MAX_DECOMPRESSED_SIZE
+from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
 from kafka.record.collector import Collector
 from kafka.record.columns import Columns
 from kafka.record.messages import take_messages
 from kafka.record.reader import STATUS_TEXT, ColumnReader
-from kafka.record.scan import following, plain_run
+from kafka.record.scan import RunScan, following
 from kafka.record.types import Buffer
 from kafka.record.walk import MAX_OFFSET, Walk
 
@@ -30,7 +30,8 @@ _SIZE = struct.Struct(">i")
 _V2_CHECKED_FROM = 21
 _MIN_RECORD_SIZE = 7
 _CODEC_MASK, _LOG_APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
-_SPECIAL = _CODEC_MASK | _CONTROL
+_ATTRIBUTES_AT = 22
+_SCRATCH_BYTES = 256 << 10
 _MARGIN = 1.125
 """How much more the other batches may hold than the first one lets expect."""
 _ABORT_MARKER = b"\x00\x00"
@@ -119,7 +120,8 @@ class BatchDecoder(Walk):
         self._aborted = sorted(aborted_transactions, key=_first_offset, reverse=True) if read_committed else []
         self._aborting: set[int] = set()
         self._checked = 0 if check_crcs else len(self.view)
-        self._special = _SPECIAL | (_TRANSACTIONAL if read_committed else 0)
+        special = _CONTROL | (_TRANSACTIONAL if read_committed else 0)
+        self._scan = RunScan(self.view, special, self.start_offset, self.stop_offset)
         self._one_by_one_until = 0
         self._leader_epoch = -1
 
@@ -160,19 +162,26 @@ class BatchDecoder(Walk):
             return False
         if magic < 2:
             return take_messages(self, size, into)
-        return self._take_run(position, into) or self._take_batch(position, size, into)
+        return self._take_run(position, size, into) or self._take_batch(position, size, into)
 
-    def _take_run(self, position: int, into: Collector) -> bool:
+    def _take_run(self, position: int, size: int, into: Collector) -> bool:
         """Take batches of magic 2 at one go, as far as nothing is special about them; False if there are none."""
         if position < self._one_by_one_until:
             return False
-        offsets = self.start_offset, self.stop_offset
-        run = plain_run(self.view, position, self._special, *offsets, into.room, self._checked)
+        source, run = self.view, None
+        codec = self.view[position + _ATTRIBUTES_AT] & _CODEC_MASK
+        if not codec:
+            run = self._scan.plain(position, into.room, self._checked)
+        elif codec in SMALL_CODECS and size <= SMALL_SIZE:
+            source = into.scratch(_SCRATCH_BYTES)
+            run = self._scan.packed(position, into.room, self._checked, SMALL_CODECS[codec], source)
         if run is None:
             return False
         if into.is_empty:
-            into.reserve(*self._expected(run.end, run.size, run.records, into.room, 1.0))
-        if into.add_run(self.view, position, run):
+            ratio = max(1.0, _MARGIN * run.size / (run.end - position)) if codec else 1.0
+            into.reserve(*self._expected(run.end, run.size, run.records, into.room, ratio))
+        start, stop = (0, run.unpacked) if codec else (position, run.end)
+        if into.add_run(source, start, stop, run):
             self._one_by_one_until = run.end  # one of them is damaged: find out which
             return False
         self._leader_epoch = run.leader_epoch

@@ -11,6 +11,11 @@ from collections.abc import Callable
 
 import cramjam
 
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
 from kafka.record.types import Buffer
 
 _MAGIC = b"\x04\x22\x4d\x18"
@@ -73,6 +78,43 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     if flags & _INDEPENDENT and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM):
         return bound, functools.partial(_fill, blocks, block_size)
     return bound, functools.partial(_fill_from_frame, data)
+
+
+def unpack_into(data: memoryview, room: memoryview) -> int:
+    """Decompress a frame as Kafka writes them, and give how many bytes came out.
+
+    Args:
+        data: the frame.
+        room: memory that may be too small.
+
+    Raises:
+        ValueError: another kind of frame, or damaged, or `room` is too small.
+        cramjam.DecompressionError: likewise.
+    """
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    total: cython.Py_ssize_t = len(view)
+    at: cython.Py_ssize_t = 7
+    out: cython.Py_ssize_t = 0
+    size: cython.Py_ssize_t
+    block_size = _BLOCK_SIZES.get(view[5] >> 4 & 7) if total >= at else None
+    if block_size is None or data[:4] != _MAGIC or view[4] != _DESCRIPTOR[0]:
+        raise ValueError("not a frame of independent blocks without checksums")
+    while total - at >= 4:
+        size = view[at] | view[at + 1] << 8 | view[at + 2] << 16 | (view[at + 3] & 0x7F) << 24
+        stored = view[at + 3] & 0x80
+        at += 4
+        if size == 0 and not stored:
+            return out
+        if size > total - at:
+            break
+        if stored:
+            room[out : out + size] = data[at : at + size]
+            out += size
+        else:
+            target = room[out : out + block_size]
+            out += cramjam.lz4.decompress_block_into(data[at : at + size], target, output_len=len(target))
+        at += size
+    raise ValueError("the frame ends before its end mark")
 
 
 def _fill_from_frame(data: memoryview, target: memoryview) -> int:

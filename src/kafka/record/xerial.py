@@ -10,6 +10,11 @@ from collections.abc import Callable
 
 import cramjam
 
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
 from kafka.record.types import Buffer
 
 _MAGIC = b"\x82SNAPPY\x00"
@@ -40,6 +45,37 @@ def measure(data: memoryview, max_size: int) -> tuple[int, Callable[[memoryview]
     if total > max_size:
         raise ValueError(f"snappy data of {len(data)} bytes claim to hold {total} bytes, {max_size} are allowed")
     return total, functools.partial(_fill, blocks, sizes)
+
+
+def unpack_into(data: memoryview, room: memoryview) -> int:
+    """Decompress either framing, and give how many bytes came out.
+
+    Args:
+        data: the compressed bytes.
+        room: memory that may be too small.
+
+    Raises:
+        ValueError: damaged.
+        cramjam.DecompressionError: likewise, or `room` is too small.
+    """
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    total: cython.Py_ssize_t = len(view)
+    at: cython.Py_ssize_t = len(_HEADER)
+    out: cython.Py_ssize_t = 0
+    size: cython.Py_ssize_t
+    if data[: len(_MAGIC)] != _MAGIC:
+        return int(cramjam.snappy.decompress_raw_into(data, room))
+    while total - at >= 4:
+        size = view[at] << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
+        at += 4
+        if size > total - at:
+            break
+        if size:
+            out += cramjam.snappy.decompress_raw_into(data[at : at + size], room[out:])
+        at += size
+    if at != total:
+        raise ValueError("the last block is cut off")
+    return out
 
 
 def _fill(blocks: list[memoryview], sizes: list[int], target: memoryview) -> int:

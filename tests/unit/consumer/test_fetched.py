@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from kafka.consumer.fetch_buffer import NO_LIMIT
 from kafka.consumer.fetched import Fetched, SharedFrame
 from kafka.consumer.partition_state import PartitionState
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
-from kafka.record import whole_batches
+from kafka.record import BatchBuilder, Compression, whole_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import batch, numbered
 
@@ -95,3 +97,14 @@ def test_a_codec_nobody_knows_is_an_error_to_keep_as_well() -> None:
     decoded = fetched(numbered(0, 10) + bytes(unknown)).decode(False, False, NO_LIMIT)
     assert (len(decoded.columns), decoded.next_offset) == (10, 10)
     assert isinstance(decoded.error, UnsupportedCompressionTypeError)
+
+
+def test_only_large_compressed_batches_are_worth_a_second_thread() -> None:
+    def packed(size: int, compression: Compression) -> int:
+        builder = BatchBuilder(2, compression)
+        builder.append(1, None, random.Random(1).randbytes(size))
+        return fetched(builder.build() * 3).packed_bytes
+
+    assert packed(10_000, Compression.LZ4) > 30_000
+    assert packed(1_000, Compression.LZ4) == packed(10_000, Compression.NONE) == 0
+    assert fetched(b"").packed_bytes == fetched(batch([b"a"] * 2000, magic=1)).packed_bytes == 0

@@ -7,22 +7,23 @@ from typing import Any
 
 import pytest
 
-from kafka.record import BatchBuilder, BatchDecoder, Compression, decode, set_offsets, whole_batches
-from kafka.record.batch import batch_headers
-from kafka.record.scan import plain_run
+from kafka.record import BatchBuilder, BatchDecoder, Compression, batch_headers, set_offsets, whole_batches
+from kafka.record.codecs import SMALL_CODECS
+from kafka.record.scan import BatchRun, RunScan
 
-from .samples import batch, control_batch, rows, with_attributes
+from .samples import batch, control_batch, kafka_batches, rows, with_attributes
 
 LOG_APPEND_TIME = 0x08
-_ANYWHERE = (0, 1 << 61)
+CONTROL = 0x20
+PACKED = [Compression.LZ4, Compression.SNAPPY]
 
 
-def small_batches(rng: random.Random, count: int) -> bytes:
-    """Batches of zero to three records each; now and then one that is of another kind."""
+def small_batches(rng: random.Random, count: int, codec: Compression) -> bytes:
+    """Batches of one to three records each; now and then one that is of another kind."""
     log = bytearray()
     offset = rng.randrange(50)
     for number in range(count):
-        data = _one(rng, offset, number)
+        data = _one(rng, offset, number, codec)
         header = next(batch_headers(data))
         set_offsets(data, header, offset, rng.choice((0, 0, 0, 0, 0, 0, 0, 1)))
         log += data
@@ -30,7 +31,7 @@ def small_batches(rng: random.Random, count: int) -> bytes:
     return bytes(log)
 
 
-def _one(rng: random.Random, offset: int, number: int) -> bytearray:
+def _one(rng: random.Random, offset: int, number: int, codec: Compression) -> bytearray:
     kind = rng.randrange(24)
     if kind == 0:
         return bytearray(control_batch(offset, 7, commit=rng.random() < 0.5))
@@ -40,31 +41,42 @@ def _one(rng: random.Random, offset: int, number: int) -> bytearray:
         return bytearray(batch(b"packed" * 20, compression=rng.choice(list(Compression))))
     if kind == 3:
         return bytearray(batch(b"old", magic=rng.randrange(2)))
-    builder = BatchBuilder()
+    builder = BatchBuilder(2, codec)
     for index in range(rng.choice((1, 1, 1, 2, 3))):
         headers = [("h" * rng.randrange(3), rng.choice((None, b"", b"v" * 9)))] if rng.random() < 0.1 else []
         builder.append(1_000 * number + index, rng.choice((None, b"", b"key")), rng.choice((None, b"v" * 40)), headers)
     data = builder.build(producer_id=rng.choice((-1, 3)))
-    return bytearray(with_attributes(data, LOG_APPEND_TIME) if rng.random() < 0.03 else data)
+    return bytearray(with_attributes(data, LOG_APPEND_TIME | codec) if rng.random() < 0.03 else data)
 
 
 def seen(data: bytes, max_bytes: int, **options: Any) -> list[Any]:
-    """All that a decoder says until the end, or until damage."""
+    """All that a decoder says until the end, or until damage; where its parts end is not of it."""
     decoder = BatchDecoder(data, topic="t", partition=1, **options)
     said: list[Any] = []
+    consumed = 0
     while not decoder.finished:
         columns, damage = decoder.part(max_bytes)
-        said.append((rows(columns), columns.runs(), columns.next_offset, columns.bytes_consumed, columns.leader_epoch))
-        said.append(repr(damage))
+        consumed += columns.bytes_consumed
+        for start, stop, *same in columns.runs():
+            said += [(row, *same) for row in rows(columns.slice(start, stop))]
         if damage is not None:
+            said.append(repr(damage))
             break
-    return said
+    return [*said, consumed, columns.next_offset, columns.leader_epoch]
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_what_is_read_at_one_go_is_what_is_read_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def one_by_one(decoder: BatchDecoder, *args: object) -> bool:
+    """In the place of what takes several batches."""
+    return False
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, *PACKED, Compression.ZSTD])
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_read_at_one_go_is_what_is_read_one_by_one(
+    codec: Compression, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(seed)
-    data = bytearray(small_batches(rng, 60))
+    data = bytearray(small_batches(rng, 60, codec))
     if seed % 3:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     options = {
@@ -76,12 +88,27 @@ def test_what_is_read_at_one_go_is_what_is_read_one_by_one(seed: int, monkeypatc
     }
     max_bytes = rng.choice((1, 300, 1 << 20))
     at_one_go = seen(bytes(data), max_bytes, **options)
-    monkeypatch.setattr(decode, "plain_run", lambda *args: None)
+    monkeypatch.setattr(BatchDecoder, "_take_run", one_by_one)
     assert at_one_go == seen(bytes(data), max_bytes, **options)
 
 
+def test_the_batches_of_apache_kafka_are_read_at_one_go_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = [sample.data for sample in kafka_batches() if sample.facts["magic"] == 2]
+    assert len(samples) > 20
+    for data in [*(sample * 3 for sample in samples), b"".join(samples)]:
+        at_one_go = seen(data, 1 << 30)
+        with monkeypatch.context() as patch:
+            patch.setattr(BatchDecoder, "_take_run", one_by_one)
+            assert at_one_go == seen(data, 1 << 30)
+
+
+def plain(data: bytes, room: int = 1 << 30, stop_offset: int = 1 << 61) -> BatchRun | None:
+    """The run with which data begin."""
+    return RunScan(memoryview(data), CONTROL, 0, stop_offset).plain(0, room, 0)
+
+
 def test_a_run_goes_on_until_something_is_special() -> None:
-    plain = batch(b"a", b"b") + batch(b"c", base_offset=2)
+    ordinary = batch(b"a", b"b") + batch(b"c", base_offset=2)
     special = {
         "compressed": batch(b"d" * 50, base_offset=3, compression=Compression.LZ4),
         "control": control_batch(3, 7, commit=True),
@@ -93,21 +120,39 @@ def test_a_run_goes_on_until_something_is_special() -> None:
         "for which there is no room": batch(b"d" * 4000, base_offset=3),
     }
     for what, data in special.items():
-        run = plain_run(memoryview(plain + data), 0, 0x27, 0, 1000, 4000, 0)
-        assert run is not None, what
-        assert run == (len(plain), len(plain) - 2 * 61, 3, 2, -1, False), what
+        run = plain(ordinary + data, room=4000, stop_offset=1000)
+        assert run == (len(ordinary), len(ordinary) - 2 * 61, 3, 2, -1, False, 0), what
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compression) -> None:
+    packed = [batch(b"a" * 99, b"b", base_offset=5 * n, compression=codec) for n in range(4)]
+    bare = [batch(b"a" * 99, b"b", base_offset=5 * n) for n in range(4)]
+    scratch = memoryview(bytearray(len(bare[0]) * 4))
+    data = b"".join(packed) + batch(bytes(range(256)) * 60, compression=codec)
+    scan = RunScan(memoryview(data), CONTROL, 0, 1 << 61)
+    run = scan.packed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch)
+    end = len(packed[0]) * 4
+    assert run == (end, 4 * (len(bare[0]) - 61), 8, 16, -1, False, len(scratch))
+    for number, one in enumerate(bare):
+        unpacked = bytes(scratch[number * len(one) : (number + 1) * len(one)])
+        assert (unpacked[:17], unpacked[23:]) == (one[:17], one[23:])
+    short = scan.packed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch[: 2 * len(bare[0]) + 30])
+    assert short is not None
+    assert short.end == len(packed[0]) * 2
 
 
 @pytest.mark.parametrize(("at", "value"), [(0, 0x80), (23, 0x80), (27, 0x7F), (57, 0x80), (59, 1)])
 def test_a_batch_whose_header_cannot_be_is_left_to_be_told_of(at: int, value: int) -> None:
     data = bytearray(batch(b"a"))
     data[at] = value
-    assert plain_run(memoryview(bytes(data)), 0, 0x27, *_ANYWHERE, 1 << 20, len(data)) is None
+    scan = RunScan(memoryview(bytes(data)), CONTROL, 0, 1 << 61)
+    assert scan.plain(0, 1 << 20, len(data)) is None
 
 
 def test_a_run_is_read_while_it_is_in_the_caches() -> None:
     data = b"".join(batch(bytes(1000), base_offset=n) for n in range(1000))
-    run = plain_run(memoryview(data), 0, 0x27, *_ANYWHERE, 1 << 30, 0)
+    run = plain(data)
     assert run is not None
     assert 128 << 10 <= run.end < (128 << 10) + 1100
 
