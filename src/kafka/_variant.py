@@ -31,6 +31,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.scan",
     "kafka.record.times",
     "kafka.record.xerial",
+    "kafka.record.zstd",
     "kafka.wire.decoder",
     "kafka.wire.encoder",
 )

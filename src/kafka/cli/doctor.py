@@ -18,6 +18,7 @@ from kafka.version import __version__
 LIBRARIES = {
     "cramjam": "compression; always needed",
     "crc32c": "checksums; always needed",
+    "zstandard": "small zstd batches; always needed",
     "pyarrow": "poll_arrow, send_arrow, Spark: pip install 'kafka-columnar[arrow]'",
     "pyspark": "the Spark source and sink: pip install 'kafka-columnar[spark]'",
     "pandas": "the demo: pip install 'kafka-columnar[demo]'",

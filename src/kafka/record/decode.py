@@ -172,7 +172,7 @@ class BatchDecoder(Walk):
         codec = self.view[position + _ATTRIBUTES_AT] & _CODEC_MASK
         if not codec:
             run = self._scan.plain(position, into.room, self._checked)
-        elif codec in SMALL_CODECS and size <= SMALL_SIZE:
+        elif codec in SMALL_CODECS and size <= SMALL_SIZE and self.max_size >= _SCRATCH_BYTES:
             source = into.scratch(_SCRATCH_BYTES)
             run = self._scan.packed(position, into.room, self._checked, SMALL_CODECS[codec], source)
         if run is None:

@@ -10,9 +10,10 @@ import zlib
 
 import cramjam
 import pytest
+import zstandard
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
-from kafka.record import Compression, decode_batches
+from kafka.record import Compression, decode_batches, zstd
 from kafka.record.codecs import CodecError, compress, decompress
 
 from .samples import batch
@@ -167,3 +168,24 @@ def test_zstd_frames_with_and_without_their_size_are_read() -> None:
 
 def test_gzip_is_what_zlib_reads() -> None:
     assert zlib.decompress(bytes(compress(Compression.GZIP, TEXTS["mixed"])), wbits=31) == TEXTS["mixed"]
+
+
+def test_small_zstd_frames_are_unpacked_and_anything_else_is_refused() -> None:
+    text = TEXTS["mixed"][:5000]
+    room = memoryview(bytearray(10_000))
+    streamed = cramjam.zstd.Compressor(level=3)
+    streamed.compress(text)
+    sized = zstandard.ZstdCompressor().compress(text)
+    for packed in (bytes(streamed.finish()), sized):
+        assert zstd.unpack_into(memoryview(packed), room) == len(text)
+        assert room[: len(text)] == text
+        for refused in (packed + packed, packed[:-1], packed + b"x", b"\x00" + packed, packed[:4]):
+            with pytest.raises(ValueError, match=r"zstd|frame"):
+                zstd.unpack_into(memoryview(refused), room)
+        with pytest.raises((ValueError, zstandard.ZstdError)):
+            zstd.unpack_into(memoryview(packed), room[:4999])
+    at = 5
+    assert sized[at : at + 2] == (len(text) - 256).to_bytes(2, "little")
+    boasting = sized[:4] + bytes((sized[4] | 0xC0,)) + (1 << 50).to_bytes(8, "little") + sized[at + 2 :]
+    with pytest.raises(ValueError, match="claims to hold more"):
+        zstd.unpack_into(memoryview(boasting), room)

@@ -1,0 +1,103 @@
+"""Zstd frames: how much they can hold, by their block headers, and small ones decompressed. Format: RFC 8878."""
+
+from __future__ import annotations
+
+import threading
+
+import zstandard
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+_MAGIC = 0xFD2FB528
+_SKIPPED_MAGIC, _SKIPPED_MASK = 0x184D2A50, 0xFFFFFFF0
+_BLOCK_SIZE = cython.declare(cython.longlong, 128 * 1024)
+_AT_ONCE = cython.declare(cython.longlong, 64 * 1024)
+_UNKNOWN = cython.declare(cython.longlong, -1)
+
+
+class _Contexts(threading.local):
+    """What decompressing needs, for each thread."""
+
+    def __init__(self) -> None:
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_contexts = _Contexts()
+
+
+def unpack_into(data: memoryview, room: memoryview) -> int:
+    """Decompress one frame, and give how many bytes came out.
+
+    Args:
+        data: the frame.
+        room: memory that may be too small.
+
+    Raises:
+        ValueError: not one frame, damaged, or `room` is too small.
+        zstandard.ZstdError: likewise, or more than 64 KiB would come out of a frame that does not tell its size.
+    """
+    if int.from_bytes(data[:4], "little") != _MAGIC:
+        raise ValueError("not a zstd frame")
+    end, most, claimed = _frame(data, 4)
+    if end != len(data) or claimed > most:
+        raise ValueError("not one frame, or it claims to hold more than it can")
+    plain = _contexts.decompress(data, max_output_size=min(most, _AT_ONCE))
+    room[: len(plain)] = plain
+    return len(plain)
+
+
+def bound(data: memoryview) -> int:
+    """The size that frames can decompress to at the most, from their block headers (section 3.1.1).
+
+    Raises:
+        ValueError: damaged, or no zstd frame.
+    """
+    at = total = 0
+    while at < len(data):
+        magic = int.from_bytes(data[at : at + 4], "little")
+        if magic & _SKIPPED_MASK == _SKIPPED_MAGIC:
+            at += 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+            continue
+        if magic != _MAGIC:
+            raise ValueError(f"Expected a zstd frame at byte {at}, got {bytes(data[at : at + 4])!r}")
+        at, most, claimed = _frame(data, at + 4)
+        total += most if claimed < 0 else min(most, claimed)
+    if at != len(data):
+        raise ValueError(f"zstd data of {len(data)} bytes end inside a frame")
+    return total
+
+
+def _frame(data: memoryview, start: cython.Py_ssize_t) -> tuple[int, int, int]:
+    """Walk over one frame from behind its magic: where it ends, how much its blocks can hold and it says it does.
+
+    The last is -1 where it says nothing.
+    """
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    total: cython.Py_ssize_t = len(data)
+    at: cython.Py_ssize_t = start
+    descriptor: cython.int
+    single_segment: cython.int
+    width: cython.int
+    header: cython.longlong = 0
+    most: cython.longlong = 0
+    claimed = _UNKNOWN
+    if at >= total:
+        raise ValueError("the data end inside a frame's header")
+    descriptor = view[at]
+    single_segment = descriptor >> 5 & 1
+    width = (single_segment, 2, 4, 8)[descriptor >> 6]
+    at += 1 + (1 - single_segment) + (0, 1, 2, 4)[descriptor & 3]
+    if width:
+        claimed = int.from_bytes(data[at : at + width], "little") + (256 if width == 2 else 0)
+    at += width
+    while not header & 1:
+        if at + 3 > total:
+            raise ValueError(f"zstd data of {total} bytes end before their last block")
+        header = view[at] | view[at + 1] << 8 | view[at + 2] << 16
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+        most += _BLOCK_SIZE if header >> 1 & 3 == 2 else header >> 3
+    at += 4 * (descriptor >> 2 & 1)
+    return at, most, claimed
