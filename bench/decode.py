@@ -68,7 +68,7 @@ def report(title: str, rate: float) -> None:
 
 def decoding() -> None:
     """Bytes to columns, for each codec and for large and small batches."""
-    for per_batch in (10_000, 150):
+    for per_batch in (10_000, 150, 5):
         for codec in (Compression.NONE, Compression.LZ4, Compression.SNAPPY, Compression.ZSTD, Compression.GZIP):
             data = partition_data(RECORDS, per_batch, codec)
             if len(decode_batches(data)) != RECORDS:
