@@ -54,11 +54,11 @@ class Runner:
                     result = self._once(task, task.topic_for(client, topic), client, number)
                 except JobFailed as error:
                     row.failures[client] = str(error)
-                    self.say(f"{task.name:17}{topic.title:22}{client:16}failed: {error}")
+                    self.say(f"{task.name:17}{topic.title:28}{client:16}failed: {error}")
                     continue
                 row.results.setdefault(client, []).append(result)
                 figures = "  ".join(f"{each.of(result):9.3f} {each.unit}" for each in FIGURES[task.measure])
-                self.say(f"{task.name:17}{topic.title:22}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
+                self.say(f"{task.name:17}{topic.title:28}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
         return row
 
     def _once(self, task: Task, topic: Topic, client: str, number: int) -> Result:

@@ -15,6 +15,8 @@ Use = Literal["read", "write", "trips"]
 SPARK_TIMEOUT_S = 600
 CONFLUENT = ("confluent", "confluent-large")
 """How batches are read with it: at its best here, and with the large fetches and batches that are recommended."""
+FEW = 5
+"""How many records a small batch has."""
 TRIPS = 2_200
 """Round trips, with those that are warm-up."""
 
@@ -80,6 +82,7 @@ class Sizes:
     columns: int = 2_000_000
     large: int = 500_000
     records: int = 1_000_000
+    sparse: int = 500_000
     written: int = 1_000_000
     slow: int = 200_000
     slowest: int = 50_000
@@ -92,6 +95,7 @@ SMALL = Sizes(
     columns=300_000,
     large=100_000,
     records=100_000,
+    sparse=50_000,
     written=50_000,
     slow=20_000,
     slowest=10_000,
@@ -131,11 +135,13 @@ def quick() -> list[Task]:
 
 def _is_quick(name: str, topic: Topic) -> bool:
     """Whether a task does a topic in `quick`."""
-    return topic.size == 100 and (topic.codec == "none" or name == "poll-arrow")
+    usual = topic.size == 100 and not topic.per_batch
+    return usual and (topic.codec == "none" or name == "poll-arrow")
 
 
 def _tasks(sizes: Sizes) -> list[Task]:
-    return [*_columns(sizes), *_records(sizes), *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes)]
+    read = [*_columns(sizes), *_records(sizes), *_small_batches(sizes)]
+    return [*read, *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes)]
 
 
 def _columns(sizes: Sizes) -> list[Task]:
@@ -189,6 +195,13 @@ def _records(sizes: Sizes) -> list[Task]:
             shorter={"aiokafka": slow["kafka-python"]},
         ),
     ]
+
+
+def _small_batches(sizes: Sizes) -> list[Task]:
+    """Reading what producers write that do not linger: what is done once a batch counts there. Nothing is asked."""
+    topics = tuple(Topic(codec, 100, sizes.sparse, FEW) for codec in ("none", "lz4"))
+    columns = Task("poll-arrow", "`poll_arrow()`", ("ours", CONFLUENT[0]), topics)
+    return [columns, replace(columns, name="poll", title="`poll()`")]
 
 
 def _plain() -> Target:

@@ -16,21 +16,27 @@ CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic with the first `count` records of a size, spread over the partitions by their keys."""
+    """A topic with the first `count` records of a size, spread over the partitions by their keys.
+
+    With `per_batch` each batch has so many of them; 0: as many as a producer makes of it that lingers.
+    """
 
     codec: str
     size: int
     count: int
+    per_batch: int = 0
 
     @property
     def name(self) -> str:
         """Its name on the broker."""
-        return f"bench-{self.codec}-{self.size}-{self.count}"
+        batches = f"-by-{self.per_batch}" if self.per_batch else ""
+        return f"bench-{self.codec}-{self.size}-{self.count}{batches}"
 
     @property
     def title(self) -> str:
         """Its name in a table."""
-        return f"{self.size:,} bytes, {self.codec}"
+        batches = f", {self.per_batch} a batch" if self.per_batch else ""
+        return f"{self.size:,} bytes, {self.codec}{batches}"
 
 
 def fill(bootstrap_servers: str, topic: Topic) -> None:
@@ -56,7 +62,7 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
             "compression.type": topic.codec,
             "linger.ms": 50,
             "batch.size": 262144,
-            "batch.num.messages": 100000,
+            "batch.num.messages": topic.per_batch or 100000,
             "queue.buffering.max.messages": 1000000,
             "delivery.report.only.error": True,
             "partitioner": "murmur2",

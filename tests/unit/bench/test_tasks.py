@@ -8,6 +8,7 @@ import pytest
 from bench import ROOT, tasks
 from bench.figures import FIGURES
 from bench.roster import CLIENTS
+from bench.topics import Topic
 
 TASKS = tasks.full() + tasks.small() + tasks.quick()
 
@@ -63,3 +64,15 @@ def test_a_task_can_be_narrowed() -> None:
     assert task.running == ("confluent",)
     assert task.clients[0] == "ours", "who is ours does not depend on who runs"
     assert not tasks.narrowed(task, lambda client: True, lambda topic: topic.codec == "lz4").topics
+
+
+def test_small_batches_are_topics_of_their_own() -> None:
+    def topics(table: list[tasks.Task]) -> set[Topic]:
+        return {topic for task in table for topic in task.topics}
+
+    small = {topic for topic in topics(tasks.full()) if topic.per_batch}
+    assert {(topic.name, topic.title) for topic in small} == {
+        ("bench-none-100-500000-by-5", "100 bytes, none, 5 a batch"),
+        ("bench-lz4-100-500000-by-5", "100 bytes, lz4, 5 a batch"),
+    }
+    assert not {topic for topic in topics(tasks.quick()) if topic.per_batch}
