@@ -294,7 +294,14 @@ class ColumnReader:
         records. Returns a status; if it is not 0, none of the records has been stored.
         """
         before: tuple[int, ...] = self._filled()
-        status: cython.int = self._read(position, end, count, base_offset, base_timestamp, fixed_timestamp)
+        status: cython.int = self._begin(position, end, count, base_offset, base_timestamp, fixed_timestamp)
+        if status == _OK:
+            with cython.nogil:
+                status = self._run()
+        while status == _NEED_HEADER_ROOM:
+            self._grow_headers()
+            with cython.nogil:
+                status = self._run()
         if status != _OK:
             self._restore(before)
         return status
@@ -304,23 +311,40 @@ class ColumnReader:
 
         As `read`, whose warrants hold for each of them; what is in the headers has been looked at.
         """
-        data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
         before: tuple[int, ...] = self._filled()
+        status: cython.int
+        if position < 0 or position > end or end > self._source_size:
+            return _BAD_LENGTH
+        with cython.nogil:
+            status = self._read_batches(position, end)
+        while status == _NEED_HEADER_ROOM:
+            position = self._end
+            self._grow_headers()
+            with cython.nogil:
+                status = self._run()
+                if status == _OK:
+                    status = self._read_batches(position, end)
+        if status != _OK:
+            self._restore(before)
+        return status
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _read_batches(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Read batches with their headers, until none is left, or until headers of records need room."""
+        data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
         status: cython.int = _OK
         stop: cython.Py_ssize_t
         fixed: cython.bint
-        if position < 0 or position > end or end > self._source_size:
-            return _BAD_LENGTH
         while position < end and status == _OK:
             if end - position < _HEADER:
-                status = _BAD_LENGTH
-                break
+                return _BAD_LENGTH
             stop = position + 12 + _int32(data, position + 8)
             if stop < position + _HEADER or stop > end:
-                status = _BAD_LENGTH
-                break
-            fixed = data[position + 22] & 8
-            status = self._read(
+                return _BAD_LENGTH
+            fixed = (data[position + 22] & 8) != 0
+            status = self._begin(
                 position + _HEADER,
                 stop,
                 _int32(data, position + 57),
@@ -328,14 +352,16 @@ class ColumnReader:
                 _int64(data, position + (35 if fixed else 27)),
                 fixed,
             )
+            if status == _OK:
+                status = self._run()
             position = stop
-        if status != _OK:
-            self._restore(before)
         return status
 
     @cython.cfunc
     @cython.inline
-    def _read(
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _begin(
         self,
         position: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
@@ -344,19 +370,17 @@ class ColumnReader:
         base_timestamp: cython.longlong,
         fixed_timestamp: cython.bint,
     ) -> cython.int:
-        """See `read`; but some of the records may have been stored if the status is not 0."""
-        status: cython.int
+        """Turn to the records of a batch, see `read`; a status if there is no room for them."""
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return _BAD_LENGTH
-        if end - position > min(self._keys_capacity - self._keys_size, self._values_capacity - self._values_size):
+        if (
+            end - position > self._keys_capacity - self._keys_size
+            or end - position > self._values_capacity - self._values_size
+        ):
             return _BAD_LENGTH
         self._position, self._end, self._left = position, end, count
         self._base_offset, self._base_timestamp, self._fixed_timestamp = base_offset, base_timestamp, fixed_timestamp
-        status = self._run()
-        while status == _NEED_HEADER_ROOM:
-            self._grow_headers()
-            status = self._run()
-        return status
+        return _OK
 
     def _filled(self) -> tuple[int, ...]:
         """How far the columns are filled."""
@@ -378,6 +402,7 @@ class ColumnReader:
         self._header_rows, self._header_keys_size, self._header_values_size, self._null_header_values = before[5:]
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def _run(self) -> cython.int:
         """Read records until none is left, or until headers need room (then it can be called again)."""
@@ -393,48 +418,47 @@ class ColumnReader:
         headers: cython.longlong
         offset: cython.longlong
         timestamp: cython.longlong
-        with cython.nogil:
-            while self._left > 0:
-                length, pos = _varint(data, pos, end)
-                if pos < 0 or length < 1 or length > end - pos:
-                    return _BAD_LENGTH
-                stop = pos + length
-                timestamp, pos = _varint(data, pos + 1, stop)
-                if pos < 0:
-                    return _BAD_VARINT
-                offset, pos = _varint(data, pos, stop)
-                if pos < 0:
-                    return _BAD_VARINT
-                if offset < 0 or offset > _MAX_INT32 or timestamp > _FAR or timestamp < -_FAR:
-                    return _BAD_DELTA
-                offset += self._base_offset
-                timestamp = self._base_timestamp if self._fixed_timestamp else timestamp + self._base_timestamp
-                key_size, pos = _varint(data, pos, stop)
-                if pos < 0 or key_size < -1 or key_size > stop - pos:
-                    return _BAD_LENGTH
-                key_at = pos
-                if key_size > 0:
-                    pos += key_size
-                value_size, pos = _varint(data, pos, stop)
-                if pos < 0 or value_size < -1 or value_size > stop - pos:
-                    return _BAD_LENGTH
-                value_at = pos
-                if value_size > 0:
-                    pos += value_size
-                headers, pos = _varint(data, pos, stop)
-                if pos < 0 or headers < 0 or headers > (stop - pos) // 2:
-                    return _BAD_HEADER
-                if self._start_offset <= offset < self._stop_offset:
-                    if headers > 0 and not self._has_header_room(headers, stop - pos):
-                        return _NEED_HEADER_ROOM
-                    if headers > 0 or pos != stop:
-                        pos = self._read_headers(data, pos, stop, headers)
-                        if pos < 0:
-                            return _BAD_HEADER
-                    self._store(data, offset, timestamp, key_at, key_size, value_at, value_size)
-                pos = stop
-                self._left -= 1
-                self._position = pos
+        while self._left > 0:
+            length, pos = _varint(data, pos, end)
+            if pos < 0 or length < 1 or length > end - pos:
+                return _BAD_LENGTH
+            stop = pos + length
+            timestamp, pos = _varint(data, pos + 1, stop)
+            if pos < 0:
+                return _BAD_VARINT
+            offset, pos = _varint(data, pos, stop)
+            if pos < 0:
+                return _BAD_VARINT
+            if offset < 0 or offset > _MAX_INT32 or timestamp > _FAR or timestamp < -_FAR:
+                return _BAD_DELTA
+            offset += self._base_offset
+            timestamp = self._base_timestamp if self._fixed_timestamp else timestamp + self._base_timestamp
+            key_size, pos = _varint(data, pos, stop)
+            if pos < 0 or key_size < -1 or key_size > stop - pos:
+                return _BAD_LENGTH
+            key_at = pos
+            if key_size > 0:
+                pos += key_size
+            value_size, pos = _varint(data, pos, stop)
+            if pos < 0 or value_size < -1 or value_size > stop - pos:
+                return _BAD_LENGTH
+            value_at = pos
+            if value_size > 0:
+                pos += value_size
+            headers, pos = _varint(data, pos, stop)
+            if pos < 0 or headers < 0 or headers > (stop - pos) // 2:
+                return _BAD_HEADER
+            if self._start_offset <= offset < self._stop_offset:
+                if headers > 0 and not self._has_header_room(headers, stop - pos):
+                    return _NEED_HEADER_ROOM
+                if headers > 0 or pos != stop:
+                    pos = self._read_headers(data, pos, stop, headers)
+                    if pos < 0:
+                        return _BAD_HEADER
+                self._store(data, offset, timestamp, key_at, key_size, value_at, value_size)
+            pos = stop
+            self._left -= 1
+            self._position = pos
         return _OK if pos == end else _BAD_SIZE
 
     @cython.cfunc
