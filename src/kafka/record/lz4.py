@@ -57,7 +57,7 @@ def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]
     compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     compressor.compress(bytes(view))
     frame = memoryview(bytes(compressor.finish()))
-    return _blocks(frame, 15 if frame[4] & _CONTENT_SIZE else 7, bool(frame[4] & _BLOCK_CHECKSUM))
+    return _blocks(frame, frame[4])
 
 
 def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
@@ -66,6 +66,27 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     Raises:
         ValueError: damaged.
     """
+    flags, block_size = _descriptor(data)
+    blocks = _blocks(data, flags)
+    bound = sum(len(block) if stored else min(block_size, _MAX_RATIO * len(block)) for block, stored in blocks)
+    if _is_simple(flags):
+        return bound, functools.partial(_fill, blocks, block_size)
+    return bound, functools.partial(_fill_from_frame, data)
+
+
+def unpack_into(data: memoryview, room: memoryview) -> int:
+    """Decompress a frame into memory that may be too small, and give how many bytes came out.
+
+    Raises:
+        ValueError: damaged, or `room` is too small.
+        cramjam.DecompressionError: likewise.
+    """
+    flags, block_size = _descriptor(data)
+    return _fill(_blocks(data, flags), block_size, room) if _is_simple(flags) else _fill_from_frame(data, room)
+
+
+def _descriptor(data: memoryview) -> tuple[int, int]:
+    """The flags of a frame, and how large its blocks are at the most."""
     if len(data) < 7 or data[:4] != _MAGIC:
         raise ValueError(f"Expected an lz4 frame, got {bytes(data[:7])!r}")
     flags, block_size = data[4], _BLOCK_SIZES.get(data[5] >> 4 & 7)
@@ -73,48 +94,12 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
         raise ValueError(
             f"Expected an lz4 frame of version 1 without a dictionary, got the descriptor {bytes(data[4:6])!r}"
         )
-    blocks = _blocks(data, 15 if flags & _CONTENT_SIZE else 7, bool(flags & _BLOCK_CHECKSUM))
-    bound = sum(len(block) if stored else min(block_size, _MAX_RATIO * len(block)) for block, stored in blocks)
-    if flags & _INDEPENDENT and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM):
-        return bound, functools.partial(_fill, blocks, block_size)
-    return bound, functools.partial(_fill_from_frame, data)
+    return flags, block_size
 
 
-def unpack_into(data: memoryview, room: memoryview) -> int:
-    """Decompress a frame as Kafka writes them, and give how many bytes came out.
-
-    Args:
-        data: the frame.
-        room: memory that may be too small.
-
-    Raises:
-        ValueError: another kind of frame, or damaged, or `room` is too small.
-        cramjam.DecompressionError: likewise.
-    """
-    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
-    total: cython.Py_ssize_t = len(view)
-    at: cython.Py_ssize_t = 7
-    out: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t
-    block_size = _BLOCK_SIZES.get(view[5] >> 4 & 7) if total >= at else None
-    if block_size is None or data[:4] != _MAGIC or view[4] != _DESCRIPTOR[0]:
-        raise ValueError("not a frame of independent blocks without checksums")
-    while total - at >= 4:
-        size = view[at] | view[at + 1] << 8 | view[at + 2] << 16 | (view[at + 3] & 0x7F) << 24
-        stored = view[at + 3] & 0x80
-        at += 4
-        if size == 0 and not stored:
-            return out
-        if size > total - at:
-            break
-        if stored:
-            room[out : out + size] = data[at : at + size]
-            out += size
-        else:
-            target = room[out : out + block_size]
-            out += cramjam.lz4.decompress_block_into(data[at : at + size], target, output_len=len(target))
-        at += size
-    raise ValueError("the frame ends before its end mark")
+def _is_simple(flags: int) -> bool:
+    """Whether the blocks of a frame do not need each other, and it has no checksums behind its header."""
+    return bool(flags & _INDEPENDENT) and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM)
 
 
 def _fill_from_frame(data: memoryview, target: memoryview) -> int:
@@ -122,21 +107,26 @@ def _fill_from_frame(data: memoryview, target: memoryview) -> int:
     return int(cramjam.lz4.decompress_into(_with_right_checksum(data), target))
 
 
-def _blocks(data: memoryview, at: int, with_checksums: bool) -> list[tuple[memoryview, bool]]:
-    """Split what follows the frame's header into blocks; the flag tells which are stored without compression."""
+def _blocks(data: memoryview, flags: int) -> list[tuple[memoryview, bool]]:
+    """Split what follows a frame's header into blocks, each with whether it is stored without compression."""
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    total: cython.Py_ssize_t = len(view)
+    at: cython.Py_ssize_t = 15 if flags & _CONTENT_SIZE else 7
+    checksum: cython.Py_ssize_t = 4 if flags & _BLOCK_CHECKSUM else 0
+    size: cython.Py_ssize_t
     blocks: list[tuple[memoryview, bool]] = []
     while True:
-        if len(data) - at < 4:
-            raise ValueError(f"an lz4 frame of {len(data)} bytes ends before its end mark")
-        header = int.from_bytes(data[at : at + 4], "little")
-        size = header & ~_STORED
+        if total - at < 4:
+            raise ValueError(f"an lz4 frame of {total} bytes ends before its end mark")
+        size = view[at] | view[at + 1] << 8 | view[at + 2] << 16 | (view[at + 3] & 0x7F) << 24
+        stored = view[at + 3] >= 0x80
         at += 4
-        if header == 0:
+        if size == 0 and not stored:
             return blocks
-        if size > len(data) - at:
-            raise ValueError(f"an lz4 block of {size} bytes begins {len(data) - at} bytes before the end")
-        blocks.append((data[at : at + size], bool(header & _STORED)))
-        at += size + (4 if with_checksums else 0)
+        if size > total - at:
+            raise ValueError(f"an lz4 block of {size} bytes begins {total - at} bytes before the end")
+        blocks.append((data[at : at + size], stored))
+        at += size + checksum
 
 
 def _fill(blocks: list[tuple[memoryview, bool]], block_size: int, view: memoryview) -> int:

@@ -296,12 +296,7 @@ class ColumnReader:
         before: tuple[int, ...] = self._filled()
         status: cython.int = self._begin(position, end, count, base_offset, base_timestamp, fixed_timestamp)
         if status == _OK:
-            with cython.nogil:
-                status = self._run()
-        while status == _NEED_HEADER_ROOM:
-            self._grow_headers()
-            with cython.nogil:
-                status = self._run()
+            status = self._go_on(end, end)
         if status != _OK:
             self._restore(before)
         return status
@@ -315,17 +310,24 @@ class ColumnReader:
         status: cython.int
         if position < 0 or position > end or end > self._source_size:
             return _BAD_LENGTH
-        with cython.nogil:
-            status = self._read_batches(position, end)
+        self._position, self._end, self._left = position, position, 0
+        status = self._go_on(position, end)
+        if status != _OK:
+            self._restore(before)
+        return status
+
+    @cython.cfunc
+    def _go_on(self, following: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Read the rest of the batch that has been begun, then the batches that follow it; makes room for headers."""
+        status: cython.int = _NEED_HEADER_ROOM
         while status == _NEED_HEADER_ROOM:
-            position = self._end
-            self._grow_headers()
             with cython.nogil:
                 status = self._run()
                 if status == _OK:
-                    status = self._read_batches(position, end)
-        if status != _OK:
-            self._restore(before)
+                    status = self._read_batches(following, end)
+            if status == _NEED_HEADER_ROOM:
+                following = self._end
+                self._grow_headers()
         return status
 
     @cython.cfunc

@@ -39,7 +39,7 @@ def measure(data: memoryview, max_size: int) -> tuple[int, Callable[[memoryview]
     Raises:
         ValueError: damaged, or more than `max_size` bytes would come out.
     """
-    blocks = _blocks(data) if data[: len(_MAGIC)] == _MAGIC else [data]
+    blocks = _blocks(data)
     sizes = [_raw_size(block) for block in blocks]
     total = sum(sizes)
     if total > max_size:
@@ -48,34 +48,16 @@ def measure(data: memoryview, max_size: int) -> tuple[int, Callable[[memoryview]
 
 
 def unpack_into(data: memoryview, room: memoryview) -> int:
-    """Decompress either framing, and give how many bytes came out.
-
-    Args:
-        data: the compressed bytes.
-        room: memory that may be too small.
+    """Decompress either framing into memory that may be too small, and give how many bytes came out.
 
     Raises:
         ValueError: damaged.
         cramjam.DecompressionError: likewise, or `room` is too small.
     """
-    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
-    total: cython.Py_ssize_t = len(view)
-    at: cython.Py_ssize_t = len(_HEADER)
-    out: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t
-    if data[: len(_MAGIC)] != _MAGIC:
-        return int(cramjam.snappy.decompress_raw_into(data, room))
-    while total - at >= 4:
-        size = view[at] << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
-        at += 4
-        if size > total - at:
-            break
-        if size:
-            out += cramjam.snappy.decompress_raw_into(data[at : at + size], room[out:])
-        at += size
-    if at != total:
-        raise ValueError("the last block is cut off")
-    return out
+    at = 0
+    for block in _blocks(data):
+        at += cramjam.snappy.decompress_raw_into(block, room[at:])
+    return at
 
 
 def _fill(blocks: list[memoryview], sizes: list[int], target: memoryview) -> int:
@@ -96,14 +78,18 @@ def _fill(blocks: list[memoryview], sizes: list[int], target: memoryview) -> int
 
 
 def _blocks(data: memoryview) -> list[memoryview]:
-    """Split what follows the header into its blocks."""
+    """Split what follows the header into its blocks; raw snappy is one."""
+    if data[: len(_MAGIC)] != _MAGIC:
+        return [data]
+    total: cython.Py_ssize_t = len(data)
+    at: cython.Py_ssize_t = len(_HEADER)
+    size: cython.Py_ssize_t
     blocks = []
-    at = len(_HEADER)
-    while at < len(data):
+    while at < total:
         size = int.from_bytes(data[at : at + 4], "big")
         at += 4
-        if size > len(data) - at:
-            raise ValueError(f"a snappy block of {size} bytes begins {len(data) - at} bytes before the end")
+        if size > total - at:
+            raise ValueError(f"a snappy block of {size} bytes begins {total - at} bytes before the end")
         blocks.append(data[at : at + size])
         at += size
     return blocks

@@ -42,8 +42,8 @@ def unpack_into(data: memoryview, room: memoryview) -> int:
     if int.from_bytes(data[:4], "little") != _MAGIC:
         raise ValueError("not a zstd frame")
     end, most, claimed = _frame(data, 4)
-    if end != len(data) or claimed > most:
-        raise ValueError("not one frame, or it claims to hold more than it can")
+    if end != len(data) or claimed > min(most, len(room)):
+        raise ValueError("not one frame, or it claims to hold more than it can, or than there is room for")
     plain = _contexts.decompress(data, max_output_size=min(most, _AT_ONCE))
     room[: len(plain)] = plain
     return len(plain)
