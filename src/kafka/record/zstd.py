@@ -1,4 +1,4 @@
-"""Zstd frames: how much they can hold, by their block headers, and small ones decompressed. Format: RFC 8878."""
+"""Zstd frames: how much they can hold, by their block headers, and what is in them. Format: RFC 8878."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class _Contexts(threading.local):
     """What decompressing needs, for each thread."""
 
     def __init__(self) -> None:
-        self.decompress = zstandard.ZstdDecompressor().decompress
+        decompressor = zstandard.ZstdDecompressor()
+        self.decompress = decompressor.decompress
+        self.stream_reader = decompressor.stream_reader
 
 
 _contexts = _Contexts()
@@ -47,6 +49,24 @@ def unpack_into(data: memoryview, room: memoryview) -> int:
     plain = _contexts.decompress(data, max_output_size=min(most, _AT_ONCE))
     room[: len(plain)] = plain
     return len(plain)
+
+
+def fill(data: memoryview, room: memoryview) -> int:
+    """Decompress frames whose headers `bound` has walked over, and give how many bytes came out.
+
+    Args:
+        data: one frame after the other.
+        room: memory that may be too small.
+
+    Raises:
+        ValueError: `room` is too small.
+        zstandard.ZstdError: damaged, or there is no room at all.
+    """
+    reader = _contexts.stream_reader(data, read_across_frames=True)
+    size = reader.readinto(room)
+    if size == len(room) and reader.read(1):
+        raise ValueError(f"more than {size} bytes come out")
+    return size
 
 
 def bound(data: memoryview) -> int:

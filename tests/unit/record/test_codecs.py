@@ -166,6 +166,20 @@ def test_zstd_frames_with_and_without_their_size_are_read() -> None:
         assert decompress(Compression.ZSTD, memoryview(skippable + packed + packed)) == TEXTS["mixed"] * 2
 
 
+def test_zstd_frames_that_hold_more_than_is_allowed_are_refused() -> None:
+    text = TEXTS["mixed"][:5000]
+    packed = zstandard.ZstdCompressor(write_checksum=True).compress(text)
+    assert decompress(Compression.ZSTD, memoryview(packed * 2), 10_000) == text * 2
+    for allowed in (9_999, 5_000, 1, 0):
+        with pytest.raises(CodecError, match=f"with {allowed} bytes allowed to come out of {2 * len(packed)}"):
+            decompress(Compression.ZSTD, memoryview(packed * 2), allowed)
+    for at in (len(packed) // 2, len(packed) - 1):
+        damaged = bytearray(packed)
+        damaged[at] ^= 0xFF
+        with pytest.raises(CodecError):
+            decompress(Compression.ZSTD, memoryview(damaged))
+
+
 def test_gzip_is_what_zlib_reads() -> None:
     assert zlib.decompress(bytes(compress(Compression.GZIP, TEXTS["mixed"])), wbits=31) == TEXTS["mixed"]
 
