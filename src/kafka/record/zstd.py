@@ -1,15 +1,18 @@
-"""Zstd frames: how much they can hold, by their block headers, and what is in them. Format: RFC 8878."""
+"""Zstd frames: making them, how much they can hold by their block headers, and what is in them. Format: RFC 8878."""
 
 from __future__ import annotations
 
 import threading
 
+import cramjam
 import zstandard
 
 try:
     import cython
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
+
+from kafka.record.types import Buffer
 
 _MAGIC = 0xFD2FB528
 _SKIPPED_MAGIC, _SKIPPED_MASK = 0x184D2A50, 0xFFFFFFF0
@@ -19,15 +22,33 @@ _UNKNOWN = cython.declare(cython.longlong, -1)
 
 
 class _Contexts(threading.local):
-    """What decompressing needs, for each thread."""
+    """What decompressing and, by its level, compressing small batches needs, for each thread."""
 
     def __init__(self) -> None:
+        self.compressors: dict[int, zstandard.ZstdCompressor] = {}
         decompressor = zstandard.ZstdDecompressor()
         self.decompress = decompressor.decompress
         self.stream_reader = decompressor.stream_reader
 
 
 _contexts = _Contexts()
+
+
+def compress(data: Buffer, level: int) -> Buffer:
+    """Compress into one frame.
+
+    A small one is zstandard's, which keeps its tables: to make these anew takes three times as long as compressing a
+    batch of one record. Those for a large one would take memory for good, and gain nothing.
+
+    Args:
+        level: 1 to 22.
+    """
+    if len(memoryview(data)) > _AT_ONCE:
+        return memoryview(cramjam.zstd.compress(data, level=level))
+    compressor = _contexts.compressors.get(level)
+    if compressor is None:
+        compressor = _contexts.compressors[level] = zstandard.ZstdCompressor(level=level)
+    return compressor.compress(data)
 
 
 def unpack_into(data: memoryview, room: memoryview) -> int:

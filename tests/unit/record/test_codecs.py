@@ -184,6 +184,18 @@ def test_gzip_is_what_zlib_reads() -> None:
     assert zlib.decompress(bytes(compress(Compression.GZIP, TEXTS["mixed"])), wbits=31) == TEXTS["mixed"]
 
 
+@pytest.mark.parametrize("size", [0, 1, 64 << 10, (64 << 10) + 1])
+def test_zstd_frames_of_every_level_are_whole_whoever_makes_them(size: int) -> None:
+    text = (TEXTS["mixed"] * (1 + size // len(TEXTS["mixed"])))[:size]
+    sizes = []
+    for level in (1, 3, 19, 1, 19):
+        packed = bytes(compress(Compression.ZSTD, text, level=level))
+        assert bytes(cramjam.zstd.decompress(packed)) == text
+        assert decompress(Compression.ZSTD, memoryview(packed)) == text
+        sizes.append(len(packed))
+    assert sizes[0] == sizes[3] >= sizes[2] == sizes[4]
+
+
 def test_small_zstd_frames_are_unpacked_and_anything_else_is_refused() -> None:
     text = TEXTS["mixed"][:5000]
     room = memoryview(bytearray(10_000))
