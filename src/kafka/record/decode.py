@@ -120,7 +120,7 @@ class BatchDecoder(Walk):
         self._aborted = sorted(aborted_transactions, key=_first_offset, reverse=True) if read_committed else []
         self._aborting: set[int] = set()
         self._checked = 0 if check_crcs else len(self.view)
-        special = _CONTROL | (_TRANSACTIONAL if read_committed else 0)
+        special = _CONTROL | (_TRANSACTIONAL if self._aborted else 0)
         self._scan = RunScan(self.view, special, self.start_offset, self.stop_offset)
         self._one_by_one_until = 0
         self._leader_epoch = -1

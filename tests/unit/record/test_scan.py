@@ -82,7 +82,7 @@ def test_what_is_read_at_one_go_is_what_is_read_one_by_one(
     options = {
         "check_crcs": seed % 3 != 2,
         "read_committed": rng.random() < 0.5,
-        "aborted_transactions": [(7, rng.randrange(100))],
+        "aborted_transactions": rng.choice(([], [(7, rng.randrange(100))])),
         "start_offset": rng.choice((0, 0, 41)),
         "stop_offset": rng.choice((None, None, 97)),
     }
@@ -100,6 +100,19 @@ def test_the_batches_of_apache_kafka_are_read_at_one_go_as_one_by_one(monkeypatc
         with monkeypatch.context() as patch:
             patch.setattr(BatchDecoder, "_take_run", one_by_one)
             assert at_one_go == seen(data, 1 << 30)
+
+
+@pytest.mark.parametrize(("aborted", "one_by_one"), [([], 0), ([(8, 0)], 20)])
+def test_batches_of_transactions_are_read_at_one_go_where_none_is_aborted(
+    aborted: list[tuple[int, int]], one_by_one: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"".join(batch(b"a", base_offset=n, producer_id=7, transactional=True) for n in range(20))
+    alone = []
+    take_batch = BatchDecoder._take_batch
+    monkeypatch.setattr(BatchDecoder, "_take_batch", lambda *args: alone.append(args) or take_batch(*args))
+    said = seen(data, 1 << 20, read_committed=True, aborted_transactions=aborted)
+    assert len(said) == 20 + 3
+    assert len(alone) == one_by_one
 
 
 def plain(data: bytes, room: int = 1 << 30, stop_offset: int = 1 << 61) -> BatchRun | None:
