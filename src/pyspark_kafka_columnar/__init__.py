@@ -22,7 +22,9 @@ else:
 
         def __init__(self, options: MutableMapping[str, str]) -> None:
             from kafka.spark.options import check_names
+            from kafka.spark.worker import begin_call
 
+            begin_call()
             super().__init__(options)
             check_names(self.options)
 

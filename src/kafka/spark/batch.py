@@ -9,7 +9,7 @@ from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster import ClusterLookup
 from kafka.spark.fetch import read_task
 from kafka.spark.options import parse_read, requested_columns
-from kafka.spark.worker import begin_task
+from kafka.spark.worker import begin_call
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,10 +36,11 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
 
     def partitions(self) -> list[InputPartition]:
         """The tasks of the read."""
+        begin_call()
         with ClusterLookup(self._options) as lookup:
             return [InputPartition(task) for task in plan_batch(self._options, lookup)]
 
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
-        begin_task()
+        begin_call()
         return read_task(self._options, self._columns, partition.value or ())

@@ -11,7 +11,7 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.deliver import write_task
 from kafka.spark.options import parse_write
 from kafka.spark.schema import check_sink_schema
-from kafka.spark.worker import begin_task
+from kafka.spark.worker import begin_call
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,17 +54,19 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any, overwrite: bool) -> None:
+        begin_call()
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._rows = _Rows(options, schema)
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
-        begin_task()
+        begin_call()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None]) -> None:
         """Nothing to do: the records are in Kafka."""
+        begin_call()
 
     def abort(self, messages: list[Written | None]) -> None:
         """Say that what was written stays."""
@@ -82,15 +84,17 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+        begin_call()
         self._rows = _Rows(options, schema)
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
-        begin_task()
+        begin_call()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name
         """Nothing to do: the records are in Kafka."""
+        begin_call()
 
     def abort(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name
         """Say that what was written stays."""

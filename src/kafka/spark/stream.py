@@ -23,7 +23,7 @@ from kafka.spark.fetch import read_task
 from kafka.spark.offsets import Layout
 from kafka.spark.options import parse_read, requested_columns
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
-from kafka.spark.worker import begin_task
+from kafka.spark.worker import begin_call
 
 if TYPE_CHECKING:
     import pyarrow
@@ -85,7 +85,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
-        begin_task()
+        begin_call()
         return read_task(self._options, self._columns, partition.value or ())
 
     def commit(self, end: Layout) -> None:
