@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench import ROOT, tasks
@@ -71,8 +71,13 @@ def decoder_figures(quick: bool) -> str:
     return done.stdout
 
 
-def chosen(table: Iterable[tasks.Task], options: argparse.Namespace) -> list[tasks.Task]:
-    """The tasks that the options leave, with the clients and topics that they leave."""
+def chosen(table: Sequence[tasks.Task], options: argparse.Namespace) -> list[tasks.Task]:
+    """The tasks that the options leave, with the clients and topics that they leave.
+
+    Raises:
+        SystemExit: there are none, or a task is asked for that is not there.
+    """
+    unknown = set(options.task or ()) - {task.name for task in table}
     found = []
     for task in table:
         if options.task and task.name not in options.task:
@@ -87,7 +92,13 @@ def chosen(table: Iterable[tasks.Task], options: argparse.Namespace) -> list[tas
                 ),
             )
         )
-    return [task for task in found if task.topics and task.running]
+    left = [task for task in found if task.topics and task.running]
+    if unknown or not left:
+        names = ", ".join(dict.fromkeys(task.name for task in table))
+        raise SystemExit(
+            f"Expected options that leave something to measure, got {' '.join(sys.argv[1:])}; the tasks are {names}"
+        )
+    return left
 
 
 def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> list[Row]:

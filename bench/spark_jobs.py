@@ -1,8 +1,8 @@
 """The Spark jobs of the benchmarks, the same for this package and for Spark's own connector.
 
 Each runs in a process with a session of its own. Making the session is not timed. Before the time begins the same query
-runs until the JVM has compiled it. What a source gives is summed up, where the timed query does not keep it, in a pass
-after that one.
+runs for some seconds, as the JVM goes on compiling for so long. What a source gives is summed up, where the timed query
+does not keep it, in a pass after that one.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bench import spark_usage
 from bench.job import BATCH_BYTES, FETCH_BYTES, LINGER_MS, PARTITION_FETCH_BYTES, Job, Watch
@@ -22,14 +23,16 @@ from bench.workload import Sums, make_records
 from harness.topics import create_topic, delete_topics
 from kafka.spark import session
 
+Answer = TypeVar("Answer")
 MASTER = "local[2]"
-WARM_UP = 4
-"""Untimed runs of the query that is timed."""
-PARQUET_WARM_UP = 8
-"""Here the JVM goes on compiling for longer: a million rows take 1.7 seconds in the fourth run of ours and 1.4 in the
-eighth, 3.2 and 3.0 with Spark's connector."""
+WARM_UP_S = 12.0
+"""For so long the query that is timed runs untimed, after a first time, while the JVM compiles. Reading a million rows
+takes 1.1 seconds in the second run of ours, 0.7 in the fifth and 0.5 in the thirteenth; with Spark's connector 2.1 from
+the third on."""
+TIMED_RUNS = 3
+"""So often it runs while it is timed."""
 ENOUGH_RECORDS = 400_000
-"""With fewer the time tells nothing, so that a query runs untimed but once."""
+"""With fewer the time tells nothing, so that a query runs once untimed and once timed."""
 OFFSETS_A_TRIGGER = 40
 WARM_UP_TRIGGERS = 5
 READ_OPTIONS = {
@@ -69,9 +72,17 @@ class Bench:
     job: Job
     folder: Path
 
-    def warm_ups(self, usual: int) -> int:
-        """How often a query runs before it is timed."""
-        return usual if self.job.count >= ENOUGH_RECORDS else 1
+    @property
+    def timed_runs(self) -> int:
+        """How often a query runs while it is timed."""
+        return TIMED_RUNS if self.job.count >= ENOUGH_RECORDS else 1
+
+    def warm_up(self, query: Callable[[], object]) -> None:
+        """Run a query until the JVM has compiled it."""
+        query()
+        end = time.monotonic() + WARM_UP_S
+        while self.job.count >= ENOUGH_RECORDS and time.monotonic() < end:
+            query()
 
     def frame(self) -> Any:
         """All rows of the topic, planned now."""
@@ -127,11 +138,9 @@ def bench(source: Source, job: Job) -> Iterator[Bench]:
 def noop(source: Source, job: Job, watch: Watch) -> None:
     """Read all rows and drop them. They are counted, and summed up in a pass after."""
     with bench(source, job) as made:
-        for _ in range(made.warm_ups(WARM_UP)):
-            made.to_noop()
+        made.warm_up(made.to_noop)
         before = newest_execution(made.spark)
-        with timed(watch):
-            made.to_noop()
+        timed(made, watch, made.to_noop)
         rows = rows_read(made.spark, before)
         if rows != job.count:
             raise RuntimeError(f"the timed query read {rows} rows instead of {job.count}")
@@ -141,10 +150,8 @@ def noop(source: Source, job: Job, watch: Watch) -> None:
 def parquet(source: Source, job: Job, watch: Watch) -> None:
     """Read all rows into Parquet files. What the timed query wrote is summed up."""
     with bench(source, job) as made:
-        for _ in range(made.warm_ups(PARQUET_WARM_UP)):
-            made.to_parquet()
-        with timed(watch):
-            target = made.to_parquet()
+        made.warm_up(made.to_parquet)
+        target = timed(made, watch, made.to_parquet)
         add_parquet(watch.sums, target)
 
 
@@ -155,12 +162,11 @@ def write(source: Source, job: Job, watch: Watch) -> None:
         warm_up = f"{job.topic}-warm-up"
         create_topic(job.bootstrap_servers, warm_up, job.partitions)
         try:
-            for _ in range(made.warm_ups(WARM_UP)):
-                made.save(rows, warm_up)
+            made.warm_up(lambda: made.save(rows, warm_up))
+            topics = iter([warm_up] * (made.timed_runs - 1) + [job.topic])
+            timed(made, watch, lambda: made.save(rows, next(topics)))
         finally:
             delete_topics(job.bootstrap_servers, [warm_up])
-        with timed(watch):
-            made.save(rows, job.topic)
         watch.acknowledged(job.count)
 
 
@@ -194,22 +200,23 @@ def _triggers(made: Bench, name: str) -> list[float]:
     return [each["durationMs"]["triggerExecution"] / 1000 for each in batches[WARM_UP_TRIGGERS:]]
 
 
-@contextmanager
-def timed(watch: Watch) -> Iterator[None]:
-    """Time what is done meanwhile, and what Spark's processes use for it."""
-    with used(watch):
-        watch.start()
-        yield
-        watch.stop()
+def timed(made: Bench, watch: Watch, query: Callable[[], Answer]) -> Answer:
+    """Run a query some times, and give what the last of them gave; the watch is told of the mean of them."""
+    runs = made.timed_runs
+    with used(watch, runs):
+        start = time.perf_counter()
+        answers = [query() for _ in range(runs)]
+        watch.measured(made.job.count, (time.perf_counter() - start) / runs)
+    return answers[-1]
 
 
 @contextmanager
-def used(watch: Watch) -> Iterator[None]:
-    """Tell the watch what Spark's processes use meanwhile: not what starting and compiling took."""
+def used(watch: Watch, runs: int = 1) -> Iterator[None]:
+    """Tell the watch what Spark's processes use meanwhile in each run: not what starting and compiling took."""
     before = spark_usage.cpu_seconds(os.getpid())
     yield
     after = spark_usage.cpu_seconds(os.getpid())
-    watch.used(sum(after.values()) - sum(before.values()), spark_usage.peak_mb(os.getpid()))
+    watch.used((sum(after.values()) - sum(before.values())) / runs, spark_usage.peak_mb(os.getpid()))
 
 
 def prepared_rows(made: Bench) -> Any:

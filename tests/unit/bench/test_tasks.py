@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 from bench import ROOT, tasks
+from bench.__main__ import main
 from bench.figures import FIGURES
 from bench.roster import CLIENTS
 from bench.topics import Topic
@@ -76,3 +78,14 @@ def test_small_batches_are_topics_of_their_own() -> None:
         ("bench-lz4-100-500000-by-5", "100 bytes, lz4, 5 a batch"),
     }
     assert not {topic for topic in topics(tasks.quick()) if topic.per_batch}
+
+
+@pytest.mark.parametrize(
+    "options", [["--task", "poll", "--task", "nothing"], ["--codec", "lz5"], ["--quick", "--task", "spark-noop"]]
+)
+def test_options_that_leave_nothing_are_refused_with_the_tasks_that_there_are(
+    options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", *options])
+    with pytest.raises(SystemExit, match=r"leave something to measure, got .*; the tasks are poll-arrow, poll, "):
+        main()
