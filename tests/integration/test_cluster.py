@@ -185,7 +185,7 @@ def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(java_tools,
 def test_each_mistake_about_the_listener_has_its_own_message(secured, listener, protocol, said):
     servers = secured.bootstrap(listener)
     with pytest.raises(NoBrokersAvailable, match=said):
-        KafkaAdminClient(bootstrap_servers=servers, bootstrap_timeout_ms=500, security_protocol=protocol)
+        KafkaAdminClient(bootstrap_servers=servers, bootstrap_timeout_ms=2_000, security_protocol=protocol)
 
 
 @pytest.mark.apache

@@ -5,18 +5,16 @@ from __future__ import annotations
 import enum
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
 from kafka.producer.failures import FailureReport
-from kafka.producer.future import BatchState, FutureRecordMetadata, run_callbacks
+from kafka.producer.future import BatchState, Callbacks, run_callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from kafka.record import BatchBuilder, Buffer
-
-Callback = FutureRecordMetadata | int | Callable[[Any], object]
 
 
 class Home(Protocol):
@@ -103,7 +101,7 @@ class ProducerBatch(BatchState):
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
-        self.callbacks: list[Callback] | None = []
+        self.callbacks: Callbacks | None = Callbacks()
         self.waiters: list[threading.Lock] = []
         """One for each thread that waits, locked until the batch is done or split. Much cheaper than an Event."""
         self.parts: list[tuple[int, ProducerBatch]] | None = None
@@ -194,7 +192,7 @@ class ProducerBatch(BatchState):
             waiters, self.waiters = self.waiters, []
         for waiter in waiters:
             waiter.release()
-        if callbacks:
+        if callbacks is not None:
             run_callbacks(self, callbacks)
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
@@ -212,12 +210,8 @@ class ProducerBatch(BatchState):
             self.data = None
             callbacks, self.callbacks = self.callbacks, None
             waiters, self.waiters = self.waiters, []
-            for at in range(0, len(callbacks or ()), 3):
-                assert callbacks is not None
-                future = callbacks[at]
-                assert isinstance(future, FutureRecordMetadata)
-                part, _ = future.place()
-                part.callbacks.extend(callbacks[at : at + 3])
+            if callbacks is not None:
+                callbacks.hand_over(self)
         for waiter in waiters:
             waiter.release()
 

@@ -5,13 +5,3 @@ cdef extern from "Python.h":
     # a function behind a macro that asks for a C type
     object PyObject_GC_NewVar "(PyObject *)_PyObject_GC_NewVar" (PyTypeObject* kind, Py_ssize_t items)
     void PyObject_GC_UnTrack(void* thing)
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define kafka_prefetch(thing) __builtin_prefetch(thing)
-    #else
-    #define kafka_prefetch(thing) ((void)(thing))
-    #endif
-    """
-    void prefetch "kafka_prefetch" (void* thing) nogil

@@ -6,6 +6,7 @@ Compiled by Cython, equal (but for the speed) when it runs plain.
 
 from __future__ import annotations
 
+import array
 import asyncio
 import logging
 from collections.abc import Callable, Generator
@@ -22,7 +23,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.cpython.list import PyList_GET_ITEM
+    from cython.cimports.cpython import array  # type: ignore[no-redef]
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
@@ -33,8 +34,72 @@ log = logging.getLogger(__name__)
 ON_SUCCESS = 1
 ON_FAILURE = 2
 ON_BOTH = 3
-_AHEAD = cython.declare(cython.Py_ssize_t, 3 * 8)
-"""How far ahead of a callback its future is asked for from memory, which it has left since it was made."""
+_ROW = cython.declare(cython.Py_ssize_t, 6)
+_WHENS = cython.declare(cython.longlong, 4)
+
+
+@cython.cclass
+class Callbacks:
+    """The callbacks of a batch's records, in the order in which they were added.
+
+    What they are to be told of a record is kept in rows of numbers, not in its future: most programs drop that at once,
+    and the next one is made from its memory, which is still in the caches.
+
+    Attributes:
+        functions: what is called, once for any number of records in a row.
+        rows: of each callback the record's index in the batch, the number of its function and when it is called (four
+            times the one and the other), and the timestamp, and the sizes of key, value and headers, of the record.
+    """
+
+    functions = cython.declare(list, visibility="public")
+    rows = cython.declare(array.array, visibility="public")
+
+    def __init__(self) -> None:
+        self.functions = []
+        self.rows = array.array("q")
+
+    @cython.cfunc
+    def add(
+        self,
+        function: object,
+        when: cython.longlong,
+        index: cython.longlong,
+        timestamp_ms: cython.longlong,
+        key_size: cython.longlong,
+        value_size: cython.longlong,
+        header_size: cython.longlong,
+    ) -> cython.void:
+        """Add one of a record that is `index`-th in the batch."""
+        functions: list[Any] = self.functions
+        number: cython.Py_ssize_t = len(functions) - 1
+        if number < 0 or not _is_same(function, functions[number]):
+            if cython.compiled and number < 0:
+                # The garbage collector would look at every function of every batch that is being filled, to no end: a
+                # batch gives up its callbacks when it is done, which ends all cycles.
+                PyObject_GC_UnTrack(cython.cast(cython.p_void, functions))  # type: ignore[name-defined]  # noqa: F821
+            functions.append(function)
+            number += 1
+        if cython.compiled:
+            at: cython.Py_ssize_t = len(self.rows)
+            array.resize_smart(self.rows, at + _ROW)  # type: ignore[attr-defined]
+            row: cython.pointer[cython.longlong] = self.rows.data.as_longlongs + at
+            row[0] = index
+            row[1] = number * _WHENS + when
+            row[2] = timestamp_ms
+            row[3] = key_size
+            row[4] = value_size
+            row[5] = header_size
+        else:
+            self.rows.extend((index, number * _WHENS + when, timestamp_ms, key_size, value_size, header_size))
+
+    def hand_over(self, batch: Any) -> None:
+        """Give them to the parts that a batch was split into."""
+        rows = self.rows
+        for at in range(0, len(rows), _ROW):
+            part, index = batch.locate(rows[at])
+            given: Callbacks = part.callbacks
+            number, when = divmod(rows[at + 1], _WHENS)
+            given.add(self.functions[number], when, index, rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5])
 
 
 @cython.cclass
@@ -43,14 +108,13 @@ class BatchState:
 
     Attributes:
         builder: takes the records, as long as the batch is open.
-        callbacks: of records, in the order in which they were added, as `run_callbacks` takes them; None once the batch
-            is done or split.
+        callbacks: of records; None once the batch is done or split.
         parts: the batches that it was split into, each with the index of its first record; else None.
     """
 
     __weakref__: object
     builder = cython.declare(object, visibility="public")
-    callbacks = cython.declare(list, visibility="public")
+    callbacks = cython.declare(Callbacks, visibility="public")
     parts = cython.declare(list, visibility="public")
 
 
@@ -184,12 +248,13 @@ class FutureRecordMetadata:
     @cython.cfunc
     def _add(self, when: cython.int, function: object) -> object:
         """Keep a callback until the batch is done, or call it now."""
-        callbacks: list[Any] | None = self._batch.callbacks
+        callbacks: Callbacks | None = self._batch.callbacks
         if cython.compiled and when == ON_SUCCESS and callbacks is not None:
             # Nothing here gives up the interpreter's lock, so that the batch cannot be completed in between.
-            _keep_callback(callbacks, self, when, function)
+            self._keep(callbacks, self._index, when, function)
             return None
         batch: Any = self._batch
+        index: cython.Py_ssize_t = self._index
         while True:
             lock: Any = batch.lock
             lock.acquire()
@@ -198,15 +263,22 @@ class FutureRecordMetadata:
                     batch.look()
                 callbacks = batch.callbacks
                 if callbacks is not None:
-                    _keep_callback(callbacks, self, when, function)
+                    self._keep(callbacks, index, when, function)
                     return None
             finally:
                 lock.release()
             if batch.done:
                 break
-            batch = self.place()[0]
-        run_callbacks(batch, [self, when, function])
+            batch, index = self.place()
+        callbacks = Callbacks()
+        self._keep(callbacks, index, when, function)
+        run_callbacks(batch, callbacks)
         return None
+
+    @cython.cfunc
+    def _keep(self, callbacks: Callbacks, index: cython.Py_ssize_t, when: cython.int, function: object) -> cython.void:
+        """Add a callback to those of a batch, in which the record is `index`-th."""
+        callbacks.add(function, when, index, self._timestamp_ms, self._key_size, self._value_size, self._header_size)
 
     @cython.cfunc
     def _metadata(self, batch: object, index: cython.Py_ssize_t) -> object:
@@ -227,28 +299,14 @@ class FutureRecordMetadata:
 
 
 @cython.cfunc
-def _keep_callback(
-    callbacks: list[Any], future: FutureRecordMetadata, when: cython.int, function: object
-) -> cython.void:
-    if not callbacks:
-        # The garbage collector would look at every future of every batch that is being filled, to no end: a batch gives
-        # up its callbacks when it is done, which ends all cycles.
-        if cython.compiled:  # the names of C functions, here and below, are of future.pxd
-            PyObject_GC_UnTrack(cython.cast(cython.p_void, callbacks))  # type: ignore[name-defined]  # noqa: F821
-    elif _is_same(function, callbacks[-1]):
-        function = callbacks[-1]
-    callbacks.append(future)
-    callbacks.append(when)
-    callbacks.append(function)
-
-
-@cython.cfunc
 def _is_same(function: Any, last: Any) -> cython.bint:
-    """Whether two methods are one method of one object, so that either can be kept in the other's place.
+    """Whether two functions are one, or one method of one object, so that either can be kept in the other's place.
 
     `list.append` and the like are an object more each time they are asked for, and one that the garbage collector looks
     at: with many records under way it would take longer than all else.
     """
+    if function is last:
+        return True
     if type(function) is BuiltinMethodType:
         return type(last) is BuiltinMethodType and function == last
     if type(function) is MethodType:
@@ -313,31 +371,21 @@ def _record_metadata(
     )
 
 
-def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
-    """Call the callbacks of records of a batch that is done, in their order; what they raise is logged.
-
-    Arguments:
-        callbacks: of each the future, when it is called, and the function, one after the other: a list of three is
-            cheaper than a tuple more, which the garbage collector would have to look at.
-    """
+def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
+    """Call the callbacks of records of a batch that is done, in their order; what they raise is logged."""
     error: Any = batch.error
     place: Any = batch.topic_partition
     topic, partition = place  # once: asking a named tuple for an item takes longer than making the metadata
     base_offset: cython.longlong = batch.base_offset
     log_append_time: cython.longlong = batch.log_append_time
-    future: FutureRecordMetadata
-    when: cython.int
+    functions: list[Any] = callbacks.functions
+    rows: array.array[int] = callbacks.rows
+    row: cython.pointer[cython.longlong]
     at: cython.Py_ssize_t
-    count: cython.Py_ssize_t = len(callbacks)
-    for at in range(0, count, 3):
-        if cython.compiled and at + _AHEAD < count:
-            prefetch(cython.cast(cython.p_void, PyList_GET_ITEM(callbacks, at + _AHEAD)))  # type: ignore[name-defined]  # noqa: F821
-        future = callbacks[at]
-        when = callbacks[at + 1]
-        function = callbacks[at + 2]
-        index: cython.Py_ssize_t = future._index
-        if future._batch is not batch:  # it is a part of the one that the record was put in
-            index = future.place()[1]
+    for at in range(0, len(rows), _ROW):
+        row = rows.data.as_longlongs + at if cython.compiled else rows[at : at + _ROW]  # type: ignore[attr-defined]
+        when: cython.longlong = row[1] % _WHENS
+        function = functions[row[1] // _WHENS]
         try:
             if error is None:
                 if when != ON_FAILURE:
@@ -348,15 +396,15 @@ def run_callbacks(batch: Any, callbacks: list[Any]) -> None:
                             place,
                             base_offset,
                             log_append_time,
-                            index,
-                            future._timestamp_ms,
-                            future._key_size,
-                            future._value_size,
-                            future._header_size,
+                            row[0],
+                            row[2],
+                            row[3],
+                            row[4],
+                            row[5],
                         )
                     )
             elif when != ON_SUCCESS:
-                function(batch.error_of(index))
+                function(batch.error_of(row[0]))
         except Exception:
             log.exception("a callback of a record for %s raised", batch.name)
 

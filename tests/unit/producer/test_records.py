@@ -14,9 +14,10 @@ import pytest
 
 from kafka import _variant
 from kafka.config import ProducerOptions
-from kafka.errors import IllegalArgumentError
+from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
 from kafka.producer import KafkaProducer
+from kafka.producer.batch import ProducerBatch
 from kafka.producer.buffer import BufferOptions, RecordBuffer
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 from kafka.producer.queues import TopicQueues
@@ -232,7 +233,7 @@ async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> 
     buffer = _buffer()
     futures = [_sent(buffer).add_callback(lambda metadata: taken.append(metadata.offset)) for _ in range(50)]
     batch, _ = futures[0].place()
-    assert not gc.is_tracked(batch.callbacks)
+    assert not gc.is_tracked(batch.callbacks.functions)
     gc.collect()
     batch.succeed(7, -1)
     assert taken == list(range(7, 57))
@@ -263,6 +264,35 @@ async def test_one_method_that_is_added_again_and_again_is_kept_once_and_called_
     assert first.offsets == [7, 8, 9]
     assert second.offsets == [7]
     assert outcomes == [futures[1].value] * 2
+
+
+async def test_callbacks_follow_their_records_into_the_parts_of_a_batch() -> None:
+    buffer = _buffer()
+    futures = [
+        buffer.append(PreparedRecord("t", 0, 1000 + n, b"k" * n, None if n == 2 else b"v", None, n, 100))
+        for n in range(4)
+    ]
+    seen: list[tuple[str, object]] = []
+    for name in ("a", "b"):
+        for future in futures:
+            future.add_callback(lambda told, name: seen.append((name, told)), name=name)
+    futures[3].add_both(lambda told: seen.append(("both", told))).add_errback(lambda told: seen.append(("error", told)))
+    batch, _ = futures[0].place()
+    parts = [ProducerBatch.encoded(buffer, batch.topic_partition, 0.0, b"", records, 0) for records in (1, 2, 1)]
+    batch.split_into(parts)
+    futures[1].add_callback(lambda told: seen.append(("late", told)))
+    parts[1].succeed(40, -1)
+    later = [
+        RecordMetadata("t", 0, TopicPartition("t", 0), 39 + n, 1000 + n, None, n, (-1, 1)[n < 2], n) for n in (1, 2)
+    ]
+    assert seen == [("a", later[0]), ("a", later[1]), ("b", later[0]), ("b", later[1]), ("late", later[0])]
+    seen.clear()
+    parts[0].succeed(7, 5)
+    assert seen == [(name, RecordMetadata("t", 0, TopicPartition("t", 0), 7, 5, None, 0, 1, 0)) for name in "ab"]
+    seen.clear()
+    lost = MessageSizeTooLargeError("too large")
+    parts[2].fail(lost)
+    assert seen == [("both", lost), ("error", lost)]
 
 
 async def _delivered() -> FutureRecordMetadata:
