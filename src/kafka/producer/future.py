@@ -23,7 +23,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.cpython import array  # type: ignore[no-redef]
+    from cython.cimports.cpython import array  # type: ignore[no-redef]  # the same module, with its C functions
     from cython.cimports.cpython.ref import Py_INCREF
     from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 ON_SUCCESS = 1
 ON_FAILURE = 2
 ON_BOTH = 3
-_ROW = cython.declare(cython.Py_ssize_t, 6)
-_WHENS = cython.declare(cython.longlong, 4)
+_ROW = cython.declare(cython.Py_ssize_t, 7)
+"""How many numbers a callback is kept in, see `Callbacks`."""
 
 
 @cython.cclass
@@ -47,8 +47,8 @@ class Callbacks:
 
     Attributes:
         functions: what is called, once for any number of records in a row.
-        rows: of each callback the record's index in the batch, the number of its function and when it is called (four
-            times the one and the other), and the timestamp, and the sizes of key, value and headers, of the record.
+        rows: of each callback the place of its function, when it is called, and of the record the index in the batch,
+            the timestamp, and the sizes of key, value and headers.
     """
 
     functions = cython.declare(list, visibility="public")
@@ -75,7 +75,8 @@ class Callbacks:
         if number < 0 or not _is_same(function, functions[number]):
             if cython.compiled and number < 0:
                 # The garbage collector would look at every function of every batch that is being filled, to no end: a
-                # batch gives up its callbacks when it is done, which ends all cycles.
+                # batch gives up its callbacks when it is done, which ends all cycles. (The C functions of future.pxd
+                # and of `array` are known to the compiler alone.)
                 PyObject_GC_UnTrack(cython.cast(cython.p_void, functions))  # type: ignore[name-defined]  # noqa: F821
             functions.append(function)
             number += 1
@@ -83,23 +84,24 @@ class Callbacks:
             at: cython.Py_ssize_t = len(self.rows)
             array.resize_smart(self.rows, at + _ROW)  # type: ignore[attr-defined]
             row: cython.pointer[cython.longlong] = self.rows.data.as_longlongs + at
-            row[0] = index
-            row[1] = number * _WHENS + when
-            row[2] = timestamp_ms
-            row[3] = key_size
-            row[4] = value_size
-            row[5] = header_size
+            row[0] = number
+            row[1] = when
+            row[2] = index
+            row[3] = timestamp_ms
+            row[4] = key_size
+            row[5] = value_size
+            row[6] = header_size
         else:
-            self.rows.extend((index, number * _WHENS + when, timestamp_ms, key_size, value_size, header_size))
+            self.rows.extend((number, when, index, timestamp_ms, key_size, value_size, header_size))
 
     def hand_over(self, batch: Any) -> None:
         """Give them to the parts that a batch was split into."""
-        rows = self.rows
-        for at in range(0, len(rows), _ROW):
-            part, index = batch.locate(rows[at])
+        for at in range(0, len(self.rows), _ROW):
+            row: Any = self.rows[at : at + _ROW]
+            number, when, index, timestamp_ms, key_size, value_size, header_size = row
+            part, index = batch.locate(index)
             given: Callbacks = part.callbacks
-            number, when = divmod(rows[at + 1], _WHENS)
-            given.add(self.functions[number], when, index, rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5])
+            given.add(self.functions[number], when, index, timestamp_ms, key_size, value_size, header_size)
 
 
 @cython.cclass
@@ -384,8 +386,8 @@ def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
     at: cython.Py_ssize_t
     for at in range(0, len(rows), _ROW):
         row = rows.data.as_longlongs + at if cython.compiled else rows[at : at + _ROW]  # type: ignore[attr-defined]
-        when: cython.longlong = row[1] % _WHENS
-        function = functions[row[1] // _WHENS]
+        function = functions[row[0]]
+        when: cython.longlong = row[1]
         try:
             if error is None:
                 if when != ON_FAILURE:
@@ -396,15 +398,15 @@ def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
                             place,
                             base_offset,
                             log_append_time,
-                            row[0],
                             row[2],
                             row[3],
                             row[4],
                             row[5],
+                            row[6],
                         )
                     )
             elif when != ON_SUCCESS:
-                function(batch.error_of(row[0]))
+                function(batch.error_of(row[2]))
         except Exception:
             log.exception("a callback of a record for %s raised", batch.name)
 

@@ -109,7 +109,7 @@ def _fill_from_frame(data: memoryview, target: memoryview) -> int:
 
 def _blocks(data: memoryview, flags: int) -> list[tuple[memoryview, bool]]:
     """Split what follows a frame's header into blocks, each with whether it is stored without compression."""
-    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
     total: cython.Py_ssize_t = len(view)
     at: cython.Py_ssize_t = 15 if flags & _CONTENT_SIZE else 7
     checksum: cython.Py_ssize_t = 4 if flags & _BLOCK_CHECKSUM else 0

@@ -39,6 +39,7 @@ class _Rows:
         self._columns = check_sink_schema(fields, self._options.topic)
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
+        begin_call()
         return Written(write_task(self._options, self._columns, batches))
 
 
@@ -54,14 +55,12 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any, overwrite: bool) -> None:
-        begin_call()
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._rows = _Rows(options, schema)
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
-        begin_call()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None]) -> None:
@@ -84,12 +83,10 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
-        begin_call()
         self._rows = _Rows(options, schema)
 
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
-        begin_call()
         return self._rows.write(iterator)
 
     def commit(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name

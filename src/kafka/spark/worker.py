@@ -8,7 +8,7 @@ _calls = itertools.count(1)
 
 
 def begin_call() -> None:
-    """Say that Spark begins a task, or a part of planning one, in this process.
+    """Say that Spark begins a task, or a part of planning one, in this process: once for each call of Spark's.
 
     Spark keeps the processes in which it calls sources and sinks, and collects garbage in them after every call. That
     goes through all that is imported, some 100,000 objects and 40 ms or more, in which the process takes no other call

@@ -25,6 +25,27 @@ print(gc.get_freeze_count() <= frozen)
 """
 
 
+PLANNING_A_WRITE = """
+import gc, types
+from pyspark_kafka_columnar import DefaultSource
+
+schema = types.SimpleNamespace(
+    fields=[types.SimpleNamespace(name="value", dataType=types.SimpleNamespace(simpleString=lambda: "binary"))]
+)
+for make in ("writer", "streamWriter"):
+    source = DefaultSource({"kafka.bootstrap.servers": "localhost:9092", "topic": "t"})
+    getattr(source, make)(schema, False)
+    print(gc.get_freeze_count() > 1000)
+"""
+
+
+def test_planning_a_write_is_one_call_so_that_garbage_has_been_collected_before_anything_is_left_out():
+    environment = os.environ | {"SPARK_REUSE_WORKER": "1"}
+    command = [sys.executable, "-c", PLANNING_A_WRITE]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.split("\n") == ["False", "True", ""]
+
+
 @pytest.mark.parametrize(
     ("spark", "printed"),
     [({"SPARK_REUSE_WORKER": "1"}, ["0", "False True", "True", ""]), ({}, ["0", "True False", "True", ""])],
