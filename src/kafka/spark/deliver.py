@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from kafka import KafkaProducer
     from kafka.producer.arrow import FutureArrowResult
 
-BATCHES_WAITING = 4
-"""Spark hands over 10,000 rows at a time; what the producer itself holds back is bounded by its buffer_memory."""
+TOGETHER_BYTES = 4 << 20
+"""Spark hands over 10,000 rows at a time. So many bytes of them are encoded together: spread over a topic's partitions,
+fewer rows make small batches, of which the broker needs more of the processor's time."""
+TABLES_WAITING = 2
+"""What the producer itself holds back is bounded by its buffer_memory."""
 
 
 class DeliveryError(KafkaError):
@@ -61,7 +64,9 @@ class Delivery:
     def __init__(self, producer: "KafkaProducer", topic: str | None) -> None:
         self._producer = producer
         self._topic = topic
-        self._waiting: Channel[pyarrow.RecordBatch] = Channel(BATCHES_WAITING)
+        self._held: list[pyarrow.RecordBatch] = []
+        self._held_bytes = 0
+        self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
         self._sent: list[tuple[str, FutureArrowResult]] = []
         self._rows = 0
         self._error: BaseException | None = None
@@ -72,14 +77,27 @@ class Delivery:
         self._worker.start()
 
     def take(self, batch: "pyarrow.RecordBatch") -> None:
-        """Send a batch; waits while too many are not encoded yet, and raises what went wrong with earlier ones."""
-        if not self._waiting.put(batch):
+        """Send a batch; waits while too much is not encoded yet, and raises what went wrong with earlier ones."""
+        self._held.append(batch)
+        self._held_bytes += batch.nbytes
+        if self._held_bytes >= TOGETHER_BYTES:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Give what is held to the thread that sends."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(self._held)
+        self._held, self._held_bytes = [], 0
+        if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
             raise self._error
 
     def finish(self) -> int:
         """Wait until Kafka has all rows; gives their number."""
+        if self._held:
+            self._hand_over()
         self._waiting.end()
         self._worker.join()
         if self._error is not None:
@@ -94,8 +112,8 @@ class Delivery:
 
     def _work(self) -> None:
         try:
-            for batch in self._waiting:
-                for topic, rows in split_by_topic(batch, self._topic):
+            for table in self._waiting:
+                for topic, rows in split_by_topic(table, self._topic):
                     self._send(topic, rows)
             self._flush()
         except BaseException as error:
@@ -111,7 +129,7 @@ class Delivery:
             raise DeliveryError(f"rows could not be written: {error}") from error
         self._confirm(len(self._sent))
 
-    def _send(self, topic: str, rows: "pyarrow.RecordBatch") -> None:
+    def _send(self, topic: str, rows: "pyarrow.Table") -> None:
         try:
             self._sent.append((topic, self._producer.send_arrow(topic, rows)))
         except Exception as error:
@@ -136,22 +154,22 @@ def _undelivered(topic: str, error: Exception) -> DeliveryError:
     return DeliveryError(f"rows could not be written to topic {topic!r}: {error}")
 
 
-def split_by_topic(batch: "pyarrow.RecordBatch", topic: str | None) -> Iterator[tuple[str, "pyarrow.RecordBatch"]]:
+def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
     """The rows for each topic, in their order, without the column that names it.
 
     Raises `DeliveryError` for a row without a topic.
     """
     if topic is not None:
-        yield topic, batch
+        yield topic, table
         return
     import pyarrow.compute as pc
 
-    names = batch.column("topic")
+    names = table.column("topic")
     if names.null_count:
         raise DeliveryError(
             f"{names.null_count} rows have no topic: their column 'topic' is null, and the option 'topic' is not set"
         )
-    rows = batch.drop_columns(["topic"])
+    rows = table.drop_columns(["topic"])
     different = pc.unique(names)
     for name in different:
         yield str(name.as_py()), rows if len(different) == 1 else rows.filter(pc.equal(names, name))

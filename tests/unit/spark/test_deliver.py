@@ -1,10 +1,12 @@
 """Writing a task's rows, against a producer that only remembers."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 import pytest
 
 from kafka.errors import KafkaError, NotEnoughReplicasError
-from kafka.spark.deliver import Delivery, DeliveryError, split_by_topic
+from kafka.spark.deliver import TOGETHER_BYTES, Delivery, DeliveryError, split_by_topic
 
 
 class Future:
@@ -24,7 +26,7 @@ class RememberingProducer:
         self.sent: list[tuple[str, list[dict[str, object]]]] = []
         self.flushed = 0
 
-    def send_arrow(self, topic: str, rows: pa.RecordBatch) -> Future:
+    def send_arrow(self, topic: str, rows: pa.Table) -> Future:
         if self.refuse is not None:
             raise self.refuse
         self.sent.append((topic, rows.to_pylist()))
@@ -42,6 +44,10 @@ def rows(*values: str, topics: list[str | None] | None = None) -> pa.RecordBatch
 
 
 def deliver(producer: RememberingProducer, topic: str | None, *batches: pa.RecordBatch) -> int:
+    return deliver_each(producer, topic, batches)
+
+
+def deliver_each(producer: RememberingProducer, topic: str | None, batches: Iterable[pa.RecordBatch]) -> int:
     delivery = Delivery(producer, topic)  # type: ignore[arg-type]
     delivery.start()
     try:
@@ -56,8 +62,16 @@ def deliver(producer: RememberingProducer, topic: str | None, *batches: pa.Recor
 def test_all_rows_are_sent_in_order_and_flushed():
     producer = RememberingProducer()
     assert deliver(producer, "t", *(rows(str(n)) for n in range(50))) == 50
-    assert producer.sent == [("t", [{"value": str(n)}]) for n in range(50)]
-    assert producer.flushed == 50
+    assert producer.sent == [("t", [{"value": str(n)} for n in range(50)])]
+    assert producer.flushed == 1
+
+
+def test_what_is_sent_together_is_bounded():
+    producer = RememberingProducer()
+    values = [str(n) + "." * (TOGETHER_BYTES // 4) for n in range(10)]
+    assert deliver(producer, "t", *(rows(value) for value in values)) == 10
+    assert [len(sent) for _, sent in producer.sent] == [4, 4, 2]
+    assert [row["value"] for _, sent in producer.sent for row in sent] == values
 
 
 def test_rows_go_to_the_topics_of_their_column():
@@ -65,14 +79,13 @@ def test_rows_go_to_the_topics_of_their_column():
     assert deliver(producer, None, rows("a", "b", "c", topics=["x", "y", "x"]), rows("d", topics=["y"])) == 4
     assert producer.sent == [
         ("x", [{"value": "a"}, {"value": "c"}]),
-        ("y", [{"value": "b"}]),
-        ("y", [{"value": "d"}]),
+        ("y", [{"value": "b"}, {"value": "d"}]),
     ]
 
 
 def test_a_row_without_a_topic_is_refused():
     with pytest.raises(DeliveryError, match="1 rows have no topic"):
-        list(split_by_topic(rows("a", "b", topics=["x", None]), None))
+        list(split_by_topic(pa.Table.from_batches([rows("a", "b", topics=["x", None])]), None))
 
 
 def test_an_error_of_the_broker_names_topic_and_cause():
@@ -85,3 +98,11 @@ def test_an_error_of_the_producer_stops_the_task():
     producer = RememberingProducer(refuse=ValueError("no such column"))
     with pytest.raises(DeliveryError, match="'t': no such column"):
         deliver(producer, "t", *(rows(str(n)) for n in range(100)))
+
+
+def test_an_error_of_the_producer_stops_a_task_that_has_more_rows():
+    producer = RememberingProducer(refuse=ValueError("no such column"))
+    more = iter([rows("." * TOGETHER_BYTES)] * 1000)
+    with pytest.raises(DeliveryError, match="'t': no such column"):
+        deliver_each(producer, "t", more)
+    assert next(more, None) is not None
