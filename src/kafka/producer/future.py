@@ -385,6 +385,7 @@ def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
     row: cython.pointer[cython.longlong]
     at: cython.Py_ssize_t
     for at in range(0, len(rows), _ROW):
+        # The array's own memory, of which the compiler alone knows.
         row = rows.data.as_longlongs + at if cython.compiled else rows[at : at + _ROW]  # type: ignore[attr-defined]
         function = functions[row[0]]
         when: cython.longlong = row[1]

@@ -140,9 +140,9 @@ class ByteColumn:
     def fetch(self, row: cython.Py_ssize_t) -> cython.void:
         """Have the processor fetch the first bytes of a row into its caches (compiled only)."""
         start: cython.Py_ssize_t = self._ends[row]
-        first: cython.pointer(cython.const[cython.uchar]) = cython.address(self._data[start])  # type: ignore[valid-type]
-        prefetch(first)  # type: ignore[name-defined]  # noqa: F821  # declared in encode.pxd
-        prefetch(first + _CACHE_LINE)  # type: ignore[name-defined]  # noqa: F821
+        # It is declared in encode.pxd, for the compiler alone.
+        prefetch(cython.address(self._data[start]))  # type: ignore[name-defined]  # noqa: F821
+        prefetch(cython.address(self._data[start + _CACHE_LINE]))  # type: ignore[name-defined]  # noqa: F821
 
     @cython.cfunc
     @cython.inline

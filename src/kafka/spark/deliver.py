@@ -1,12 +1,14 @@
 """Writing a task's rows: from Spark's pipe to a producer of this process, encoded and sent beside the pipe."""
 
+import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaError
 from kafka.spark.cache import PRODUCERS
 from kafka.spark.channel import Channel
+from kafka.spark.gather import gathered
 from kafka.spark.options import WriteOptions
 
 if TYPE_CHECKING:
@@ -39,22 +41,36 @@ def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator[
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
         return 0
+    rows = (batch.select(columns) for batch in itertools.chain([first], batches) if batch.num_rows)
     with PRODUCERS.borrow(options.configs) as producer:
-        delivery = Delivery(producer, options.topic)
-        delivery.start()
-        try:
-            delivery.take(first.select(columns))
-            for batch in batches:
-                if batch.num_rows:
-                    delivery.take(batch.select(columns))
-        except BaseException:
-            delivery.give_up()
-            raise
-        return delivery.finish()
+        return deliver(producer, options.topic, rows)
+
+
+def deliver(producer: "KafkaProducer", topic: str | None, batches: Iterable["pyarrow.RecordBatch"]) -> int:
+    """Send all rows and wait until Kafka has them, as `write_task` does; gives their number.
+
+    Arguments:
+        producer: of this process.
+        topic: where to; None: each row's column `topic` says it.
+        batches: the rows.
+
+    Raises `DeliveryError`.
+    """
+    import pyarrow as pa
+
+    delivery = Delivery(producer, topic)
+    delivery.start()
+    try:
+        for together in gathered(batches, TOGETHER_BYTES):
+            delivery.take(pa.Table.from_batches(together))
+    except BaseException:
+        delivery.give_up()
+        raise
+    return delivery.finish()
 
 
 class Delivery:
-    """Sends batches in a thread of its own, so that Spark's pipe keeps flowing while rows are encoded.
+    """Sends tables in a thread of its own, so that Spark's pipe keeps flowing while rows are encoded.
 
     Arguments:
         producer: of this process.
@@ -64,8 +80,6 @@ class Delivery:
     def __init__(self, producer: "KafkaProducer", topic: str | None) -> None:
         self._producer = producer
         self._topic = topic
-        self._held: list[pyarrow.RecordBatch] = []
-        self._held_bytes = 0
         self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
         self._sent: list[tuple[str, FutureArrowResult]] = []
         self._rows = 0
@@ -76,19 +90,8 @@ class Delivery:
         """Begin to send what is taken."""
         self._worker.start()
 
-    def take(self, batch: "pyarrow.RecordBatch") -> None:
-        """Send a batch; waits while too much is not encoded yet, and raises what went wrong with earlier ones."""
-        self._held.append(batch)
-        self._held_bytes += batch.nbytes
-        if self._held_bytes >= TOGETHER_BYTES:
-            self._hand_over()
-
-    def _hand_over(self) -> None:
-        """Give what is held to the thread that sends."""
-        import pyarrow as pa
-
-        table = pa.Table.from_batches(self._held)
-        self._held, self._held_bytes = [], 0
+    def take(self, table: "pyarrow.Table") -> None:
+        """Send a table; waits while too many are not encoded yet, and raises what went wrong with earlier ones."""
         if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
@@ -96,8 +99,6 @@ class Delivery:
 
     def finish(self) -> int:
         """Wait until Kafka has all rows; gives their number."""
-        if self._held:
-            self._hand_over()
         self._waiting.end()
         self._worker.join()
         if self._error is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import ahead
+from kafka.spark.gather import gathered
 from kafka.spark.loss import report_loss
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, describe
@@ -169,14 +170,6 @@ def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["py
     """Columns as Arrow batches of at least `SMALLEST_BATCH` bytes, the last one aside."""
     from kafka.record import concat_arrow
 
-    gathered: list[pyarrow.RecordBatch] = []
-    size = 0
-    for columns in found:
-        batch = columns.to_arrow(names, schema="spark")
-        gathered.append(batch)
-        size += batch.nbytes
-        if size >= SMALLEST_BATCH:
-            yield concat_arrow(gathered) if len(gathered) > 1 else batch
-            gathered, size = [], 0
-    if gathered:
-        yield concat_arrow(gathered)
+    arrow = (columns.to_arrow(names, schema="spark") for columns in found)
+    for together in gathered(arrow, SMALLEST_BATCH):
+        yield concat_arrow(together) if len(together) > 1 else together[0]

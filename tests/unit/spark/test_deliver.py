@@ -1,12 +1,11 @@
 """Writing a task's rows, against a producer that only remembers."""
 
-from collections.abc import Iterable
-
 import pyarrow as pa
 import pytest
 
 from kafka.errors import KafkaError, NotEnoughReplicasError
-from kafka.spark.deliver import TOGETHER_BYTES, Delivery, DeliveryError, split_by_topic
+from kafka.spark.deliver import TOGETHER_BYTES, DeliveryError, split_by_topic
+from kafka.spark.deliver import deliver as deliver_all
 
 
 class Future:
@@ -44,19 +43,7 @@ def rows(*values: str, topics: list[str | None] | None = None) -> pa.RecordBatch
 
 
 def deliver(producer: RememberingProducer, topic: str | None, *batches: pa.RecordBatch) -> int:
-    return deliver_each(producer, topic, batches)
-
-
-def deliver_each(producer: RememberingProducer, topic: str | None, batches: Iterable[pa.RecordBatch]) -> int:
-    delivery = Delivery(producer, topic)  # type: ignore[arg-type]
-    delivery.start()
-    try:
-        for batch in batches:
-            delivery.take(batch)
-    except BaseException:
-        delivery.give_up()
-        raise
-    return delivery.finish()
+    return deliver_all(producer, topic, batches)  # type: ignore[arg-type]  # it has what is needed of a producer
 
 
 def test_all_rows_are_sent_in_order_and_flushed():
@@ -104,5 +91,5 @@ def test_an_error_of_the_producer_stops_a_task_that_has_more_rows():
     producer = RememberingProducer(refuse=ValueError("no such column"))
     more = iter([rows("." * TOGETHER_BYTES)] * 1000)
     with pytest.raises(DeliveryError, match="'t': no such column"):
-        deliver_each(producer, "t", more)
+        deliver_all(producer, "t", more)  # type: ignore[arg-type]  # as above
     assert next(more, None) is not None
