@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SMALLEST_BATCH = 1 << 20
-"""Arrow batches are gathered up to so many bytes: each costs Spark's JVM a fixed amount of work."""
+"""Smaller Arrow batches are gathered up to so many bytes: each costs Spark's JVM a fixed amount of work."""
 LARGEST_BATCH = 8 << 20
 """More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
 BATCHES_AHEAD = 2
@@ -37,7 +37,7 @@ _CHECK_AFTER_S = 1.0
 def read_task(
     options: ReadOptions, columns: Sequence[str], ranges: Sequence[OffsetRange]
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """The records of the ranges, exactly, as Arrow batches of 1 to 8 MiB in the types that Spark asks for.
+    """The records of the ranges, exactly, as Arrow batches of up to 8 MiB in the types that Spark asks for.
 
     Arguments:
         options: of the read.
@@ -167,7 +167,7 @@ def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:
 
 
 def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["pyarrow.RecordBatch"]:
-    """Columns as Arrow batches of at least `SMALLEST_BATCH` bytes, the last one aside."""
+    """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes."""
     from kafka.record import concat_arrow
 
     arrow = (columns.to_arrow(names, schema="spark") for columns in found)
