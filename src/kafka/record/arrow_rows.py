@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
 from kafka.record.encode import BatchBuilder, ByteColumn, RowColumns
-from kafka.record.grouping import fill_round_robin, group_rows
+from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
 from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression
 
@@ -95,7 +95,7 @@ class ArrowRows:
 
     def all_rows(self) -> memoryview:
         """All row numbers, int32."""
-        return _row_numbers(self._count)
+        return row_numbers(self._count)
 
     def topics(self) -> dict[str, memoryview]:
         """The row numbers (int32) of each topic, by the topic column.
@@ -309,12 +309,6 @@ def _int32(rows: memoryview | Sequence[int]) -> memoryview:
     if isinstance(rows, memoryview) and rows.format == "i":
         return rows
     return _view(pa.array(rows, pa.int32()), "i")
-
-
-def _row_numbers(count: int) -> memoryview:
-    """The numbers from 0 on, int32."""
-    ones = pa.repeat(pa.scalar(1, pa.int32()), count)
-    return _view(pc.cumulative_sum(ones, start=pa.scalar(-1, pa.int32())).cast(pa.int32()), "i")
 
 
 def _parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None, int]:

@@ -14,6 +14,17 @@ except ImportError:  # the plain variant needs no Cython
 from kafka.record.memory import allocate
 
 
+def row_numbers(count: cython.int) -> memoryview:
+    """Return the row numbers from 0 to `count` - 1, as int32."""
+    numbers: memoryview = allocate(count * 4).cast("i")
+    out: cython.int[::1] = numbers
+    at: cython.int
+    with cython.nogil:
+        for at in range(count):
+            out[at] = at
+    return numbers
+
+
 def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> list[memoryview]:
     """Return for each group the rows assigned to it, in their order, as int32.
 
