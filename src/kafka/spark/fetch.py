@@ -172,4 +172,4 @@ def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["py
 
     arrow = (columns.to_arrow(names, schema="spark") for columns in found)
     for together in gathered(arrow, SMALLEST_BATCH):
-        yield concat_arrow(together) if len(together) > 1 else together[0]
+        yield concat_arrow(together)
