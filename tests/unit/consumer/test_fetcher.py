@@ -17,7 +17,7 @@ from kafka.errors import (
     UnknownLeaderEpochError,
 )
 from unit.consumer.fake_leader import Bench, metadata, partitions_of
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 
 def play(scenario: Callable[[Bench], Awaitable[None]], leaders: dict[int, int], **options: Any) -> None:

@@ -29,7 +29,7 @@ from kafka.wire.api.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from unit.consumer.fake_leader import metadata
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 BACKOFF = Backoff(100, 1_000)

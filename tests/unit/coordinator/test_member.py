@@ -27,7 +27,7 @@ from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
 from unit.coordinator.scripted_coordinator import Consumer, ScriptedCoordinator, cluster, joined, synced
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 Scenario = Callable[[ScriptedCoordinator], Awaitable[None]]
 

@@ -21,7 +21,7 @@ from kafka.errors import (
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api import offset_commit, offset_fetch
 from unit.coordinator.scripted_coordinator import ScriptedCoordinator, cluster
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 TP = TopicPartition("t", 3)
 MEMBER = Generation(5, "me", "range")

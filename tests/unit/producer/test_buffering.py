@@ -20,7 +20,7 @@ from kafka.errors import (
 from kafka.producer.core import ProducerCore
 from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import FakeProducer, producing
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 
 def test_memory_is_bounded_and_senders_wait_their_turn() -> None:

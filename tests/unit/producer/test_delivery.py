@@ -23,7 +23,7 @@ from kafka.errors import (
 )
 from unit.producer.fake_cluster import FakeCluster, Fault, code_of
 from unit.producer.fake_producer import producing
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 
 def test_a_record_is_delivered_and_its_future_says_where() -> None:

@@ -10,7 +10,7 @@ import pytest
 from kafka.producer import packing
 from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import producing
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 Work = Callable[[], None]
 

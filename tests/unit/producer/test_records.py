@@ -25,7 +25,7 @@ from kafka.producer.records import PreparedRecord
 from kafka.structs import TopicPartition
 from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import FakeProducer, producing
-from unit.producer.virtual_loop import simulate
+from unit.virtual_loop import simulate
 
 
 def sending(**configs: Any) -> Any:
