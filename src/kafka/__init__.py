@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
-    from kafka.consumer.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
+    from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
     from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
     from kafka.serializer import Deserializer as Deserializer
@@ -50,7 +50,7 @@ __all__ = [
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer",
     "AsyncKafkaProducer": "kafka.producer",
-    "ConsumerRebalanceListener": "kafka.consumer.subscription_state",
+    "ConsumerRebalanceListener": "kafka.consumer.subscription.subscription_state",
     "Deserializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
     "KafkaConsumer": "kafka.consumer",

@@ -12,9 +12,9 @@ import pytest
 
 from integration.consumer_support import produce
 from kafka import KafkaConsumer, TopicPartition
-from kafka.consumer.aio import AsyncKafkaConsumer
-from kafka.consumer.record_errors import RecordDeserializationError
-from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
+from kafka.consumer.async_consumer import AsyncKafkaConsumer
+from kafka.consumer.records.record_errors import RecordDeserializationError
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
 from kafka.errors import IllegalStateError, NoBrokersAvailable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 
 from integration.consumer_support import PATIENCE_S, poll_until, produce, read
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
-from kafka.consumer.record_errors import RecordDeserializationError
+from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,

@@ -4,7 +4,7 @@ Layer 6: may import `kafka.coordinator` and what lies below it. A core on the lo
 buffered bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Three journeys", has the way of a record.
 """
 
-from kafka.consumer.aio import AsyncKafkaConsumer
-from kafka.consumer.group import KafkaConsumer
+from kafka.consumer.async_consumer import AsyncKafkaConsumer
+from kafka.consumer.kafka_consumer import KafkaConsumer
 
 __all__ = ["AsyncKafkaConsumer", "KafkaConsumer"]

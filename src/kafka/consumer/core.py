@@ -15,16 +15,17 @@ from kafka.cluster import Backoff, ClusterClient, ClusterMetadata
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
 from kafka.consumer.cluster_view import ClusterView
-from kafka.consumer.commits import Commits, Offsets
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetcher import Fetcher
-from kafka.consumer.list_offsets import OffsetLookup
-from kafka.consumer.partition_state import RESET_STRATEGIES, PartitionState
-from kafka.consumer.positions import PositionResolver
-from kafka.consumer.rebalance import Rebalance
-from kafka.consumer.solo import SoloAssignment
-from kafka.consumer.subscription_state import SubscriptionState
-from kafka.consumer.topic_watch import TopicWatch
+from kafka.consumer.commit.commits import Commits, Offsets
+from kafka.consumer.fetch.fetcher import Fetcher
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.position.positions import PositionResolver
+from kafka.consumer.position.timestamps import RESET_STRATEGIES
+from kafka.consumer.subscription.rebalance import Rebalance
+from kafka.consumer.subscription.solo import SoloAssignment
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.member import GroupMember
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
@@ -80,7 +81,9 @@ class ConsumerCore:
         self._unplaced = False
         self._woken = False
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
-        self.metrics = consumer_metrics.register(self)
+        self.metrics = consumer_metrics.register(
+            config, self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance
+        )
 
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._caller.submit

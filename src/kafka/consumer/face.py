@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.partition_state import EARLIEST, LATEST, PartitionState
-from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalArgumentError, IllegalStateError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 

@@ -10,10 +10,10 @@ from typing import Any
 from kafka.cluster import Backoff, ClusterMetadata
 from kafka.cluster.metadata import TopicMetadata
 from kafka.config import parse_consumer
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetcher import Fetcher
-from kafka.consumer.partition_state import PartitionState
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.fetch.fetcher import Fetcher
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, LeaderIdAndEpoch, PartitionData

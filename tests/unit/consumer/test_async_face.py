@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka import TopicPartition
-from kafka.consumer.aio import AsyncKafkaConsumer
+from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.errors import IllegalStateError
 
 TP = TopicPartition("t", 0)

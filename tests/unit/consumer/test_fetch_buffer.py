@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetched import Fetched, Slice
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched, Slice
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import numbered

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from kafka.consumer.fetch_buffer import NO_LIMIT
-from kafka.consumer.fetched import Fetched, SharedFrame
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover.fetch_buffer import NO_LIMIT
+from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, Compression, whole_batches
 from kafka.structs import TopicPartition

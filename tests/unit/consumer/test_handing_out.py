@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.commit_future import CommitFuture
-from kafka.consumer.committed import CommittedOffset
-from kafka.consumer.consumer_records import ConsumerRecords
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetched import Fetched, Slice
-from kafka.consumer.iteration import RecordIterator
-from kafka.consumer.materialize import Materializer
-from kafka.consumer.partition_state import PartitionState
-from kafka.consumer.record_errors import RecordDeserializationError
+from kafka.consumer.commit.commit_future import CommitFuture
+from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched, Slice
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.iteration import RecordIterator
+from kafka.consumer.records.materialize import Materializer
+from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.coordinator.poll_clock import PollClock
 from kafka.errors import KafkaTimeoutError
 from kafka.record import ConsumerRecord

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from kafka.cluster import Backoff, ClusterMetadata
-from kafka.consumer.list_offsets import OffsetLookup
-from kafka.consumer.partition_state import EARLIEST, LATEST, PartitionState
-from kafka.consumer.positions import PositionResolver
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.position.positions import PositionResolver
+from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.consumer.subscription_state import SubscriptionState, SubscriptionType
+from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.errors import IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 

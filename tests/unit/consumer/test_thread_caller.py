@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka.consumer.sync_driver import ThreadCaller
+from kafka.consumer.drive.sync_driver import ThreadCaller
 from kafka.errors import IllegalStateError
 from kafka.net import LoopThread
 

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from kafka.cluster import Backoff
-from kafka.consumer.list_offsets import OffsetLookup
-from kafka.consumer.partition_state import PartitionState
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import KafkaError, NoOffsetForPartitionError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.consumer.fetched import DecodedFetch, Fetched
-
-EARLIEST = -2
-"""ListOffsets' timestamp for the start of the log. Java: ``EARLIEST_TIMESTAMP``."""
-LATEST = -1
-"""ListOffsets' timestamp for the end of the log. Java: ``LATEST_TIMESTAMP``."""
-MAX_TIMESTAMP = -3
-"""ListOffsets' timestamp for the record with the highest timestamp (KIP-734)."""
-
-RESET_STRATEGIES: dict[str, int | None] = {"earliest": EARLIEST, "latest": LATEST, "none": None}
-"""Values of ``auto_offset_reset``."""
+    from kafka.consumer.handover.fetched import DecodedFetch, Fetched
 
 
 class PartitionState:

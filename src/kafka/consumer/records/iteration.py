@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.fetched import Slice
-from kafka.consumer.materialize import Materializer
+from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.records.materialize import Materializer
 from kafka.record import ConsumerRecord
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka.config import GroupOptions
-from kafka.consumer.commit_future import CommitFuture
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.commit.commit_future import CommitFuture
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.member import GroupMember
 from kafka.coordinator.offsets import GroupOffsets

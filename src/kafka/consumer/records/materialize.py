@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kafka.consumer.fetched import Slice
-from kafka.consumer.record_errors import RecordDeserializationError
+from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from kafka.cluster import Backoff
 from kafka.config import FetchOptions
-from kafka.consumer.fetch_session import FetchBody, FetchSession
-from kafka.consumer.long_poll import LongPolls
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession
+from kafka.consumer.fetch.long_poll import LongPolls
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import (
     FetchSessionIdNotFoundError,
     FetchSessionTopicIdError,
@@ -57,13 +57,13 @@ class FetchClient(Protocol):
         """The connection to a broker, if there is one."""
 
 
-class NodeAnswers(Protocol):
+class FetchAnswers(Protocol):
     """Who takes what a broker answers."""
 
-    def take_answer(self, node: "NodeFetcher", response: FetchResponse) -> None:
+    def take_answer(self, node: "BrokerFetcher", response: FetchResponse) -> None:
         """The broker has answered."""
 
-    def node_failed(self, node: "NodeFetcher", error: KafkaError) -> None:
+    def fetch_failed(self, node: "BrokerFetcher", error: KafkaError) -> None:
         """The broker could not be asked."""
 
 
@@ -77,7 +77,7 @@ class _FetchReply:
 
     __slots__ = ("_fetcher", "_sent")
 
-    def __init__(self, fetcher: "NodeFetcher", sent: "asyncio.Future[int]") -> None:
+    def __init__(self, fetcher: "BrokerFetcher", sent: "asyncio.Future[int]") -> None:
         self._fetcher = fetcher
         self._sent = sent
 
@@ -100,7 +100,7 @@ class _FetchReply:
             self._sent.set_exception(error)
 
 
-class NodeFetcher:
+class BrokerFetcher:
     """See the module.
 
     Arguments:
@@ -112,7 +112,7 @@ class NodeFetcher:
     """
 
     def __init__(
-        self, node_id: int, options: FetchOptions, client: FetchClient, answers: NodeAnswers, backoff: Backoff
+        self, node_id: int, options: FetchOptions, client: FetchClient, answers: FetchAnswers, backoff: Backoff
     ) -> None:
         self.node_id = node_id
         self.session = FetchSession(options.enable_incremental_fetch_sessions, options.max_partition_fetch_bytes)
@@ -190,7 +190,7 @@ class NodeFetcher:
                 failures = 0
                 continue
             except KafkaError as error:
-                self._answers.node_failed(self, error)
+                self._answers.fetch_failed(self, error)
             except Exception:  # nobody else would fetch from this broker any more, and the caller wait for ever
                 log.exception("fetching from broker %d failed unexpectedly, trying again", self.node_id)
             failures += 1

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, ClusterMetadata
-from kafka.consumer.partition_state import MAX_TIMESTAMP
+from kafka.consumer.position.timestamps import MAX_TIMESTAMP
 from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kafka.cluster import ClusterMetadata
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError
 
 log = logging.getLogger(__name__)

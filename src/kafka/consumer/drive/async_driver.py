@@ -1,4 +1,4 @@
-"""Drives a core from the caller's own event loop: the same steps as `kafka.consumer.sync_driver`, awaited."""
+"""Drives a core from the caller's own event loop: the same steps as `kafka.consumer.drive.sync_driver`, awaited."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from typing import Any
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.rebalance import Step, StepKind
-from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
+from kafka.consumer.subscription.rebalance import Step, StepKind
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 
 
 class LoopCaller:

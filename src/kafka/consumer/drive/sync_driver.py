@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.rebalance import Step, StepKind
-from kafka.consumer.subscription_state import ConsumerRebalanceListener
+from kafka.consumer.subscription.rebalance import Step, StepKind
+from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.net import LoopThread
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.member import GroupMember
 from kafka.coordinator.state import MemberState
 from kafka.structs import TopicPartition

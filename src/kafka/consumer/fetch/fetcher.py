@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 from kafka.cluster import Backoff, ClusterMetadata
 from kafka.config import FetchOptions
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetch_session import Wanted
-from kafka.consumer.fetched import Fetched, SharedFrame
-from kafka.consumer.node_fetcher import FetchClient, NodeFetcher
-from kafka.consumer.partition_state import PartitionState
-from kafka.consumer.record_errors import RecordTooLargeError
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.fetch.broker_fetcher import BrokerFetcher, FetchClient
+from kafka.consumer.fetch.fetch_session import Wanted
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.record_errors import RecordTooLargeError
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
     CorruptRecordError,
     KafkaError,
@@ -73,7 +73,7 @@ class Fetcher:
         self._backoff = backoff
         self._on_data = on_data
         self._metadata_stale = metadata_stale
-        self._nodes: dict[int, NodeFetcher] = {}
+        self._nodes: dict[int, BrokerFetcher] = {}
         self._closed = False
         self.bytes_fetched = 0
         self.responses = 0
@@ -135,7 +135,7 @@ class Fetcher:
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
-    def take_answer(self, node: NodeFetcher, response: FetchResponse) -> None:
+    def take_answer(self, node: BrokerFetcher, response: FetchResponse) -> None:
         """File what a broker answered."""
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
@@ -159,7 +159,7 @@ class Fetcher:
         else:  # the next fetch is to be on its way before a caller on this loop begins to decode so much
             asyncio.get_running_loop().call_soon(self._on_data)
 
-    def node_failed(self, node: NodeFetcher, error: KafkaError) -> None:
+    def fetch_failed(self, node: BrokerFetcher, error: KafkaError) -> None:
         """A broker could not be asked: it may not be the leader any more."""
         log.debug("fetching from broker %d failed: %s", node.node_id, error)
         self._metadata_stale()
@@ -253,10 +253,10 @@ class Fetcher:
             and self._subscription.state_of(state.tp) is state
         )
 
-    def _node(self, node_id: int) -> NodeFetcher:
+    def _node(self, node_id: int) -> BrokerFetcher:
         node = self._nodes.get(node_id)
         if node is None:
-            node = NodeFetcher(node_id, self._options, self._client, self, self._backoff)
+            node = BrokerFetcher(node_id, self._options, self._client, self, self._backoff)
             self._nodes[node_id] = node
         return node
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from kafka.cluster import ClusterMetadata
-from kafka.consumer.rebalance import Step, StepKind
-from kafka.consumer.subscription_state import SubscriptionState
+from kafka.consumer.subscription.rebalance import Step, StepKind
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.structs import TopicPartition
 
 

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kafka.consumer.fetched import DecodedFetch, Fetched
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover.fetched import DecodedFetch, Fetched
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.net import parallel
 from kafka.record import Columns
 
@@ -79,7 +79,7 @@ class _Task:
             frame.release()
 
 
-class DecodeAid:
+class DecodeAhead:
     """See the module. All methods are called in the caller's thread.
 
     Arguments:

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from kafka.config import FetchOptions
-from kafka.consumer.decode_aid import DecodeAid
-from kafka.consumer.fetched import DecodedFetch, Fetched, Slice
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover.decode_ahead import DecodeAhead
+from kafka.consumer.handover.fetched import DecodedFetch, Fetched, Slice
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
 
 NO_LIMIT = 2**62
@@ -55,7 +55,7 @@ class FetchBuffer:
         self._ready: deque[PartitionState] = deque()
         self._bytes = 0
         self._held_up: dict[PartitionState, None] = {}
-        self._aid = DecodeAid(self._check_crcs, self._read_committed, self._ready, self._lock)
+        self._aid = DecodeAhead(self._check_crcs, self._read_committed, self._ready, self._lock)
         self.records_taken = 0
 
     @property

@@ -4,7 +4,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import BatchDecoder, Columns
 
 _LENGTH = slice(8, 12)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer import fetch_buffer
-from kafka.consumer.decode_aid import DecodeAid
-from kafka.consumer.fetch_buffer import FetchBuffer
-from kafka.consumer.fetched import Fetched, SharedFrame
-from kafka.consumer.partition_state import PartitionState
+from kafka.consumer.handover import fetch_buffer
+from kafka.consumer.handover.decode_ahead import DecodeAhead
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
@@ -95,13 +95,13 @@ def begun() -> set[str]:
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """The aid does not begin until this is set."""
     go = threading.Event()
-    run = DecodeAid._run
+    run = DecodeAhead._run
 
     def wait_and_run(aid: Any, task: Any) -> None:
         assert go.wait(10)
         run(aid, task)
 
-    monkeypatch.setattr(DecodeAid, "_run", wait_and_run)
+    monkeypatch.setattr(DecodeAhead, "_run", wait_and_run)
     yield go
     go.set()
 
@@ -134,7 +134,7 @@ def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_ca
 
 def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "processors", lambda: 1)
-    monkeypatch.setattr(DecodeAid, "_run", None)
+    monkeypatch.setattr(DecodeAhead, "_run", None)
     bench = Bench()
     bench.put(0, 0)
     bench.put(1, 0)
@@ -191,10 +191,10 @@ def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -
     assert bench.take() == offsets(1, 0, COUNT)
 
 
-def one_in_hand(item: Fetched) -> DecodeAid:
+def one_in_hand(item: Fetched) -> DecodeAhead:
     """An aid that has begun with an item."""
     item.state.items.append(item)
-    aid = DecodeAid(True, False, [item.state], threading.Lock())
+    aid = DecodeAhead(True, False, [item.state], threading.Lock())
     aid.offer(BOUND)
     assert aid.has(item)
     return aid
@@ -284,7 +284,7 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     items = [fetched(state, packed(0)) for state in states]
     for state, item in zip(states, items, strict=True):
         state.items.append(item)
-    aid = DecodeAid(True, False, states, threading.Lock())
+    aid = DecodeAhead(True, False, states, threading.Lock())
     aid.offer(BOUND)
     until(lambda: not begun())
     assert [aid.has(item) for item in items] == [True] * 4 + [False]  # each has a little less than half a part

@@ -1,0 +1,178 @@
+"""What a consumer is subscribed to, and the state of each partition that is assigned to it."""
+
+import abc
+import enum
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.errors import IllegalStateError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+class ConsumerRebalanceListener(abc.ABC):
+    """Told when partitions come and go. Called in the thread that polls, from within `poll()`."""
+
+    @abc.abstractmethod
+    def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        """Called before ``revoked`` go to other members: the last chance to commit for them."""
+
+    @abc.abstractmethod
+    def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        """Called when ``assigned`` are this consumer's, before anything of them is handed out: the place to seek."""
+
+    def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
+        """Called when ``lost`` may be other members' already, so that committing for them is no longer possible.
+
+        Calls `on_partitions_revoked` unless it is overridden. Java: ``onPartitionsLost`` (KIP-429).
+        """
+        self.on_partitions_revoked(lost)
+
+
+class AsyncConsumerRebalanceListener(abc.ABC):
+    """The same for `AsyncKafkaConsumer`: its methods are coroutines."""
+
+    @abc.abstractmethod
+    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        """See `ConsumerRebalanceListener`."""
+
+    @abc.abstractmethod
+    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        """See `ConsumerRebalanceListener`."""
+
+    async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
+        """See `ConsumerRebalanceListener`."""
+        await self.on_partitions_revoked(lost)
+
+
+class SubscriptionType(enum.IntEnum):
+    """How partitions come to a consumer."""
+
+    NONE = 0
+    AUTO_TOPICS = 1
+    AUTO_PATTERN = 2
+    USER_ASSIGNED = 3
+
+
+def check_topic_name(topic: object) -> str:
+    """The topic, if brokers would take the name; raises `TypeError` or `ValueError`."""
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
+    if not _LEGAL_TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise ValueError(f"{topic!r} is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'")
+    return topic
+
+
+class SubscriptionState:
+    """Changed by the caller's thread; the loop reads it, and writes the topics that a pattern matches."""
+
+    def __init__(self) -> None:
+        self.type = SubscriptionType.NONE
+        self.topics: frozenset[str] = frozenset()
+        self.pattern: re.Pattern[str] | None = None
+        self.listener: ConsumerRebalanceListener | AsyncConsumerRebalanceListener | None = None
+        self._states: dict[TopicPartition, PartitionState] = {}
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the group assigns the partitions."""
+        return self.type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
+
+    def subscribe(
+        self,
+        topics: Sequence[str] | Iterable[str] = (),
+        pattern: str | re.Pattern[str] | None = None,
+        listener: ConsumerRebalanceListener | AsyncConsumerRebalanceListener | None = None,
+    ) -> None:
+        """Have the group assign the partitions of ``topics``, or of all topics that match ``pattern``.
+
+        Raises `IllegalStateError` after `assign_from_user`, and where both or neither are given.
+        """
+        if self.type is SubscriptionType.USER_ASSIGNED:
+            raise IllegalStateError("partitions were assigned by hand; call unsubscribe() before subscribe()")
+        named = frozenset(check_topic_name(topic) for topic in ([topics] if isinstance(topics, str) else topics))
+        if bool(named) == (pattern is not None):
+            raise IllegalStateError("subscribe() takes either topics or a pattern")
+        if pattern is not None:
+            self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, re.compile(pattern), frozenset()
+        else:
+            self.type, self.pattern, self.topics = SubscriptionType.AUTO_TOPICS, None, named
+        self.listener = listener
+
+    def match(self, topics: Iterable[str]) -> bool:
+        """Take those of ``topics`` that the pattern matches; whether they are others than before."""
+        assert self.pattern is not None
+        matched = frozenset(topic for topic in topics if self.pattern.match(topic))
+        changed = matched != self.topics
+        self.topics = matched
+        return changed
+
+    def assign_from_user(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Take exactly ``partitions``, without a group; returns the states of those that are gone.
+
+        Raises `IllegalStateError` after `subscribe`.
+        """
+        if self.is_automatic:
+            raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
+        gone = self._assign(partitions, keep=True)
+        self.type = SubscriptionType.USER_ASSIGNED if self._states else SubscriptionType.NONE
+        return gone
+
+    def assign_from_group(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Take what the group assigned, each partition afresh; returns the states of those that are gone."""
+        return self._assign(partitions, keep=False)
+
+    def assign_solo(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Take partitions of a subscription without a group; those that stay keep their state."""
+        return self._assign(partitions, keep=True)
+
+    def unsubscribe(self) -> list[PartitionState]:
+        """Take nothing; returns the states of those that are gone."""
+        self.type, self.topics, self.pattern, self.listener = SubscriptionType.NONE, frozenset(), None, None
+        return self._assign((), keep=False)
+
+    def _assign(self, partitions: Iterable[TopicPartition], keep: bool) -> list[PartitionState]:
+        before = self._states
+        kept = before if keep else {}
+        now = {tp: kept.get(tp) or PartitionState(tp) for tp in map(_checked, partitions)}
+        self._states = now  # one assignment: the loop sees the old or the new one
+        return [state for tp, state in before.items() if now.get(tp) is not state]
+
+    def states(self) -> list[PartitionState]:
+        """The state of each assigned partition."""
+        return list(self._states.values())
+
+    def state_of(self, tp: TopicPartition) -> PartitionState | None:
+        """The state of a partition, None for one that is not assigned."""
+        return self._states.get(tp)
+
+    def assigned(self, tp: TopicPartition) -> PartitionState:
+        """The state of a partition; raises `IllegalStateError` for one that is not assigned."""
+        state = self._states.get(tp)
+        if state is None:
+            raise IllegalStateError(f"{tp!r} is not assigned to this consumer; assigned are {len(self._states)} others")
+        return state
+
+    def assigned_partitions(self) -> set[TopicPartition]:
+        """All assigned partitions."""
+        return set(self._states)
+
+    def assigned_topics(self) -> set[str]:
+        """The topics they are of."""
+        return {tp.topic for tp in self._states}
+
+    def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The positions known: what a commit without arguments commits."""
+        return {
+            state.tp: OffsetAndMetadata(state.position, "", state.leader_epoch)
+            for state in self._states.values()
+            if state.position is not None
+        }
+
+
+def _checked(tp: object) -> TopicPartition:
+    if isinstance(tp, tuple) and len(tp) == 2 and isinstance(tp[0], str) and isinstance(tp[1], int):
+        return tp if isinstance(tp, TopicPartition) else TopicPartition(*tp)
+    raise TypeError(f"partitions are given as TopicPartition(topic, partition), not {tp!r}")
