@@ -4,8 +4,35 @@ Layer 4. Imports `kafka.net`, `kafka.wire` and layer 0. Everything runs on one e
 `ClusterMetadata` may be read from other threads.
 """
 
-from kafka.cluster.backoff import Backoff, retry
+from kafka.cluster.backoff import Backoff
 from kafka.cluster.client import ClusterClient
+from kafka.cluster.log_limiter import LogLimiter
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.retry import Attempts, RetryPolicy, anything_unexpected, refused_for_good
+from kafka.cluster.seam import (
+    BrokerConnection,
+    BrokerConnections,
+    BrokerRequests,
+    Cluster,
+    CoordinatorKind,
+    CoordinatorRequests,
+    MetadataAccess,
+)
 
-__all__ = ["Backoff", "ClusterClient", "ClusterMetadata", "retry"]
+__all__ = [
+    "Attempts",
+    "Backoff",
+    "BrokerConnection",
+    "BrokerConnections",
+    "BrokerRequests",
+    "Cluster",
+    "ClusterClient",
+    "ClusterMetadata",
+    "CoordinatorKind",
+    "CoordinatorRequests",
+    "LogLimiter",
+    "MetadataAccess",
+    "RetryPolicy",
+    "anything_unexpected",
+    "refused_for_good",
+]

@@ -1,18 +1,19 @@
 """The cluster client: every request of the three clients goes out here."""
 
-import asyncio
 import dataclasses
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka.cluster.backoff import Backoff, retry
+from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap, ask_metadata
-from kafka.cluster.coordinators import Coordinators, Kind
+from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
 from kafka.cluster.refresh import MetadataRefresher
+from kafka.cluster.retry import RetryPolicy, anything_unexpected
+from kafka.cluster.seam import CoordinatorKind
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     IllegalStateError,
@@ -57,7 +58,11 @@ class ClusterClient:
         self._coordinators = Coordinators(self.any_connection)
         self._watched: set[str] | None = set()
         self._listeners: list[Callable[[ClusterMetadata], object]] = []
-        self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
+        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
+        self._retries = RetryPolicy(
+            backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
+        )
+        self._lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
         self._rng = random.Random()
         self._refresher: MetadataRefresher | None = None
         self._closed = False
@@ -145,7 +150,8 @@ class ClusterClient:
                 raise UnknownTopicOrPartitionError(f"topic {tp.topic!r} has no partition {tp.partition}")
             raise LeaderNotAvailableError(f"partition {tp.partition} of topic {tp.topic!r} has no leader at the moment")
 
-        return await retry(look, asyncio.get_running_loop().time() + timeout_ms / 1000, backoff=self._backoff)
+        what = f"looking for the leader of partition {tp.partition} of topic {tp.topic!r}"
+        return await self._lookups.run(what, look, timeout_ms)
 
     # Sending
 
@@ -223,7 +229,7 @@ class ClusterClient:
             raise NotControllerError("the cluster has no controller at the moment")
         return controller
 
-    async def coordinator(self, kind: Kind, key: str, timeout_ms: float | None = None) -> int:
+    async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int:
         """The id of the broker that coordinates a group or a transactional id, remembered until it is forgotten.
 
         Raises `KafkaTimeoutError` if there is none in time (None: ``request_timeout_ms``), and at once what is not
@@ -233,16 +239,16 @@ class ClusterClient:
         if known is not None:
             return known
         limit_ms = self._options.request_timeout_ms if timeout_ms is None else timeout_ms
-        deadline = asyncio.get_running_loop().time() + limit_ms / 1000
-        return await retry(lambda: self._coordinators.find(kind, key), deadline, backoff=self._backoff)
+        what = f"looking for the coordinator of {kind} {key!r}"
+        return await self._lookups.run(what, lambda: self._coordinators.find(kind, key), limit_ms)
 
-    def forget_coordinator(self, kind: Kind, key: str) -> None:
+    def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
         """Look the coordinator up again next time, after `NotCoordinatorError` and the like."""
         self._coordinators.forget(kind, key)
 
     async def send_coordinator(
         self,
-        kind: Kind,
+        kind: CoordinatorKind,
         key: str,
         request: "Request[R]",
         *,
@@ -274,10 +280,9 @@ class ClusterClient:
     async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
         """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it.
 
-        Raises as `kafka.cluster.retry` does.
+        Raises as `RetryPolicy.run` does, and at once what is no error of Kafka's.
         """
-        deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
-        return await retry(operation, deadline, backoff=self._backoff, on_error=self._renew_after)
+        return await self._retries.run("the operation", operation, timeout_ms)
 
     async def any_connection(self) -> Connection:
         """A connection to the broker that has the least to do, or to the first that can be reached.
@@ -324,14 +329,6 @@ class ClusterClient:
     ) -> R:
         version = connection.api_versions.version_for(type(request), min_version, max_version)
         return await connection.send(request, version, timeout_ms)
-
-    async def _renew_after(self, error: KafkaError) -> None:
-        if not error.invalid_metadata and not isinstance(error, NotControllerError):
-            return
-        try:
-            await self.refresh_metadata()
-        except KafkaError as failure:  # the operation itself will fail of the same, and is what the caller waits for
-            log.debug("refreshing metadata after %s: %s", error, failure)
 
     async def _bootstrap_again(self) -> Connection:
         connection, response = await self._bootstrap.once(self._watched)

@@ -1,8 +1,9 @@
 """Which broker coordinates which group or transactional id (FindCoordinator; KIP-699 for many at once)."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
+from kafka.cluster.seam import CoordinatorKind
 from kafka.errors import (
     CoordinatorNotAvailableError,
     KafkaConfigurationError,
@@ -13,7 +14,6 @@ from kafka.net import Connection
 from kafka.structs import BrokerMetadata
 from kafka.wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
-Kind = Literal["group", "transaction"]
 _KEY_TYPES = {"group": 0, "transaction": 1}
 _BATCHED_SINCE = 4
 
@@ -30,11 +30,11 @@ class Coordinators:
         self._known: dict[tuple[str, str], int] = {}
         self.nodes: dict[int, BrokerMetadata] = {}
 
-    def known(self, kind: Kind, key: str) -> int | None:
+    def known(self, kind: CoordinatorKind, key: str) -> int | None:
         """The coordinator that was found before; None: look it up."""
         return self._known.get((kind, key))
 
-    def forget(self, kind: Kind, key: str) -> None:
+    def forget(self, kind: CoordinatorKind, key: str) -> None:
         """Look it up again next time: it has moved, or does not answer."""
         self._known.pop((kind, key), None)
 
@@ -48,7 +48,7 @@ class Coordinators:
         self._known.clear()
         self.nodes.clear()
 
-    async def find(self, kind: Kind, key: str) -> int:
+    async def find(self, kind: CoordinatorKind, key: str) -> int:
         """Ask once. Raises the error that the broker answers, and what `Connection.send` raises."""
         connection = await self._any_connection()
         version = connection.api_versions.version_for(FindCoordinatorRequest)
@@ -64,7 +64,7 @@ class Coordinators:
         return int(answer.node_id)
 
 
-def _request(kind: Kind, key: str, version: int) -> FindCoordinatorRequest:
+def _request(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorRequest:
     if kind not in _KEY_TYPES:
         raise KafkaConfigurationError(f"expected 'group' or 'transaction' as the kind of coordinator, not {kind!r}")
     if version >= _BATCHED_SINCE:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.flood import FloodGate
+from kafka.cluster.log_limiter import LogLimiter
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection
@@ -50,7 +50,7 @@ class ConnectionPool:
         self._slots: dict[tuple[int, str], _Slot] = {}
         self._versions: dict[int, ApiVersions] = {}
         self._backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
-        self._gate = FloodGate(log)
+        self._gate = LogLimiter(log)
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.flood import FloodGate
+from kafka.cluster.log_limiter import LogLimiter
 from kafka.errors import IllegalStateError, KafkaError
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class MetadataRefresher:
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = 0.0
         self._failures = 0
-        self._gate = FloodGate(log)
+        self._gate = LogLimiter(log)
         self._closed = False
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:

@@ -1,7 +1,7 @@
 """A connection to one broker: requests out, answers in, matched by correlation id."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -150,7 +150,7 @@ class Connection:
 
     def post_for(
         self,
-        reply: Answered,
+        reply: "Answered[R]",
         request: "Request[R]",
         version: int | None = None,
         timeout_ms: float | None = None,
@@ -178,13 +178,13 @@ class Connection:
         if not answered:
             stream.when_drained(lambda: self._sent_unanswered(cls, reply))
 
-    def _sent_unanswered(self, request: "type[Request[R]]", future: Answered) -> None:
+    def _sent_unanswered(self, request: "type[Request[R]]", future: "Answered[R]") -> None:
         if future.done():
             return
         if self._why_closed is not None:
             future.set_exception(self._closed_error())
         else:
-            future.set_result(request.RESPONSE())
+            future.set_result(cast("R", request.RESPONSE()))
 
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
         """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
@@ -310,7 +310,7 @@ class Connection:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        waiting: list[Answered] = [entry.future for entry in self._table.drain()]
+        waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
         if self._raw is not None:
             waiting.append(self._raw)
         for future in waiting:

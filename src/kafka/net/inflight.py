@@ -1,26 +1,29 @@
 """Requests that wait for their answer on one connection."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from kafka.wire import Request
 
+R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
 
-class Answered(Protocol):
+
+class Answered(Protocol[R_contra]):
     """What is given the answer to a request: an asyncio future, or a `Reply`."""
 
     def done(self) -> bool:
         """Whether it needs no answer any more."""
 
-    def set_result(self, result: Any, /) -> None:
+    def set_result(self, result: R_contra, /) -> None:
         """Here is the response."""
 
     def set_exception(self, exception: Any, /) -> None:
         """There will be no response."""
 
 
-class Reply:
+class Reply(Generic[R]):
     """Takes an answer at the moment it is read, where awaiting a future would cost a turn of the loop and more.
 
     Arguments:
@@ -30,14 +33,14 @@ class Reply:
 
     __slots__ = ("_take",)
 
-    def __init__(self, take: Callable[[Any, Exception | None], object]) -> None:
-        self._take: Callable[[Any, Exception | None], object] | None = take
+    def __init__(self, take: Callable[[R | None, Exception | None], object]) -> None:
+        self._take: Callable[[R | None, Exception | None], object] | None = take
 
     def done(self) -> bool:
         """Whether it has its answer, or nobody wants one any more."""
         return self._take is None
 
-    def set_result(self, result: Any, /) -> None:
+    def set_result(self, result: R, /) -> None:
         """Here is the response."""
         take, self._take = self._take, None
         if take is not None:
@@ -64,7 +67,7 @@ class InFlight:
         self,
         request: "type[Request[Any]]",
         version: int,
-        future: Answered,
+        future: Answered[Any],
         deadline: float,
         timeout_s: float,
     ) -> None:

@@ -52,7 +52,9 @@ class ProduceConnection(Protocol):
     def api_versions(self) -> ApiVersions:
         """What the broker serves."""
 
-    def post_for(self, reply: Answered, request: ProduceRequest, version: int, timeout_ms: float) -> None:
+    def post_for(
+        self, reply: Answered[ProduceResponse], request: ProduceRequest, version: int, timeout_ms: float
+    ) -> None:
         """Send a request, and give the reply its response."""
 
 

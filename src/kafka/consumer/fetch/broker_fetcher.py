@@ -43,7 +43,7 @@ class FetchConnection(Protocol):
     def receiving(self) -> bool:
         """Whether a part of an answer has come in."""
 
-    def post_for(self, reply: Answered, request: FetchRequest, version: int) -> None:
+    def post_for(self, reply: Answered[FetchResponse], request: FetchRequest, version: int) -> None:
         """Send a request, and give the reply its response unless it is done by then."""
 
 
@@ -165,7 +165,7 @@ class BrokerFetcher:
         body = self.session.last_request()
         try:
             version = connection.api_versions.version_for(FetchRequest)
-            reply = Reply(lambda response, error: None)
+            reply: Reply[FetchResponse] = Reply(lambda response, error: None)
             connection.post_for(reply, self._request(body, 0), version)
             reply.cancel()
         except KafkaError as error:

@@ -6,7 +6,7 @@ import logging
 _MAX_CAUSES = 256
 
 
-class FloodGate:
+class LogLimiter:
     """Logs the first event of a cause at once, and later ones together, with their number.
 
     Arguments:
@@ -20,7 +20,17 @@ class FloodGate:
         self._causes: dict[str, tuple[float, int]] = {}
 
     def warning(self, cause: str, text: str) -> None:
-        """Something went wrong: ``cause`` tells what counts as the same, ``text`` is what to say."""
+        """As `say`, as a warning."""
+        self.say(logging.WARNING, cause, text)
+
+    def say(self, level: int, cause: str, text: str, unexpected: BaseException | None = None) -> None:
+        """Something went wrong.
+
+        Arguments:
+            cause: what counts as the same.
+            text: what to say.
+            unexpected: an exception whose traceback is shown.
+        """
         now = asyncio.get_running_loop().time()
         next_line, unsaid = self._causes.get(cause, (now, 0))
         if now < next_line:
@@ -29,10 +39,8 @@ class FloodGate:
         if cause not in self._causes and len(self._causes) >= _MAX_CAUSES:
             self._causes.pop(next(iter(self._causes)))
         self._causes[cause] = (now + self._every_s, 0)
-        if unsaid:
-            self._log.warning("%s (and %d times more since the last line about it)", text, unsaid)
-        else:
-            self._log.warning("%s", text)
+        more = f" (and {unsaid} times more since the last line about it)" if unsaid else ""
+        self._log.log(level, "%s%s", text, more, exc_info=unexpected)
 
     def over(self, cause: str, text: str) -> None:
         """What was logged for ``cause`` has ended well: say so, once."""

@@ -1,0 +1,132 @@
+"""The seam between the clients and the cluster: what a consumer, a producer, a member or an admin operation needs.
+
+`kafka.cluster.ClusterClient` has all of it, and so has the fake of the tests (`tests/fakes/cluster.py`); one set of
+contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the smallest part that does:
+
+| protocol | who needs it |
+|---|---|
+| `MetadataAccess` | whoever reads or refreshes the metadata |
+| `BrokerRequests` | who sends a request now and then: look-ups, admin operations |
+| `CoordinatorRequests` | group membership, offsets, transactions |
+| `BrokerConnections` | the hot paths, fetching and producing, which keep a connection at hand |
+| `Cluster` | who starts and closes it |
+
+The methods are documented at `ClusterClient`. Everything runs on one event loop; ``metadata`` may be read anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.net import Answered, ApiVersions
+    from kafka.wire import Request, Response
+    from kafka.wire.api.metadata import MetadataResponse
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Response")
+
+CoordinatorKind = Literal["group", "transaction"]
+
+
+class MetadataAccess(Protocol):
+    """Reads the metadata, and has them refreshed."""
+
+    @property
+    def metadata(self) -> ClusterMetadata: ...
+    def watch_topics(self, topics: set[str] | None) -> None: ...
+    def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]: ...
+    async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata: ...
+    def request_refresh(self, topics: Iterable[str] | None = None) -> object: ...
+    def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None: ...
+
+
+class BrokerRequests(MetadataAccess, Protocol):
+    """Sends single requests; each call is one try."""
+
+    async def send(
+        self,
+        node_id: int,
+        request: Request[R],
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+        channel: str = "",
+    ) -> R: ...
+
+    async def send_any(
+        self,
+        request: Request[R],
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+    ) -> R: ...
+
+    async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int: ...
+    async def read_metadata(self, topics: set[str] | None) -> MetadataResponse: ...
+    def api_version(self, node_id: int, request: type[Request[Any]], max_version: int | None = None) -> int | None: ...
+
+
+class CoordinatorRequests(BrokerRequests, Protocol):
+    """Sends requests to the coordinator of a group or a transactional id."""
+
+    async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int: ...
+    def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None: ...
+
+    async def send_coordinator(
+        self,
+        kind: CoordinatorKind,
+        key: str,
+        request: Request[R],
+        *,
+        timeout_ms: float | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+        channel: str = "coordinator",
+    ) -> R: ...
+
+
+class BrokerConnection(Protocol):
+    """The part of `kafka.net.Connection` that callers of `BrokerConnections` use."""
+
+    @property
+    def api_versions(self) -> ApiVersions: ...
+    @property
+    def receiving(self) -> bool: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def in_flight(self) -> int: ...
+
+    async def send(self, request: Request[R], version: int | None = None, timeout_ms: float | None = None) -> R: ...
+
+    def post_for(
+        self,
+        reply: Answered[R],
+        request: Request[R],
+        version: int | None = None,
+        timeout_ms: float | None = None,
+    ) -> None: ...
+
+
+class BrokerConnections(BrokerRequests, Protocol):
+    """Gives the connections themselves."""
+
+    async def connection(self, node_id: int, channel: str = "") -> BrokerConnection: ...
+    def ready_connection(self, node_id: int, channel: str = "") -> BrokerConnection | None: ...
+    async def any_connection(self) -> BrokerConnection: ...
+
+
+class Cluster(BrokerConnections, CoordinatorRequests, Protocol):
+    """All of it."""
+
+    async def start(self) -> None: ...
+    async def close(self) -> None: ...
+    async def controller(self) -> int: ...
+    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T: ...

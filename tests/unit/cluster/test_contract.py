@@ -1,0 +1,519 @@
+"""What the seam promises (`kafka.cluster.seam`): the same tests on the real client and on the fake.
+
+The real one talks to scripted brokers over TCP, the fake is `fakes.cluster.FakeCluster`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Protocol
+
+import pytest
+
+from fakes.cluster import SILENCE, Call, FakeCluster
+from kafka.cluster import Cluster, ClusterClient
+from kafka.config import parse_admin
+from kafka.errors import (
+    GroupAuthorizationFailedError,
+    IllegalStateError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    NotControllerError,
+    StaleMetadata,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
+)
+from kafka.net import Reply
+from kafka.structs import TopicPartition
+from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka.wire.api.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+    ListOffsetsTopicResponse,
+)
+from unit.cluster.scripted_cluster import ScriptedCluster, scripted_cluster
+from unit.net import scripted
+
+TP = TopicPartition("t", 0)
+QUICK = {
+    "reconnect_backoff_ms": 1,
+    "reconnect_backoff_max_ms": 5,
+    "retry_backoff_ms": 1,
+    "retry_backoff_max_ms": 5,
+    "request_timeout_ms": 3_000,
+    "socket_connection_setup_timeout_ms": 3_000,
+    "bootstrap_timeout_ms": 3_000,
+}
+
+
+class World(Protocol):
+    """Three brokers; each answers a Heartbeat with its own id as the error code."""
+
+    client: Cluster
+
+    def lead(self, partition: int, node_id: int, epoch: int) -> None:
+        """Elect a leader of a partition of `t`."""
+
+    def add_topic(self, name: str) -> None:
+        """There is one more topic, with one partition."""
+
+    def topic_error(self, name: str, code: int) -> None:
+        """Metadata requests are answered so for a topic."""
+
+    def coordinator(self, node_id: int, error: int = 0) -> None:
+        """FindCoordinator is answered so."""
+
+    def controller(self, node_id: int) -> None:
+        """Who is the controller; -1 for nobody."""
+
+    def serve(self, api: str, handler: Callable[[int, Any], Any]) -> None:
+        """Answer an API with what the handler of broker id and request gives."""
+
+    def serves(self, api: str, low: int, high: int) -> None:
+        """The brokers serve these versions; said before anything is connected."""
+
+    async def stop(self, node_id: int) -> None:
+        """A broker goes down."""
+
+    def asked(self, api: str) -> int:
+        """How many requests of an API have come."""
+
+
+class RealWorld:
+    def __init__(self, cluster: ScriptedCluster) -> None:
+        self._cluster = cluster
+        cluster.leaders = {"t": [(2, 5), (3, 5)]}
+        servers = [f"{each.host}:{each.port}" for each in cluster.brokers]
+        parsed = parse_admin({**QUICK, "bootstrap_servers": servers})
+        self.client: Cluster = ClusterClient(parsed.connection, parsed.security)
+
+    def lead(self, partition: int, node_id: int, epoch: int) -> None:
+        self._cluster.leaders["t"][partition] = (node_id, epoch)
+
+    def add_topic(self, name: str) -> None:
+        self._cluster.leaders[name] = [(1, 0)]
+
+    def topic_error(self, name: str, code: int) -> None:
+        self._cluster.errors[name] = code
+
+    def coordinator(self, node_id: int, error: int = 0) -> None:
+        self._cluster.coordinator, self._cluster.coordinator_error = node_id, error
+
+    def controller(self, node_id: int) -> None:
+        self._cluster.controller = node_id
+
+    def serve(self, api: str, handler: Callable[[int, Any], Any]) -> None:
+        def on(node_id: int) -> Callable[[Any, Any], Any]:
+            async def answer(header: Any, request: Any) -> Any:
+                found = handler(node_id, request)
+                if asyncio.iscoroutine(found):
+                    found = await found
+                return scripted.SILENCE if found is SILENCE else found
+
+            return answer
+
+        for broker in self._cluster.brokers:
+            broker.on(api, on(broker.node_id))
+
+    def serves(self, api: str, low: int, high: int) -> None:
+        for broker in self._cluster.brokers:
+            broker.versions[scripted.request_class(api).API_KEY] = (low, high)
+
+    async def stop(self, node_id: int) -> None:
+        await next(each for each in self._cluster.brokers if each.node_id == node_id).stop()
+
+    def asked(self, api: str) -> int:
+        return sum(len(broker.requests(api)) for broker in self._cluster.brokers)
+
+
+class FakeWorld:
+    def __init__(self) -> None:
+        self._cluster = FakeCluster({"t": 2}, brokers=3, latency_s=0.0, request_timeout_ms=3_000)
+        self.client: Cluster = self._cluster
+        self._cluster.lead(0, 2, 5)
+        self._cluster.lead(1, 3, 5)
+        self._cluster.serve("Heartbeat", lambda call: HeartbeatResponse(error_code=call.node_id))
+
+    def lead(self, partition: int, node_id: int, epoch: int) -> None:
+        self._cluster.lead(partition, node_id, epoch)
+
+    def add_topic(self, name: str) -> None:
+        self._cluster.topics[name] = 1
+
+    def topic_error(self, name: str, code: int) -> None:
+        self._cluster.topic_errors[name] = code
+
+    def coordinator(self, node_id: int, error: int = 0) -> None:
+        self._cluster.coordinator_id, self._cluster.coordinator_error = node_id, error
+
+    def controller(self, node_id: int) -> None:
+        self._cluster.controller_id = node_id
+
+    def serve(self, api: str, handler: Callable[[int, Any], Any]) -> None:
+        def answer(call: Call) -> Any:
+            return handler(call.node_id, call.request)
+
+        self._cluster.serve(api, answer)
+
+    def serves(self, api: str, low: int, high: int) -> None:
+        self._cluster.versions[api] = (low, high)
+
+    async def stop(self, node_id: int) -> None:
+        self._cluster.stop_broker(node_id)
+
+    def asked(self, api: str) -> int:
+        return len(self._cluster.requests(api))
+
+
+@pytest.fixture(params=["real", "fake"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    if request.param == "fake":
+        fake = FakeWorld()
+        fake.client.watch_topics({"t"})
+        yield fake
+        await fake.client.close()
+        return
+    async with scripted_cluster(3) as cluster:
+        real = RealWorld(cluster)
+        real.client.watch_topics({"t"})
+        yield real
+        await real.client.close()
+
+
+@pytest.fixture
+async def client(world: World) -> Cluster:
+    await world.client.start()
+    return world.client
+
+
+def heartbeat(generation: int = 1) -> HeartbeatRequest:
+    return HeartbeatRequest(group_id="g", generation_id=generation, member_id="m")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+# Metadata
+
+
+async def test_start_reads_the_metadata_of_what_is_watched(client: Cluster) -> None:
+    assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
+    assert client.metadata.topics() == {"t"}
+    assert client.metadata.leader_for_partition(TP) == 2
+    assert client.metadata.leader_epoch(TP) == 5
+    assert client.metadata.topic_name(client.metadata.topic_id("t")) == "t"  # type: ignore[arg-type]
+
+
+async def test_a_named_refresh_keeps_others_and_a_full_one_forgets_them(world: World, client: Cluster) -> None:
+    world.add_topic("other")
+    assert (await client.refresh_metadata(["other"])).topics() == {"t", "other"}
+    assert (await client.refresh_metadata()).topics() == {"t"}
+
+
+async def test_all_topics_are_watched_when_none_are_named(world: World, client: Cluster) -> None:
+    world.add_topic("other")
+    client.watch_topics(None)
+    assert (await client.refresh_metadata()).topics() == {"t", "other"}
+
+
+async def test_a_topic_that_is_not_there_has_its_error(client: Cluster) -> None:
+    metadata = await client.refresh_metadata(["missing"])
+    assert metadata.topic_errors["missing"] is UnknownTopicOrPartitionError
+    assert metadata.partitions_for_topic("missing") is None
+
+
+async def test_a_refresh_that_is_requested_comes_without_waiting(world: World, client: Cluster) -> None:
+    world.lead(0, 3, 6)
+    client.request_refresh(["t"])
+    assert client.metadata.leader_for_partition(TP) == 2
+    await until(lambda: client.metadata.leader_for_partition(TP) == 3)
+
+
+async def test_listeners_get_each_new_picture_until_they_leave(client: Cluster) -> None:
+    seen: list[Any] = []
+    leave = client.on_metadata(seen.append)
+    await client.refresh_metadata()
+    leave()
+    await client.refresh_metadata()
+    assert len(seen) == 1
+    assert seen[0].version < client.metadata.version
+
+
+async def test_a_newer_leader_of_a_known_broker_is_noted(client: Cluster) -> None:
+    client.note_leader(TP, 3, 6)
+    assert client.metadata.leader_for_partition(TP) == 3
+    client.note_leader(TP, 1, 5)  # older
+    client.note_leader(TP, 77, 8)  # no such broker
+    assert client.metadata.leader_for_partition(TP) == 3
+
+
+async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, client: Cluster) -> None:
+    client.note_leader(TP, 3, 6)
+    await client.refresh_metadata()
+    assert client.metadata.leader_for_partition(TP) == 3
+    world.lead(0, 1, 7)
+    await client.refresh_metadata()
+    assert client.metadata.leader_for_partition(TP) == 1
+
+
+async def test_reading_metadata_remembers_nothing(world: World, client: Cluster) -> None:
+    world.add_topic("other")
+    answer = await client.read_metadata({"other"})
+    assert [topic.name for topic in answer.topics] == ["other"]
+    assert client.metadata.topics() == {"t"}
+
+
+async def test_a_leader_is_waited_for(world: World, client: Cluster) -> None:
+    assert await client.partition_leader(TP, 3_000) == 2
+    world.lead(0, -1, 6)
+    await client.refresh_metadata()
+    waiting = asyncio.create_task(client.partition_leader(TP, 3_000))
+    await asyncio.sleep(0)
+    world.lead(0, 3, 7)
+    assert await waiting == 3
+
+
+async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: Cluster) -> None:
+    with pytest.raises(KafkaTimeoutError, match="'missing'"):
+        await client.partition_leader(TopicPartition("missing", 0), 150)
+    with pytest.raises(KafkaTimeoutError, match="no partition 7"):
+        await client.partition_leader(TopicPartition("t", 7), 150)
+    world.topic_error("secret", TopicAuthorizationFailedError.errno)
+    with pytest.raises(TopicAuthorizationFailedError):
+        await client.partition_leader(TopicPartition("secret", 0), 3_000)
+
+
+async def test_the_controller_is_found_again_when_it_moves(world: World, client: Cluster) -> None:
+    assert await client.controller() == 1
+    world.controller(3)
+    await client.refresh_metadata()
+    assert await client.controller() == 3
+    world.controller(-1)
+    await client.refresh_metadata()
+    with pytest.raises(NotControllerError):
+        await client.controller()
+
+
+# Requests
+
+
+async def test_a_request_goes_to_the_broker_asked_for(client: Cluster) -> None:
+    assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
+
+
+async def test_any_broker_that_is_up_will_do(world: World, client: Cluster) -> None:
+    await world.stop(1)
+    await world.stop(2)
+    answer = await client.retry(lambda: client.send_any(heartbeat()), 3_000)
+    assert answer.error_code == 3
+
+
+async def test_what_a_version_cannot_say_does_not_arrive(world: World) -> None:
+    world.serves("ListOffsets", 1, 3)
+    seen: list[ListOffsetsRequest] = []
+
+    def answer(node_id: int, request: ListOffsetsRequest) -> ListOffsetsResponse:
+        seen.append(request)
+        entry = ListOffsetsPartitionResponse(partition_index=0, offset=7)
+        return ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=[entry])])
+
+    world.serve("ListOffsets", answer)
+    await world.client.start()
+    asked = ListOffsetsPartition(partition_index=0, timestamp=-1, current_leader_epoch=5)
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name="t", partitions=[asked])])
+    assert (await world.client.send(1, request)).topics[0].partitions[0].offset == 7
+    assert seen[0].topics[0].partitions[0].current_leader_epoch == -1
+
+
+async def test_version_bounds_are_kept(client: Cluster) -> None:
+    assert (await client.send(2, heartbeat(), max_version=1)).error_code == 2
+    with pytest.raises(UnsupportedVersionError):
+        await client.send(2, heartbeat(), min_version=50)
+
+
+async def test_an_api_that_the_brokers_lack_is_refused(world: World) -> None:
+    world.serves("Heartbeat", 50, 60)
+    await world.client.start()
+    with pytest.raises(UnsupportedVersionError, match="Heartbeat"):
+        await world.client.send(2, heartbeat())
+
+
+async def test_the_version_is_known_once_the_broker_was_connected(client: Cluster) -> None:
+    assert client.api_version(3, HeartbeatRequest) is None
+    await client.send(3, heartbeat())
+    assert client.api_version(3, HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
+    assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
+
+
+async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: Cluster) -> None:
+    with pytest.raises(StaleMetadata) as caught:
+        await client.send(9, heartbeat())
+    assert caught.value.invalid_metadata
+
+
+async def test_a_broker_that_is_down_refuses(world: World, client: Cluster) -> None:
+    await world.stop(2)
+    with pytest.raises(KafkaConnectionError):
+        await client.send(2, heartbeat())
+
+
+async def test_a_broker_that_says_nothing_times_out_and_the_connection_ends(world: World, client: Cluster) -> None:
+    world.serve("Heartbeat", lambda node_id, request: SILENCE)
+    connection = await client.connection(2)
+    with pytest.raises(KafkaTimeoutError, match="Heartbeat"):
+        await client.send(2, heartbeat(), timeout_ms=20)
+    await until(lambda: connection.closed)
+    assert client.ready_connection(2) is None
+
+
+async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: World, client: Cluster) -> None:
+    world.serve("Heartbeat", lambda node_id, request: SILENCE)
+    sending = asyncio.create_task(client.send(2, heartbeat()))
+    await until(lambda: world.asked("Heartbeat") == 1)
+    await world.stop(2)
+    with pytest.raises(KafkaConnectionError):
+        await sending
+
+
+async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client: Cluster) -> None:
+    failures: list[KafkaError] = [KafkaConnectionError("one"), KafkaConnectionError("two")]
+
+    async def operation() -> str:
+        if failures:
+            raise failures.pop(0)
+        return "done"
+
+    assert await client.retry(operation, 3_000) == "done"
+    failures.append(TopicAuthorizationFailedError("t"))
+    with pytest.raises(TopicAuthorizationFailedError):
+        await client.retry(operation, 3_000)
+
+
+# Connections
+
+
+async def test_a_connection_is_ready_once_it_was_asked_for(client: Cluster) -> None:
+    assert client.ready_connection(2) is None
+    connection = await client.connection(2)
+    assert client.ready_connection(2) is connection
+    assert client.ready_connection(2, "fetch") is None
+    assert await client.connection(2, "fetch") is not connection
+
+
+async def test_answers_of_a_connection_come_in_order(world: World, client: Cluster) -> None:
+    async def slow_first(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
+        await asyncio.sleep(0.02 if request.generation_id == 1 else 0)
+        return HeartbeatResponse(error_code=request.generation_id)
+
+    world.serve("Heartbeat", slow_first)
+    connection = await client.connection(2)
+    order: list[int] = []
+    done = asyncio.Event()
+
+    def take(response: HeartbeatResponse | None, error: Exception | None) -> None:
+        assert response is not None
+        order.append(response.error_code)
+        if len(order) == 3:
+            done.set()
+
+    version = connection.api_versions.version_for(HeartbeatRequest)
+    for generation in (1, 2, 3):
+        connection.post_for(Reply(take), heartbeat(generation), version, 3_000)
+    assert connection.in_flight == 3
+    async with asyncio.timeout(5):
+        await done.wait()
+    assert order == [1, 2, 3]
+    assert connection.in_flight == 0
+
+
+async def test_a_channel_is_not_held_up_by_another(world: World, client: Cluster) -> None:
+    gate = asyncio.Event()
+
+    async def answer(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
+        if request.generation_id == 99:
+            await gate.wait()
+        return HeartbeatResponse(error_code=node_id)
+
+    world.serve("Heartbeat", answer)
+    long_poll = asyncio.create_task(client.send(2, heartbeat(99), channel="fetch"))
+    assert (await client.send(2, heartbeat())).error_code == 2
+    assert not long_poll.done()
+    gate.set()
+    assert (await long_poll).error_code == 2
+
+
+async def test_a_connection_that_ended_refuses(world: World, client: Cluster) -> None:
+    connection = await client.connection(2)
+    await world.stop(2)
+    await until(lambda: connection.closed)
+    with pytest.raises(KafkaConnectionError):
+        await connection.send(heartbeat())
+
+
+async def test_any_connection_is_one_that_is_open(client: Cluster) -> None:
+    first = await client.any_connection()
+    assert await client.any_connection() is first
+    assert (await first.send(heartbeat())).error_code in (1, 2, 3)
+
+
+# Coordinators
+
+
+async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, client: Cluster) -> None:
+    world.coordinator(3)
+    assert await client.coordinator("group", "g") == 3
+    world.coordinator(2)
+    assert await client.coordinator("group", "g") == 3
+    client.forget_coordinator("group", "g")
+    assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
+
+
+async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: Cluster) -> None:
+    world.coordinator(2)
+    await client.send_coordinator("group", "g", heartbeat())
+    await world.stop(2)
+    world.coordinator(3)
+    answer = await client.retry(lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
+    assert answer.error_code == 3
+
+
+async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, client: Cluster) -> None:
+    world.coordinator(1, error=15)
+    with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
+        await client.coordinator("group", "g", timeout_ms=300)
+
+
+async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client: Cluster) -> None:
+    world.coordinator(1, error=30)
+    with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
+        await client.coordinator("group", "g")
+
+
+# The end
+
+
+async def test_after_close_everything_is_refused(world: World, client: Cluster) -> None:
+    await client.send(1, heartbeat())
+    await client.close()
+    for call in (client.send(1, heartbeat()), client.send_any(heartbeat()), client.refresh_metadata()):
+        with pytest.raises((IllegalStateError, KafkaConnectionError)):
+            await call
+    await client.close()
+
+
+async def test_close_ends_what_is_under_way(world: World, client: Cluster) -> None:
+    world.serve("Heartbeat", lambda node_id, request: SILENCE)
+    sending = asyncio.create_task(client.send(2, heartbeat()))
+    await until(lambda: world.asked("Heartbeat") == 1)
+    await client.close()
+    with pytest.raises(KafkaError):
+        await sending

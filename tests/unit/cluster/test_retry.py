@@ -1,0 +1,193 @@
+"""What is tried again and what is said of it, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from typing import Any
+
+import pytest
+
+from kafka.cluster import Backoff, LogLimiter, RetryPolicy, anything_unexpected
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    NotControllerError,
+    NotLeaderForPartitionError,
+    TopicAlreadyExistsError,
+)
+from unit.virtual_loop import simulate
+
+LOG = logging.getLogger("retry")
+
+
+def policy(**more: Any) -> RetryPolicy:
+    return RetryPolicy(Backoff(100, 1_000, random.Random(1)), LOG, **more)
+
+
+class Operation:
+    """Gives its outcomes one after the other, and the last of them for ever."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes, self.calls = list(outcomes), 0
+
+    async def __call__(self) -> Any:
+        self.calls += 1
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+def test_what_may_pass_is_tried_again_with_growing_pauses() -> None:
+    async def scenario() -> None:
+        operation = Operation(*[KafkaConnectionError("gone")] * 3, "done")
+        started = asyncio.get_running_loop().time()
+        assert await policy().run("asking", operation, 30_000) == "done"
+        passed = asyncio.get_running_loop().time() - started
+        assert 0.7 * 0.8 <= passed <= 0.7 * 1.2  # 0.1, 0.2, 0.4
+
+    simulate(scenario)
+
+
+def test_what_kafka_refuses_for_good_is_raised_at_once() -> None:
+    async def scenario() -> None:
+        operation = Operation(TopicAlreadyExistsError("t"))
+        with pytest.raises(TopicAlreadyExistsError):
+            await policy().run("creating", operation, 30_000)
+        assert operation.calls == 1
+
+    simulate(scenario)
+
+
+def test_when_the_time_is_up_the_last_error_and_the_number_of_tries_are_told() -> None:
+    async def scenario() -> None:
+        with pytest.raises(
+            KafkaTimeoutError, match=r"asking: the time is up after [34] failed tries.*refused"
+        ) as caught:
+            await policy().run("asking", Operation(KafkaConnectionError("refused")), 1_000)
+        assert isinstance(caught.value.__cause__, KafkaConnectionError)
+
+    simulate(scenario)
+
+
+def test_an_operation_that_hangs_is_ended_at_the_deadline() -> None:
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        with pytest.raises(KafkaTimeoutError, match="no answer yet"):
+            await policy().run("asking", hang, 1_000)
+
+    simulate(scenario)
+
+
+def test_a_time_limit_of_the_operations_own_is_a_failure_like_others() -> None:
+    async def scenario() -> None:
+        assert await policy().run("asking", Operation(TimeoutError("own"), "done"), 30_000) == "done"
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("unexpected", [OSError(9, "bad file descriptor"), ValueError("a fault"), TimeoutError("own")])
+def test_a_loop_survives_what_nobody_expected(unexpected: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        assert await policy().run("refreshing", Operation(*[unexpected] * 50, "done")) == "done"
+
+    with caplog.at_level(logging.INFO, "retry"):
+        simulate(scenario)
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert 1 <= len(errors) <= 3  # 50 failures in about 50 seconds, one line in 30
+    assert errors[0].exc_info is not None
+    assert "refreshing failed unexpectedly" in errors[0].getMessage()
+
+
+def test_where_a_caller_waits_what_nobody_expected_can_be_fatal() -> None:
+    async def scenario() -> None:
+        operation = Operation(ValueError("a fault"))
+        with pytest.raises(ValueError, match="a fault"):
+            await policy(fatal=anything_unexpected).run("asking", operation, 30_000)
+        assert operation.calls == 1
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize(
+    ("error", "renewed"),
+    [(NotLeaderForPartitionError("t-0"), 1), (NotControllerError("moved"), 1), (KafkaTimeoutError("slow"), 0)],
+)
+def test_newer_metadata_are_fetched_where_they_may_help(error: KafkaError, renewed: int) -> None:
+    seen: list[KafkaError] = []
+
+    async def renew(cause: KafkaError) -> None:
+        seen.append(cause)
+        raise KafkaConnectionError("no broker")  # which the operation will see for itself
+
+    async def scenario() -> None:
+        assert await policy(renew=renew).run("asking", Operation(error, "done"), 30_000) == "done"
+
+    simulate(scenario)
+    assert len(seen) == renewed
+
+
+def test_renewing_does_not_outlast_the_deadline() -> None:
+    async def renew(cause: KafkaError) -> None:
+        await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        with pytest.raises(KafkaTimeoutError, match="one failed try"):
+            await policy(renew=renew).run("asking", Operation(NotLeaderForPartitionError("t-0")), 1_000)
+
+    simulate(scenario)
+
+
+def test_failures_in_a_row_are_counted_until_a_success(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        attempts = policy(quiet=2).attempts("fetching")
+        for count in (1, 2, 3):
+            await attempts.failed(KafkaConnectionError(f"no {count}"))
+            assert attempts.failures == count
+        attempts.succeeded()
+        assert (attempts.failures, attempts.last) == (0, None)
+        attempts.succeeded()
+
+    with caplog.at_level(logging.INFO, "retry"):
+        simulate(scenario)
+    assert [record.getMessage() for record in caplog.records] == [
+        "fetching failed: KafkaConnectionError: no 3",
+        "fetching works again",
+    ]
+
+
+def test_a_cause_that_repeats_is_logged_once_and_then_with_its_number(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        limiter = LogLimiter(LOG, every_s=30)
+        for _ in range(10):
+            limiter.warning("a", "a failed")
+        limiter.warning("b", "b failed")
+        await asyncio.sleep(31)
+        limiter.warning("a", "a failed")
+        limiter.over("a", "a works")
+        limiter.over("a", "a works")
+
+    with caplog.at_level(logging.INFO, "retry"):
+        simulate(scenario)
+    assert [record.getMessage() for record in caplog.records] == [
+        "a failed",
+        "b failed",
+        "a failed (and 9 times more since the last line about it)",
+        "a works",
+    ]
+
+
+def test_time_left_shrinks_and_never_reaches_zero() -> None:
+    async def scenario() -> None:
+        attempts = policy().attempts("asking", 1_000)
+        assert attempts.left_ms == 1_000
+        await asyncio.sleep(5)
+        assert attempts.left_ms == 1
+        assert policy().attempts("asking").left_ms is None
+
+    simulate(scenario)
