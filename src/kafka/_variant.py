@@ -30,6 +30,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.reader",
     "kafka.record.scan",
     "kafka.record.times",
+    "kafka.record.validate",
     "kafka.record.xerial",
     "kafka.record.zstd",
     "kafka.wire.decoder",

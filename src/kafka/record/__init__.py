@@ -16,6 +16,7 @@ from kafka.record.records import ConsumerRecord
 from kafka.record.scan import whole_batches
 from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression, TimestampType
+from kafka.record.validate import BatchContents, validate_batch
 
 if TYPE_CHECKING:
     from kafka.record.arrow import arrow_schema as arrow_schema
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrowRows",
     "BatchBuilder",
+    "BatchContents",
     "BatchDecoder",
     "BatchHeader",
     "Buffer",
@@ -42,6 +44,7 @@ __all__ = [
     "decode_batches",
     "set_offsets",
     "set_producer_state",
+    "validate_batch",
     "whole_batches",
 ]
 

@@ -1,0 +1,91 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Checks the records of a produced batch, as a broker does before it keeps them.
+
+Compiled by Cython, equal when it runs plain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.errors import CorruptRecordException, InvalidRecordError
+from kafka.record.batch import BatchHeader
+from kafka.record.codecs import MAX_DECOMPRESSED_SIZE
+from kafka.record.decode import decode_batches
+from kafka.record.types import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class BatchContents:
+    """What the records of a batch say, where its header only claims it."""
+
+    count: int
+    max_timestamp: int
+    """Milliseconds since the epoch."""
+    has_null_keys: bool
+
+
+def validate_batch(
+    data: Buffer, header: BatchHeader, *, max_decompressed_size: int = MAX_DECOMPRESSED_SIZE
+) -> BatchContents:
+    """Read all records of a batch of magic 2, and compare them with its header (Java: `LogValidator`).
+
+    The lengths of records, keys, values and headers have to fit, no header may have a null key, and the offsets have to
+    grow by one from the base offset to the last. The checksum is left to `check_batch`. Nothing is kept of the records.
+
+    Args:
+        data: the buffer that the header was read from.
+        header: of the batch to be checked, which is no control batch.
+        max_decompressed_size: how many bytes its records may have.
+
+    Raises:
+        InvalidRecordError: a record is damaged, there are more or fewer than the header says, or they have other
+            offsets; the message says which.
+    """
+    batch = memoryview(data).cast("B")[header.position : header.position + header.size]
+    if header.magic != 2 or header.is_control:
+        raise InvalidRecordError(f"Expected a batch of magic 2 with records of a producer, got magic {header.magic}")
+    if header.count < 1 or header.count != header.last_offset - header.base_offset + 1:
+        raise InvalidRecordError(
+            f"Expected as many records as offsets, at least one, got a batch of {header.count} records with the "
+            f"offsets {header.base_offset} to {header.last_offset}"
+        )
+    try:
+        columns = decode_batches(batch, check_crcs=False, max_decompressed_size=max_decompressed_size)
+    except CorruptRecordException as error:
+        raise InvalidRecordError(f"the records of the batch cannot be read: {error}") from error
+    wrong = _first_gap(columns.offsets, header.base_offset)
+    if wrong >= 0:
+        raise InvalidRecordError(
+            f"Expected the offset {header.base_offset + wrong} for record {wrong} of the batch, "
+            f"got {columns.offsets[wrong]}"
+        )
+    buffers, _, _ = columns.buffers
+    return BatchContents(len(columns), _latest(columns.timestamps), buffers.keys.valid is not None)
+
+
+def _first_gap(offsets: memoryview, base: cython.longlong) -> cython.Py_ssize_t:
+    """The first row whose offset is not the one behind that of the row before; -1 if there is none."""
+    view: cython.const[cython.longlong][::1] = offsets  # type: ignore[valid-type]
+    count: cython.Py_ssize_t = len(offsets)
+    row: cython.Py_ssize_t
+    for row in range(count):
+        if view[row] != base + row:
+            return row
+    return -1
+
+
+def _latest(timestamps: memoryview) -> cython.longlong:
+    """The largest of some timestamps; there is at least one."""
+    view: cython.const[cython.longlong][::1] = timestamps  # type: ignore[valid-type]
+    count: cython.Py_ssize_t = len(timestamps)
+    latest: cython.longlong = view[0]
+    row: cython.Py_ssize_t
+    for row in range(1, count):
+        latest = max(latest, view[row])
+    return latest
