@@ -17,7 +17,15 @@ from kafka.record.storage import ColumnBuffers
 if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.ref import Py_INCREF
-    from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
+
+_IS_TUPLE = cython.declare(
+    cython.bint,
+    ConsumerRecord.__basicsize__ == tuple.__basicsize__
+    and ConsumerRecord.__itemsize__ == tuple.__itemsize__
+    and not ConsumerRecord.__dictoffset__
+    and not ConsumerRecord.__weakrefoffset__,
+)
+"""Whether a record has a tuple's layout in memory."""
 
 
 @cython.final
@@ -61,16 +69,6 @@ class _Bytes:
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
-    """Put an object into a tuple that is being made (compiled only)."""
-    if cython.compiled:
-        Py_INCREF(item)
-        PyTuple_SET_ITEM(record, field, item)
-
-
-@cython.cfunc
-@cython.inline
 def _record(
     cls: type[ConsumerRecord],
     topic: object,
@@ -90,34 +88,36 @@ def _record(
 ) -> object:
     """Make a `ConsumerRecord` without its constructor, which would take longer than all the rest.
 
-    `plain` records hold nothing but numbers, bytes and their list of headers, so that they cannot be part of a cycle
-    unless somebody puts them into that list; the garbage collector need not look at them and their lists, as it does
-    not look at tuples of numbers. It would take half of the time otherwise, and more where many are held at once.
+    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`_IS_TUPLE`), so that this
+    is all that its constructor would do. `plain` records hold nothing but numbers, bytes and their list of headers, so
+    they cannot be part of a cycle unless somebody puts them into that list; the garbage collector need not look at them
+    and their lists, as it does not look at tuples of numbers. It would take half of the time otherwise, and more where
+    many are held at once.
     """
-    if cython.compiled:
-        # names of materialize.pxd
-        kind = cython.cast(cython.pointer(PyTypeObject), cls)  # type: ignore[name-defined]  # noqa: F821
-        record = PyObject_GC_NewVar(kind, 13)  # type: ignore[name-defined]  # noqa: F821
-        _set(record, 0, topic)
-        _set(record, 1, partition)
-        _set(record, 2, leader_epoch)
-        _set(record, 3, offset)
-        _set(record, 4, timestamp)
-        _set(record, 5, timestamp_type)
-        _set(record, 6, key)
-        _set(record, 7, value)
-        _set(record, 8, headers)
-        _set(record, 9, checksum)
-        _set(record, 10, key_size)
-        _set(record, 11, value_size)
-        _set(record, 12, header_size)
-        if plain:
-            PyObject_GC_UnTrack(cython.cast(cython.p_void, headers))  # type: ignore[name-defined]  # noqa: F821
-        else:
-            PyObject_GC_Track(cython.cast(cython.p_void, record))  # type: ignore[name-defined]  # noqa: F821
-        return record
-    fields = (topic, partition, leader_epoch, offset, timestamp, timestamp_type, key, value, headers, checksum)
-    return tuple.__new__(cls, (*fields, key_size, value_size, header_size))
+    fields = (
+        topic,
+        partition,
+        leader_epoch,
+        offset,
+        timestamp,
+        timestamp_type,
+        key,
+        value,
+        headers,
+        checksum,
+        key_size,
+        value_size,
+        header_size,
+    )
+    if not cython.compiled or not _IS_TUPLE:
+        return tuple.__new__(cls, fields)
+    Py_INCREF(cls)  # as an instance of a class defined in Python holds it
+    # names of materialize.pxd
+    Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
+    if plain:
+        PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
+        PyObject_GC_UnTrack(headers)  # type: ignore[name-defined]  # noqa: F821
+    return fields
 
 
 @cython.final

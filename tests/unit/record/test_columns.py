@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -247,3 +248,25 @@ def test_batches_can_be_joined() -> None:
 def test_a_record_can_be_made_by_hand() -> None:
     record = ConsumerRecord(topic="t", partition=0, offset=3, timestamp=1, timestamp_type=0, key=None, value=b"v")
     assert (record.offset, record.headers, record.leader_epoch, record.checksum) == (3, [], None, None)
+
+
+def test_a_record_is_the_tuple_that_its_constructor_makes() -> None:
+    for record in columns_of().to_records():
+        assert type(record) is ConsumerRecord
+        made = ConsumerRecord(*record)
+        assert (record, repr(record), tuple(record)) == (made, repr(made), tuple(made))
+        assert pickle.loads(pickle.dumps(record)) == made
+        for one in (record, made):
+            with pytest.raises(TypeError, match="unhashable"):
+                hash(one)  # its headers are a list
+        assert hash(record._replace(headers=None)) == hash(made._replace(headers=None))
+
+
+def test_records_hold_their_class_and_let_go_of_it() -> None:
+    columns = columns_of(1000)
+    columns.to_records()
+    before = sys.getrefcount(ConsumerRecord)
+    records = columns.to_records()
+    during = sys.getrefcount(ConsumerRecord)
+    del records
+    assert (during - before, sys.getrefcount(ConsumerRecord) - before) == (1000, 0)
