@@ -52,7 +52,13 @@ class Twin:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-TWINS: tuple[Twin, ...] = ()
+TWINS: tuple[Twin, ...] = (
+    Twin(
+        "consumer/drive/async_driver.py",
+        "consumer/drive/sync_driver.py",
+        {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
+    ),
+)
 """All pairs."""
 
 _HEADER = "# Written by scripts/twins.py from {source}: change that file, not this one.\n"

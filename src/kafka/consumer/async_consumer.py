@@ -38,8 +38,6 @@ class AsyncKafkaConsumer(ConsumerFace):
     Fetching, heartbeats and commits run on the loop that `start` is called on. `async with` starts and closes it;
     rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
 
-    There is no `commit_async`: make a task of `commit`.
-
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
         configs: options, see `KafkaConsumer`.
@@ -168,6 +166,7 @@ class AsyncKafkaConsumer(ConsumerFace):
         self._check_open()
         chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
         await self._core.commits.commit(chosen, self._limit(timeout_ms))
+        await self._driver.run_callbacks()
 
     async def committed(
         self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
@@ -222,14 +221,14 @@ class AsyncKafkaConsumer(ConsumerFace):
         """See `KafkaConsumer.assign`."""
         self._check_open()
         wanted = list(partitions)
-        await self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
+        await self._driver.give_up(self._api_timeout_ms)
         self._core.assign(wanted)
 
     async def unsubscribe(self) -> None:
         """See `KafkaConsumer.unsubscribe`."""
         self._check_open()
         await self._stop_iteration()
-        await self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
+        await self._driver.give_up(self._api_timeout_ms)
         self._core.unsubscribe()
         await self._core.leave_group(self._api_timeout_ms)
 

@@ -96,7 +96,7 @@ class ConsumerCore:
         self.lookup = OffsetLookup(self.client, fetch.isolation_level, timeout_ms, backoff)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
         self.member, offsets = self._make_group(backoff)
-        self.commits = Commits(group, self.subscription, self.member, offsets, submit, self._call_attention)
+        self.commits = Commits(group, self.subscription, self.member, offsets, self._loop, submit, self._call_attention)
         self.positions = PositionResolver(
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
@@ -134,16 +134,14 @@ class ConsumerCore:
         self.client.on_metadata(self._metadata_changed)
         self.commits.start()
 
-    async def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Commit if that is automatic, leave the group, close the connections. Does not raise."""
+    async def close(self, timeout_ms: float) -> None:
+        """Leave the group, close the connections. Does not raise."""
         self.closed = True
         self._caller.notify()
         deadline = self._loop.time() + timeout_ms / 1000
         self.fetcher.close()
         self.positions.close()
         self.topics.close()
-        if autocommit:
-            await self.commits.commit_quietly(self.consumed(), timeout_ms / 2)
         await self.commits.close()
         if self.member is not None:
             left_ms = (deadline - self._loop.time()) * 1000
@@ -191,7 +189,7 @@ class ConsumerCore:
         if self._unplaced:
             self._unplaced = False
             self._caller.submit(self.positions.kick)
-        self.commits.attend()
+        self.commits.begin_due()
 
     def raise_error(self) -> None:
         """Raise what went wrong in the background, one error a call; the call after the last one lets work go on."""

@@ -2,9 +2,10 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -76,6 +77,7 @@ class ConsumerFace:
     """The methods that do not wait. All but `wakeup` belong to the thread that polls."""
 
     _core: ConsumerCore
+    _api_timeout_ms: float
 
     @property
     def config(self) -> dict[str, Any]:
@@ -114,6 +116,25 @@ class ConsumerFace:
     def assignment(self) -> set[TopicPartition]:
         """The partitions that this consumer reads now; a subscription gives them during `poll()`."""
         return self._core.subscription.assigned_partitions()
+
+    def commit_async(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None,
+        callback: Callable[[Mapping[TopicPartition, OffsetAndMetadata], Any], Any] | None = None,
+    ) -> CommitFuture:
+        """Commit offsets to the group without waiting.
+
+        Arguments:
+            offsets: as for `commit`.
+            callback: called as ``callback(offsets, None or the error)`` from within a later `poll()`, `commit()` or
+                `close()`, which waits for the commit; None: ``default_offset_commit_callback``.
+
+        Returns the outcome to come, to wait for with ``get()`` or, on an event loop, with ``await``. A failure that has
+        no callback and was not asked for is logged.
+        """
+        self._check_open()
+        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
+        return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Read on from ``offset`` at the next `poll()`.

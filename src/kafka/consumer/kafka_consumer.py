@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafka.config import option_table, parse_consumer
-from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.drive.sync_driver import SyncDriver
 from kafka.consumer.face import (
@@ -154,25 +153,7 @@ class KafkaConsumer(ConsumerFace):
         chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
         limit = self._limit(timeout_ms)
         self._driver.run(self._core.commits.commit(chosen, limit), limit)
-        self._core.commits.run_callbacks()
-
-    def commit_async(
-        self,
-        offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None,
-        callback: Callable[[Mapping[TopicPartition, OffsetAndMetadata], Any], Any] | None = None,
-    ) -> CommitFuture:
-        """Commit offsets to the group without waiting.
-
-        Arguments:
-            offsets: as for `commit`.
-            callback: called as ``callback(offsets, response or error)`` from within a later `poll()`, `commit()` or
-                `close()`; None: ``default_offset_commit_callback``.
-
-        Returns the outcome to come; a failure that nobody looks at is logged.
-        """
-        self._check_open()
-        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
-        return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
+        self._driver.run_callbacks()
 
     def committed(
         self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
@@ -248,7 +229,7 @@ class KafkaConsumer(ConsumerFace):
         """Give up all topics and partitions, and leave the group."""
         self._check_open()
         self._stop_iteration()
-        self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
+        self._driver.give_up(self._api_timeout_ms)
         self._core.unsubscribe()
         self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
 
@@ -259,7 +240,7 @@ class KafkaConsumer(ConsumerFace):
         """
         self._check_open()
         wanted = list(partitions)
-        self._driver.give_up(commit=True, timeout_ms=self._api_timeout_ms)
+        self._driver.give_up(self._api_timeout_ms)
         self._core.assign(wanted)
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetched import Fetched, Slice
@@ -18,7 +17,6 @@ from kafka.consumer.records.iteration import RecordIterator
 from kafka.consumer.records.materialize import Materializer
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.coordinator.poll_clock import PollClock
-from kafka.errors import KafkaTimeoutError
 from kafka.record import ConsumerRecord
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.consumer.batches import batch, numbered
@@ -68,26 +66,6 @@ def test_a_committed_offset_is_an_int_and_has_the_fields() -> None:
     committed = CommittedOffset(OffsetAndMetadata(42, "note", 3))
     assert committed == 42
     assert (committed.offset, committed.metadata, committed.leader_epoch) == (42, "note", 3)
-
-
-def test_a_commit_future_calls_back_when_it_is_told_to() -> None:
-    future = CommitFuture()
-    calls: list[Any] = []
-    future.add_callback(calls.append).add_errback(calls.append).add_both(calls.append)
-    with pytest.raises(KafkaTimeoutError):
-        future.get(0)
-    future.resolve("response", None)
-    assert calls == []
-    future.run_callbacks()
-    assert calls == ["response", "response"]
-    future.add_callback(calls.append)
-    assert len(calls) == 3
-    assert (future.get(0), future.succeeded(), future.failed()) == ("response", True, False)
-    failed = CommitFuture()
-    failed.resolve(None, ValueError("x"))
-    failed.add_errback(calls.append).run_callbacks()
-    with pytest.raises(ValueError):
-        failed.get(0)
 
 
 class Desk:

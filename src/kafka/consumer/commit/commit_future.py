@@ -1,25 +1,37 @@
 """What `commit_async` returns."""
 
+import asyncio
+import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import IllegalStateError, KafkaTimeoutError
 
 
 class CommitFuture:
-    """The outcome of a commit to come. Callbacks run in the thread that polls, from within `poll()` or `close()`.
+    """The outcome of a commit to come: None, or an error. Callbacks run in the thread that polls, from within `poll()`,
+    `commit()` or `close()`. It can be awaited on any loop.
 
     Attributes:
-        value: the broker's response, once the commit has succeeded.
-        exception: the error, once it has failed.
+        value: always None, as kafka-python has it.
+        exception: the error, once the commit has failed.
+
+    Arguments:
+        loop: the loop that the commit runs on.
     """
 
-    def __init__(self) -> None:
+    value: None = None
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._loop = loop
         self._done = threading.Event()
-        self._callbacks: list[tuple[bool | None, Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
-        self._settled = False
-        self.value: Any = None
+        self._lock = threading.Lock()
+        self._callbacks: list[tuple[bool | None, Callable[..., Any]]] = []
+        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._called_back = False
+        self.was_looked_at = False
+        """Whether the outcome was asked for."""
         self.exception: BaseException | None = None
 
     @property
@@ -29,7 +41,7 @@ class CommitFuture:
 
     @property
     def has_callbacks(self) -> bool:
-        """Whether somebody wants to be called."""
+        """Whether something is to be called."""
         return bool(self._callbacks)
 
     def succeeded(self) -> bool:
@@ -40,56 +52,84 @@ class CommitFuture:
         """Whether the commit has failed."""
         return self.is_done and self.exception is not None
 
-    def get(self, timeout: float | None = None) -> Any:
+    def get(self, timeout: float | None = None) -> None:
         """Wait for the outcome.
 
         Arguments:
             timeout: seconds; None: as long as it takes, which the commit's own timeout bounds.
 
-        Returns the response; raises what made the commit fail, and `KafkaTimeoutError`.
+        Raises what made the commit fail, `KafkaTimeoutError`, and `IllegalStateError` on the loop that the commit runs
+        on, which would wait for itself: await it there.
         """
+        if not self.is_done and self._loop is not None and _running_loop() is self._loop:
+            raise IllegalStateError("get() would stop the loop that the commit runs on: await the future instead")
+        self.was_looked_at = True
         if not self._done.wait(timeout):
             raise KafkaTimeoutError(f"the commit was not done within {timeout} s")
         if self.exception is not None:
             raise self.exception
-        return self.value
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Wait on an event loop; raises what made the commit fail."""
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Future[None] = loop.create_future()
+        with self._lock:
+            if self.is_done:
+                arrived.set_result(None)
+            else:
+                self._waiters.append((loop, arrived))
+        yield from arrived
+        self.get(0)
 
     def add_callback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, response, **kwargs)`` when it has succeeded."""
-        return self._add(True, function, args, kwargs)
+        """Call ``function(*args, None, **kwargs)`` when it has succeeded."""
+        return self._add(True, functools.partial(function, *args), kwargs)
 
     def add_errback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
         """Call ``function(*args, error, **kwargs)`` when it has failed."""
-        return self._add(False, function, args, kwargs)
+        return self._add(False, functools.partial(function, *args), kwargs)
 
     def add_both(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
         """Call it in both cases."""
-        return self._add(None, function, args, kwargs)
+        return self._add(None, functools.partial(function, *args), kwargs)
 
-    def resolve(self, value: Any, error: BaseException | None) -> None:
+    def resolve(self, error: BaseException | None) -> None:
         """The outcome is here; called on the loop."""
-        self.value, self.exception = value, error
-        self._done.set()
+        with self._lock:
+            self.exception = error
+            self._done.set()
+            waiters, self._waiters = self._waiters, []
+        for loop, arrived in waiters:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_arrive, arrived)
 
-    def run_callbacks(self) -> None:
-        """Call what was added; called in the caller's thread. Raises what a callback raises."""
-        self._settled = True
+    def calls(self) -> list[Callable[[], Any]]:
+        """What has to be called now that it is done, in order; asked for in the caller's thread, once."""
+        self._called_back = True
         callbacks, self._callbacks = self._callbacks, []
-        for wanted, function, args, kwargs in callbacks:
-            self._call(wanted, function, args, kwargs)
+        return [call for on_success, function in callbacks for call in self._call(on_success, function)]
 
-    def _add(
-        self, wanted: bool | None, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> "CommitFuture":
-        if self._settled:
-            self._call(wanted, function, args, kwargs)
-        else:
-            self._callbacks.append((wanted, function, args, kwargs))
+    def _add(self, on_success: bool | None, function: Callable[..., Any], kwargs: dict[str, Any]) -> "CommitFuture":
+        bound = functools.partial(function, **kwargs)
+        if not self._called_back:
+            self._callbacks.append((on_success, bound))
+            return self
+        for call in self._call(on_success, bound):
+            call()
         return self
 
-    def _call(
-        self, wanted: bool | None, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        ok = self.exception is None
-        if wanted is None or wanted is ok:
-            function(*args, self.value if ok else self.exception, **kwargs)
+    def _call(self, on_success: bool | None, function: Callable[..., Any]) -> list[Callable[[], Any]]:
+        concerned = on_success is None or on_success is (self.exception is None)
+        return [functools.partial(function, self.exception)] if concerned else []
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _arrive(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

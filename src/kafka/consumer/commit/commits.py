@@ -1,9 +1,10 @@
 """A consumer's commits: asked for, automatic, and those whose callbacks wait for the caller."""
 
 import asyncio
+import functools
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from kafka.config import GroupOptions
@@ -12,7 +13,7 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.member import GroupMember
 from kafka.coordinator.offsets import GroupOffsets
-from kafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from kafka.errors import CommitFailedError, IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ class Commits:
         subscription: what is assigned, and the positions.
         member: the membership; None without a group.
         offsets: sends the commits; None without a group.
+        loop: the consumer's.
         submit: has a function run on the loop.
         call_attention: called on the loop when the caller has something to do.
     """
@@ -39,6 +41,7 @@ class Commits:
         subscription: SubscriptionState,
         member: GroupMember | None,
         offsets: GroupOffsets | None,
+        loop: asyncio.AbstractEventLoop,
         submit: Callable[..., None],
         call_attention: Callable[[], None],
     ) -> None:
@@ -46,12 +49,14 @@ class Commits:
         self._subscription = subscription
         self._member = member
         self._offsets = offsets
+        self._loop = loop
         self._submit = submit
         self._call_attention = call_attention
         self._due = False
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._settled: deque[tuple[CommitFuture, Offsets, Callback | None]] = deque()
+        self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
+        self._calls: deque[Callable[[], Any]] = deque()
         self.is_automatic = offsets is not None and options.enable_auto_commit
         self.succeeded = 0
 
@@ -62,30 +67,42 @@ class Commits:
         if self.is_automatic:
             self._arm()
 
-    async def close(self) -> None:
-        """Stop, and let what is under way be: a commit cut short is one that nobody knows the outcome of."""
+    async def finish(self, timeout_ms: float) -> None:
+        """Begin no more automatic commits, and wait for all that are under way, as Java's ``close`` does."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in list(self._tasks):
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
+
+    async def close(self) -> None:
+        """Stop; commits that are still under way fail."""
+        await self.finish(0)
+        for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def commit(self, offsets: Offsets, timeout_ms: float) -> Any:
-        """Commit; returns the response. Raises `CommitFailedError`, `KafkaTimeoutError` and what the broker answers."""
-        response = await self._group().commit(offsets, self._credentials(), timeout_ms)
-        self.succeeded += 1
-        return response
+    async def commit(self, offsets: Offsets, timeout_ms: float) -> None:
+        """Commit; nothing is sent for no offsets. Raises `CommitFailedError`, `KafkaTimeoutError` and what the broker
+        answers."""
+        group = self._group()
+        if offsets:
+            await group.commit(offsets, self._credentials(), timeout_ms)
+            self.succeeded += 1
 
-    async def commit_quietly(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Commit where that is automatic; a failure is logged, because nobody asked for it."""
+    async def commit_automatically(self, offsets: Offsets, timeout_ms: float) -> None:
+        """Commit where that is automatic; a failure is logged, as no call reports it."""
         if not self.is_automatic or not offsets:
             return
         if self._subscription.is_automatic and not self._membership().is_valid:
             return
+        failure: Exception | None = None
         try:
             await self.commit(offsets, timeout_ms)
-        except KafkaError as error:
+        except Exception as error:
             log.warning("auto commit of %d offsets failed: %s", len(offsets), error)
+            failure = error
+        if self._options.default_offset_commit_callback is not None:
+            self._settle(offsets, failure, self._options.default_offset_commit_callback, None)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
         """The group's committed offsets; partitions without one are left out."""
@@ -93,33 +110,33 @@ class Commits:
 
     # In the caller's thread -------------------------------------------------------------------------------------------
 
-    def attend(self) -> None:
-        """Start the automatic commit that is due, and run callbacks of commits that are done."""
+    def begin_due(self) -> None:
+        """Begin the automatic commit that is due."""
         if self._due:
             self._due = False
             timeout_ms = max(self._options.auto_commit_interval_ms, 1_000)
             offsets = self._subscription.all_consumed_offsets()
-            self._submit(self._spawn_quiet, offsets, timeout_ms)
-        self.run_callbacks()
+            self._submit(self._begin_automatic, offsets, timeout_ms)
 
     def commit_later(self, offsets: Offsets, callback: Callback | None, timeout_ms: float) -> CommitFuture:
         """Commit without waiting; see `KafkaConsumer.commit_async`."""
         self._group()
-        future = CommitFuture()
+        future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
-        self._submit(self._spawn_commit, future, dict(offsets), chosen, timeout_ms)
+        self._submit(self._begin_commit, future, dict(offsets), chosen, timeout_ms)
         return future
 
-    def run_callbacks(self) -> None:
-        """Call back for commits that are done; raises what a callback raises."""
-        while self._settled:
-            future, offsets, callback = self._settled.popleft()
-            outcome = future.value if future.exception is None else future.exception
+    def next_call(self) -> Callable[[], Any] | None:
+        """The next callback of a commit that is done, bound to its arguments; None: there is none at the moment."""
+        while self._done and not self._calls:
+            offsets, error, callback, future = self._done.popleft()
             if callback is not None:
-                callback(offsets, outcome)
-            elif future.exception is not None and not future.has_callbacks:
-                log.warning("commit_async of %d offsets failed: %s", len(offsets), future.exception)
-            future.run_callbacks()
+                self._calls.append(functools.partial(callback, offsets, error))
+            elif future is not None and error is not None and not future.has_callbacks and not future.was_looked_at:
+                log.warning("commit_async of %d offsets failed: %s", len(offsets), error)
+            if future is not None:
+                self._calls.extend(future.calls())
+        return self._calls.popleft() if self._calls else None
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
@@ -133,15 +150,15 @@ class Commits:
         self._call_attention()
         self._arm()
 
-    def _spawn(self, coroutine: Any) -> None:
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _spawn_quiet(self, offsets: Offsets, timeout_ms: float) -> None:
-        self._spawn(self.commit_quietly(offsets, timeout_ms))
+    def _begin_automatic(self, offsets: Offsets, timeout_ms: float) -> None:
+        self._spawn(self.commit_automatically(offsets, timeout_ms))
 
-    def _spawn_commit(
+    def _begin_commit(
         self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
     ) -> None:
         self._spawn(self._commit_for(future, offsets, callback, timeout_ms))
@@ -149,13 +166,21 @@ class Commits:
     async def _commit_for(
         self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
     ) -> None:
+        failure: Exception | None = None
         try:
-            future.resolve(await self.commit(offsets, timeout_ms), None)
+            await self.commit(offsets, timeout_ms)
         except asyncio.CancelledError:
-            future.resolve(None, CommitFailedError("the consumer was closed before the commit was done"))
+            failure = CommitFailedError("the consumer was closed before the commit was done")
         except Exception as error:  # the future is where it is looked for
-            future.resolve(None, error)
-        self._settled.append((future, offsets, callback))
+            failure = error
+        future.resolve(failure)
+        self._settle(offsets, failure, callback, future)
+
+    def _settle(
+        self, offsets: Offsets, error: Exception | None, callback: Callback | None, future: CommitFuture | None
+    ) -> None:
+        """A commit is done: its callbacks are the caller's to call."""
+        self._done.append((offsets, error, callback, future))
         self._call_attention()
 
     def _group(self) -> GroupOffsets:

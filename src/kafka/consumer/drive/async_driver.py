@@ -1,131 +1,132 @@
-"""Drives a core from the caller's own event loop: the same steps as `kafka.consumer.drive.sync_driver`, awaited."""
+"""Drives a core for its caller: waits for records, and does for the group what the caller has to do."""
 
-import asyncio
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
+from kafka.cluster import ClusterClient
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
+from kafka.consumer.drive.loop_runner import LoopRunner
 from kafka.consumer.subscription.rebalance import Step, StepKind
-from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 
+Result = TypeVar("Result")
 
-class LoopCaller:
-    """See `kafka.consumer.core.Caller`: both sides are on one loop, so nothing has to cross threads.
-
-    Arguments:
-        loop: the loop.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self.news = asyncio.Event()
-
-    def notify(self) -> None:
-        """Wake the caller, if it waits; from any thread."""
-        try:
-            here = asyncio.get_running_loop() is self._loop
-        except RuntimeError:
-            here = False
-        if here:
-            self.news.set()
-        else:
-            self._loop.call_soon_threadsafe(self.news.set)
-
-    def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)``, at once."""
-        function(*args)
+_LEAVE_RESERVE = 0.25
+"""How much of the time for closing is left for leaving the group, whatever happens to commits."""
+_ABANDONED_CLOSE_MS = 1_000
 
 
 class AsyncDriver:
-    """See the module. Made on the loop that it runs on.
+    """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
 
     Arguments:
         config: all options.
+        client: the cluster; None: one is made from the options.
     """
 
-    def __init__(self, config: ConsumerConfig) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._caller = LoopCaller(self._loop)
-        self._closing: asyncio.Task[None] | None = None
-        self.core = ConsumerCore(config, self._caller, self._loop)
+    def __init__(self, config: ConsumerConfig, client: ClusterClient | None = None) -> None:
+        self._runner = LoopRunner()
+        self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
+
+    async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
+        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        return await self._runner.run(coroutine, timeout_ms)
 
     async def wait_for(self, timeout_ms: float, take: Callable[[], list[Any]]) -> list[Any]:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
-        core, news = self.core, self._caller.news
+        core, runner = self.core, self._runner
+        runner.check()
         core.begin_poll()
         try:
-            deadline = self._loop.time() + timeout_ms / 1000
+            deadline = runner.time() + timeout_ms / 1000
             while True:
-                news.clear()
+                runner.clear()
                 if core.attention:
                     await self.attend()
                 taken = take()
                 if taken or core.closed or core.woken():
                     return taken
-                if deadline <= self._loop.time():
+                left = deadline - runner.time()
+                if left <= 0:
+                    await runner.give_way()
                     return taken
-                # One timer and one future: a third of what asyncio.timeout() costs around an event.
-                timer = self._loop.call_at(deadline, news.set)
-                try:
-                    await news.wait()
-                finally:
-                    timer.cancel()
+                await runner.wait(left)
         finally:
             core.end_poll()
 
     async def attend(self) -> None:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
         self.core.begin_attending()
+        await self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
             if step.kind is StepKind.GIVE_UP:
-                await self._commit_held(self.core.config.group.session_timeout_ms)
+                await self._commit_automatically(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
                 await self._tell_listener(step)
             finally:
                 rebalance.finish(step)
 
-    async def give_up(self, commit: bool, timeout_ms: float) -> None:
+    async def run_callbacks(self) -> None:
+        """Call back for commits that are done; raises what a callback raises."""
+        try:
+            while (call := self.core.commits.next_call()) is not None:
+                await self._runner.call(call)
+        except BaseException:
+            self.core.attention = True  # the others are called next time
+            raise
+
+    async def give_up(self, timeout_ms: float, commit: bool = True) -> None:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
-            await self._commit_held(timeout_ms)
+            await self._commit_automatically(timeout_ms)
         held = frozenset(self.core.subscription.assigned_partitions())
         if held and self.core.subscription.is_automatic:
             await self._tell_listener(Step(StepKind.GIVE_UP, held, -1))
 
     async def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Close the core, once; another call waits for the first."""
-        if self._closing is None:
-            self._closing = self._loop.create_task(self._close(autocommit, timeout_ms))
-        elif asyncio.current_task() is self._closing:  # the listener calls close() again
-            return
-        await asyncio.shield(self._closing)
+        """Close the core, once; the second call does nothing, and one beside the first waits for it."""
+        await self._runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
 
     async def _close(self, autocommit: bool, timeout_ms: float) -> None:
+        core, deadline = self.core, self._runner.time() + timeout_ms / 1000
         try:
-            await self.give_up(autocommit, timeout_ms / 2)
+            await self.give_up(timeout_ms / 2, autocommit)
         finally:
-            await self.core.close(autocommit=False, timeout_ms=timeout_ms / 2)
+            try:
+                left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)
+                await self.run(core.commits.finish(left_ms), left_ms)
+                await self.run_callbacks()
+            finally:
+                core.closed = True
+                self._runner.notify()
+                left_ms = self._left_ms(deadline)
+                await self.run(core.close(left_ms), left_ms)
+                await self.run_callbacks()
 
-    async def _commit_held(self, timeout_ms: float) -> None:
-        await self.core.commits.commit_quietly(self.core.consumed(), timeout_ms)
+    def abandon(self) -> None:
+        """Close without waiting: nobody holds the consumer any more."""
+        if not self.core.closed:
+            self.core.closed = True
+            self._runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
+
+    def _left_ms(self, deadline: float) -> float:
+        return max((deadline - self._runner.time()) * 1000, 0.0)
+
+    async def _commit_automatically(self, timeout_ms: float) -> None:
+        commits = self.core.commits
+        if commits.is_automatic and (held := self.core.consumed()):
+            await self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     async def _tell_listener(self, step: Step) -> None:
-        listener = self.core.subscription.listener
-        if listener is None:
+        told = self.core.subscription.listener_for(step.kind is StepKind.TAKE_OVER)
+        if told is None:
             return
-        partitions = set(step.partitions)
-        lost = step.kind is StepKind.LOSE and isinstance(
-            listener, ConsumerRebalanceListener | AsyncConsumerRebalanceListener
-        )
-        told: Any
         if step.kind is StepKind.TAKE_OVER:
-            told = listener.on_partitions_assigned(partitions)
-        elif lost:
-            told = listener.on_partitions_lost(partitions)
+            await self._runner.call(told.on_partitions_assigned, set(step.partitions))
+        elif step.kind is StepKind.LOSE:
+            await self._runner.call(told.on_partitions_lost, set(step.partitions))
         else:
-            told = listener.on_partitions_revoked(partitions)
-        if asyncio.iscoroutine(told):
-            await told
+            await self._runner.call(told.on_partitions_revoked, set(step.partitions))

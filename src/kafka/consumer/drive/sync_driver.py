@@ -1,167 +1,133 @@
-"""Drives a core from the caller's thread: waits, and does for the group what has to be done there."""
+# Written by scripts/twins.py from kafka/consumer/drive/async_driver.py: change that file, not this one.
+"""Drives a core for its caller: waits for records, and does for the group what the caller has to do."""
 
-import contextlib
-import logging
-import os
-import threading
-from collections import deque
+import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from kafka.cluster import ClusterClient
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
+from kafka.consumer.drive.thread_runner import ThreadRunner
 from kafka.consumer.subscription.rebalance import Step, StepKind
-from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
-from kafka.net import LoopThread
 
-log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
-_MARGIN_S = 5.0
-"""How much longer than a call's own timeout we wait for the loop: it only ever counts if the loop is stuck."""
-
-
-class ThreadCaller:
-    """See `kafka.consumer.core.Caller`.
-
-    Arguments:
-        thread: runs the loop.
-    """
-
-    def __init__(self, thread: LoopThread) -> None:
-        self._thread = thread
-        self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
-        self._calling = False
-        # Locked: there are no news. A third of the cost of a threading.Event, which is felt in each round trip.
-        self._gate = threading.Lock()
-        self._gate.acquire()
-
-    def notify(self) -> None:
-        """Wake the caller, if it waits; from any thread."""
-        if self._gate.locked():
-            with contextlib.suppress(RuntimeError):  # another thread's news were quicker
-                self._gate.release()
-
-    def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Have ``function(*args)`` run on the loop, soon, in the order of the calls. Many wake it once."""
-        self._thread.check()
-        self._calls.append((function, args))
-        if not self._calling:
-            self._calling = True
-            self._thread.call(self._call_all)
-
-    def _call_all(self) -> None:
-        """The loop's side of `submit`."""
-        self._calling = False
-        try:
-            while self._calls:
-                function, args = self._calls.popleft()
-                function(*args)
-        finally:
-            if self._calls:  # one has raised, which the loop tells of; the others come all the same
-                self._thread.call(self._call_all)
-
-    def clear(self) -> None:
-        """Forget earlier news; the caller looks at everything after this and before `wait`."""
-        self._gate.acquire(blocking=False)
-
-    def wait(self, timeout_s: float) -> None:
-        """Wait for news, or until the time is up."""
-        self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+_LEAVE_RESERVE = 0.25
+"""How much of the time for closing is left for leaving the group, whatever happens to commits."""
+_ABANDONED_CLOSE_MS = 1_000
 
 
 class SyncDriver:
-    """See the module.
+    """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
 
     Arguments:
         config: all options.
+        client: the cluster; None: one is made from the options.
     """
 
-    def __init__(self, config: ConsumerConfig) -> None:
-        self._thread = LoopThread.shared()
-        self._caller = ThreadCaller(self._thread)
-        self._pid = os.getpid()
-        self._closing = threading.RLock()
-        self._closing_begun = False
-        self.core = ConsumerCore(config, self._caller, self._thread.loop)
+    def __init__(self, config: ConsumerConfig, client: ClusterClient | None = None) -> None:
+        self._runner = ThreadRunner()
+        self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
-        return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
+        return self._runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], list[Any]]) -> list[Any]:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
-        core, caller = self.core, self._caller
-        if os.getpid() != self._pid:  # nothing would ever come: the loop has stayed in the parent
-            caller.submit(core.wake)  # raises ForkedClientError
+        core, runner = self.core, self._runner
+        runner.check()
         core.begin_poll()
         try:
-            deadline = self._thread.loop.time() + timeout_ms / 1000
+            deadline = runner.time() + timeout_ms / 1000
             while True:
-                caller.clear()
+                runner.clear()
                 if core.attention:
                     self.attend()
                 taken = take()
                 if taken or core.closed or core.woken():
                     return taken
-                left = deadline - self._thread.loop.time()
+                left = deadline - runner.time()
                 if left <= 0:
+                    runner.give_way()
                     return taken
-                caller.wait(left)
+                runner.wait(left)
         finally:
             core.end_poll()
 
     def attend(self) -> None:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
         self.core.begin_attending()
+        self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
             if step.kind is StepKind.GIVE_UP:
-                self._commit_held(self.core.config.group.session_timeout_ms)
+                self._commit_automatically(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
                 self._tell_listener(step)
             finally:
                 rebalance.finish(step)
 
-    def give_up(self, commit: bool, timeout_ms: float) -> None:
+    def run_callbacks(self) -> None:
+        """Call back for commits that are done; raises what a callback raises."""
+        try:
+            while (call := self.core.commits.next_call()) is not None:
+                self._runner.call(call)
+        except BaseException:
+            self.core.attention = True  # the others are called next time
+            raise
+
+    def give_up(self, timeout_ms: float, commit: bool = True) -> None:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
-            self._commit_held(timeout_ms)
+            self._commit_automatically(timeout_ms)
         held = frozenset(self.core.subscription.assigned_partitions())
         if held and self.core.subscription.is_automatic:
             self._tell_listener(Step(StepKind.GIVE_UP, held, -1))
 
     def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Close the core, once; the second call does nothing, and another thread's call waits for the first."""
-        with self._closing:
-            if self._closing_begun:  # also when the listener calls close() again
-                return
-            self._closing_begun = True
+        """Close the core, once; the second call does nothing, and one beside the first waits for it."""
+        self._runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
+
+    def _close(self, autocommit: bool, timeout_ms: float) -> None:
+        core, deadline = self.core, self._runner.time() + timeout_ms / 1000
+        try:
+            self.give_up(timeout_ms / 2, autocommit)
+        finally:
             try:
-                self.give_up(autocommit, timeout_ms / 2)
+                left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)
+                self.run(core.commits.finish(left_ms), left_ms)
+                self.run_callbacks()
             finally:
-                self.core.closed = True
-                self._caller.notify()
-                self.run(self.core.close(autocommit=False, timeout_ms=timeout_ms / 2), timeout_ms)
+                core.closed = True
+                self._runner.notify()
+                left_ms = self._left_ms(deadline)
+                self.run(core.close(left_ms), left_ms)
+                self.run_callbacks()
 
     def abandon(self) -> None:
-        """Close without waiting: nobody holds the consumer any more. In a forked child it is the parent's to close."""
-        if not self.core.closed and os.getpid() == self._pid:
+        """Close without waiting: nobody holds the consumer any more."""
+        if not self.core.closed:
             self.core.closed = True
-            self._thread.spawn(self.core.close(autocommit=False, timeout_ms=1_000))
+            self._runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
 
-    def _commit_held(self, timeout_ms: float) -> None:
-        if self.core.commits.is_automatic and (held := self.core.consumed()):
-            self.run(self.core.commits.commit_quietly(held, timeout_ms), timeout_ms)
+    def _left_ms(self, deadline: float) -> float:
+        return max((deadline - self._runner.time()) * 1000, 0.0)
+
+    def _commit_automatically(self, timeout_ms: float) -> None:
+        commits = self.core.commits
+        if commits.is_automatic and (held := self.core.consumed()):
+            self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     def _tell_listener(self, step: Step) -> None:
-        listener = self.core.subscription.listener
-        if listener is None:
+        told = self.core.subscription.listener_for(step.kind is StepKind.TAKE_OVER)
+        if told is None:
             return
         if step.kind is StepKind.TAKE_OVER:
-            listener.on_partitions_assigned(set(step.partitions))
-        elif step.kind is StepKind.LOSE and isinstance(listener, ConsumerRebalanceListener):
-            listener.on_partitions_lost(set(step.partitions))
+            self._runner.call(told.on_partitions_assigned, set(step.partitions))
+        elif step.kind is StepKind.LOSE:
+            self._runner.call(told.on_partitions_lost, set(step.partitions))
         else:
-            listener.on_partitions_revoked(set(step.partitions))
+            self._runner.call(told.on_partitions_revoked, set(step.partitions))

@@ -47,6 +47,9 @@ class AsyncConsumerRebalanceListener(abc.ABC):
         await self.on_partitions_revoked(lost)
 
 
+Listener = ConsumerRebalanceListener | AsyncConsumerRebalanceListener
+
+
 class SubscriptionType(enum.IntEnum):
     """How partitions come to a consumer."""
 
@@ -72,7 +75,8 @@ class SubscriptionState:
         self.type = SubscriptionType.NONE
         self.topics: frozenset[str] = frozenset()
         self.pattern: re.Pattern[str] | None = None
-        self.listener: ConsumerRebalanceListener | AsyncConsumerRebalanceListener | None = None
+        self.listener: Listener | None = None
+        self._listener_of_held: Listener | None = None
         self._states: dict[TopicPartition, PartitionState] = {}
 
     @property
@@ -84,7 +88,7 @@ class SubscriptionState:
         self,
         topics: Sequence[str] | Iterable[str] = (),
         pattern: str | re.Pattern[str] | None = None,
-        listener: ConsumerRebalanceListener | AsyncConsumerRebalanceListener | None = None,
+        listener: Listener | None = None,
     ) -> None:
         """Have the group assign the partitions of ``topics``, or of all topics that match ``pattern``.
 
@@ -100,6 +104,13 @@ class SubscriptionState:
         else:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_TOPICS, None, named
         self.listener = listener
+
+    def listener_for(self, taking_over: bool) -> Listener | None:
+        """Who is told that partitions come, or go: those that go belong to the listener that was told of them."""
+        if taking_over:
+            self._listener_of_held = self.listener
+            return self.listener
+        return self._listener_of_held if self._states else self.listener
 
     def match(self, topics: Iterable[str]) -> bool:
         """Take those of ``topics`` that the pattern matches; whether they are others than before."""

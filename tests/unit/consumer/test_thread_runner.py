@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka.consumer.drive.sync_driver import ThreadCaller
+from kafka.consumer.drive.thread_runner import ThreadRunner
 from kafka.errors import IllegalStateError
 from kafka.net import LoopThread
 
@@ -37,7 +37,7 @@ def held_up(thread: LoopThread) -> threading.Event:
 
 
 def test_many_calls_wake_the_loop_once_and_run_in_order(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
-    caller = ThreadCaller(thread)
+    caller = ThreadRunner(thread)
     ran: list[int] = []
     wakes: list[object] = []
     call = thread.call
@@ -57,7 +57,7 @@ def test_many_calls_wake_the_loop_once_and_run_in_order(thread: LoopThread, monk
 
 
 def test_what_was_submitted_comes_before_what_is_spawned_after_it(thread: LoopThread) -> None:
-    caller = ThreadCaller(thread)
+    caller = ThreadRunner(thread)
     order: list[str] = []
 
     async def spawned() -> None:
@@ -73,7 +73,7 @@ def test_what_was_submitted_comes_before_what_is_spawned_after_it(thread: LoopTh
 
 
 def test_a_call_that_raises_does_not_take_the_others_along(thread: LoopThread) -> None:
-    caller = ThreadCaller(thread)
+    caller = ThreadRunner(thread)
     told: list[object] = []
     thread.loop.set_exception_handler(lambda loop, context: told.append(context["exception"]))
     ran: list[int] = []
@@ -94,7 +94,7 @@ def test_a_call_that_raises_does_not_take_the_others_along(thread: LoopThread) -
 
 
 def test_nothing_is_kept_for_a_loop_that_has_ended(thread: LoopThread) -> None:
-    caller = ThreadCaller(thread)
+    caller = ThreadRunner(thread)
     thread.stop()
     for _ in range(2):
         with pytest.raises(IllegalStateError, match="stopped"):

@@ -1,0 +1,86 @@
+"""How the asyncio consumer waits: on the caller's own loop, where everything else of it runs too."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class LoopRunner:
+    """See `kafka.consumer.core.Caller`: both sides are on one loop, so nothing has to cross threads.
+
+    Made on that loop.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._closing: asyncio.Task[None] | None = None
+
+    # Between the two sides --------------------------------------------------------------------------------------------
+
+    def notify(self) -> None:
+        """Wake the caller, if it waits; from any thread."""
+        try:
+            here = asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            here = False
+        if here:
+            self._news.set()
+        else:
+            self.loop.call_soon_threadsafe(self._news.set)
+
+    def submit(self, function: Callable[..., object], *args: object) -> None:
+        """Call ``function(*args)``, at once."""
+        function(*args)
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Nothing: a loop that has been left behind by a fork does not run."""
+
+    def time(self) -> float:
+        """The loop's time, in seconds."""
+        return self.loop.time()
+
+    def clear(self) -> None:
+        """Forget earlier news; the caller looks at everything after this and before `wait`."""
+        self._news.clear()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait for news, or until the time is up."""
+        # One timer and one future: a third of what asyncio.timeout() costs around an event.
+        timer = self.loop.call_later(timeout_s, self._news.set)
+        try:
+            await self._news.wait()
+        finally:
+            timer.cancel()
+
+    async def give_way(self) -> None:
+        """Let the loop run before a call returns empty-handed: who polls in a loop would stop it else."""
+        await asyncio.sleep(0)
+
+    async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
+        """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself."""
+        return await coroutine
+
+    async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        """Call a function of the user's, and await what it returns if it is a coroutine function."""
+        result = function(*args, **kwargs)
+        if inspect.isawaitable(result):
+            await result
+
+    async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Await ``close()``, once: another call waits for the first."""
+        if self._closing is None:
+            self._closing = self.loop.create_task(close())
+        elif asyncio.current_task() is self._closing:  # a listener calls close() again
+            return
+        await asyncio.shield(self._closing)
+
+    def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Begin to close without waiting, from any thread; with the loop everything has ended already."""
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(lambda: self.loop.create_task(close()))

@@ -1,0 +1,104 @@
+"""How the synchronous consumer waits: in the caller's thread, for what happens on the shared loop's."""
+
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from kafka.net import LoopThread
+
+Result = TypeVar("Result")
+
+_MARGIN_S = 5.0
+"""How much longer than a call's own timeout we wait for the loop: it only ever counts if the loop is stuck."""
+
+
+class ThreadRunner:
+    """The synchronous counterpart of `kafka.consumer.drive.loop_runner.LoopRunner`; see `kafka.consumer.core.Caller`.
+
+    Arguments:
+        thread: runs the loop; None: the thread that all clients share.
+    """
+
+    def __init__(self, thread: LoopThread | None = None) -> None:
+        self._thread = LoopThread.shared() if thread is None else thread
+        self.loop = self._thread.loop
+        self._pid = os.getpid()
+        self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
+        self._calling = False
+        self._closing = threading.RLock()
+        self._closing_begun = False
+        # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+
+    # Between the two sides --------------------------------------------------------------------------------------------
+
+    def notify(self) -> None:
+        """Wake the caller, if it waits; from any thread."""
+        if self._gate.locked():
+            with contextlib.suppress(RuntimeError):  # another thread's news was quicker
+                self._gate.release()
+
+    def submit(self, function: Callable[..., object], *args: object) -> None:
+        """Have ``function(*args)`` run on the loop, soon, in the order of the calls. Many wake it once."""
+        self._thread.check()
+        self._calls.append((function, args))
+        if not self._calling:
+            self._calling = True
+            self._thread.call(self._call_all)
+
+    def _call_all(self) -> None:
+        """The loop's side of `submit`."""
+        self._calling = False
+        try:
+            while self._calls:
+                function, args = self._calls.popleft()
+                function(*args)
+        finally:
+            if self._calls:  # one has raised, which the loop tells of; the others come all the same
+                self._thread.call(self._call_all)
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise `ForkedClientError` in a forked child, where nothing would ever come: the loop stayed in the parent."""
+        self._thread.check()
+
+    def time(self) -> float:
+        """The loop's time, in seconds."""
+        return self.loop.time()
+
+    def clear(self) -> None:
+        """Forget earlier news; the caller looks at everything after this and before `wait`."""
+        self._gate.acquire(blocking=False)
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait for news, or until the time is up."""
+        self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+
+    def give_way(self) -> None:
+        """Let the loop run before a call returns empty-handed: here it has a thread of its own."""
+
+    def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
+        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
+
+    def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        """Call a function of the user's."""
+        function(*args, **kwargs)
+
+    def close_once(self, close: Callable[[], None]) -> None:
+        """Call ``close``, once: a second call does nothing, and one from another thread waits for the first."""
+        with self._closing:
+            if self._closing_begun:  # also when a listener calls close() again
+                return
+            self._closing_begun = True
+            close()
+
+    def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""
+        if os.getpid() == self._pid:
+            self._thread.spawn(close())

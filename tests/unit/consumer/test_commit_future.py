@@ -1,0 +1,63 @@
+"""What `commit_async` returns: its callbacks, and waiting for it in a thread and on a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from kafka.consumer.commit.commit_future import CommitFuture
+from kafka.errors import IllegalStateError, KafkaTimeoutError
+
+
+def call_all(future: CommitFuture) -> None:
+    for call in future.calls():
+        call()
+
+
+def test_callbacks_are_called_in_order_when_their_time_has_come() -> None:
+    future = CommitFuture()
+    calls: list[Any] = []
+    future.add_callback(calls.append).add_errback(calls.append).add_both(calls.append)
+    with pytest.raises(KafkaTimeoutError):
+        future.get(0)
+    future.resolve(None)
+    assert calls == []
+    call_all(future)
+    assert calls == [None, None]
+    future.add_callback(calls.append)
+    assert len(calls) == 3
+    assert (future.value, future.succeeded(), future.failed()) == (None, True, False)
+    future.get(0)
+
+
+def test_errbacks_get_their_arguments_and_the_error() -> None:
+    future, error = CommitFuture(), ValueError("x")
+    calls: list[Any] = []
+    future.add_errback(lambda *args, **kwargs: calls.append((args, kwargs)), 1, name="n")
+    future.resolve(error)
+    call_all(future)
+    assert calls == [((1, error), {"name": "n"})]
+    with pytest.raises(ValueError, match="x"):
+        future.get(0)
+
+
+async def test_it_can_be_awaited_before_and_after_it_is_done() -> None:
+    future = CommitFuture(asyncio.get_running_loop())
+    with pytest.raises(IllegalStateError, match="await"):
+        future.get()
+
+    async def wait() -> None:
+        await future
+
+    waiting = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    thread = threading.Thread(target=future.resolve, args=(ValueError("x"),))
+    thread.start()
+    with pytest.raises(ValueError, match="x"):
+        await waiting
+    thread.join()
+    with pytest.raises(ValueError, match="x"):
+        await future
