@@ -117,7 +117,7 @@ class Bench:
 
 @contextmanager
 def bench(source: Source, job: Job) -> Iterator[Bench]:
-    """A session with the settings that `kafka.spark.session` makes, for both sources the same."""
+    """A session with the settings that `kafka.spark.session` makes, Arrow unchecked, for both sources the same."""
     folder = Path(tempfile.mkdtemp(prefix="kafka-bench-spark-"))
     settings = {
         "spark.local.dir": str(folder / "local"),
@@ -126,7 +126,7 @@ def bench(source: Source, job: Job) -> Iterator[Bench]:
         "spark.ui.showConsoleProgress": "false",
     }
     try:
-        spark = session("bench", MASTER, **settings, **source.settings)
+        spark = session("bench", MASTER, arrow_bounds_checks=False, **settings, **source.settings)
         try:
             yield Bench(spark, source, job, folder)
         finally:

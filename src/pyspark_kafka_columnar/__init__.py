@@ -22,8 +22,10 @@ else:
 
         def __init__(self, options: MutableMapping[str, str]) -> None:
             from kafka.spark.options import check_names
+            from kafka.spark.requirements import check_pyspark
             from kafka.spark.worker import begin_call
 
+            check_pyspark()
             begin_call()
             super().__init__(options)
             check_names(self.options)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from kafka import KafkaAdminClient
+
 from .spark_support import (
     FORMAT,
     add_partitions,
@@ -205,6 +207,25 @@ def test_a_stream_over_an_empty_topic_ends(spark, broker, make_topic, tmp_path):
     assert logged_ends(tmp_path)
 
 
+def test_a_topic_deleted_under_a_query_does_not_hold_up_the_others(spark, broker, make_topic):
+    kept, deleted = make_topic(), make_topic()
+    for topic in (kept, deleted):
+        produce(broker.bootstrap_servers, topic, numbered(2))
+    name = kept.replace("-", "_")
+    given = {"startingOffsets": "earliest", "failOnDataLoss": "false"}
+    stream = load_stream(spark, broker, f"{kept},{deleted}", **given)
+    query = stream.writeStream.format("memory").queryName(name).start()
+    try:
+        wait_until(lambda: spark.table(name).count() == 4, query)
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.delete_topics([deleted])
+        produce(broker.bootstrap_servers, kept, numbered(2, first=2))
+        wait_until(lambda: spark.table(name).count() == 6, query)
+        assert numbers(spark.table(name)) == [0, 0, 1, 1, 2, 3]
+    finally:
+        query.stop()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -214,8 +235,10 @@ def test_a_stream_over_an_empty_topic_ends(spark, broker, make_topic, tmp_path):
     ],
 )
 def test_wrong_options_of_a_stream_are_refused_by_name(spark, broker, given, said):
-    with pytest.raises(Exception, match=said):
+    with pytest.raises(Exception, match=said) as caught:
         load_stream(spark, broker, "t", **given).writeStream.format("noop").start().awaitTermination(60)
+
+    assert "UnboundLocalError" not in str(caught.value)
 
 
 def test_offsets_that_leave_a_partition_out_are_refused(spark, broker, make_topic):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kafka.errors import KafkaError
+from kafka.spark.requirements import SparkRequirementError
 from kafka.version import __version__
 
 COMMANDS = {
@@ -42,6 +43,8 @@ class LazyCommands(click.Group):
             if isinstance(error, BrokenPipeError):
                 sys.stderr.close()
                 raise SystemExit(1) from None
+            raise click.ClickException(str(error)) from error
+        except SparkRequirementError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] in ("kafka", "pyspark_kafka_columnar"):

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kafka import _variant
-from kafka.cli.java import find_java
+from kafka.spark.requirements import find_java
 from kafka.version import __version__
 
 LIBRARIES = {

@@ -1,14 +1,25 @@
 """Kafka as a source and a sink of Spark, batch and streaming, by the format name ``kafka_columnar`` and without a JAR.
 
-Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`; `register` says it in so many
-words, and `session` makes a session with the settings that serve it.
+Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
+session that does not find it; `session` makes a session with the settings that serve it.
 
 Planning (`batch_plan`, `stream_plan`, `ranges`, `limits`, `offsets`, `lookup`, `options`) is pure and knows neither
 PySpark nor a client. `cluster` is its view of the cluster; `fetch` and `deliver` move the data inside Spark's worker
 processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
 """
 
-from kafka.spark.session import SESSION_SETTINGS, Setting, register, session
+from kafka.spark.requirements import SparkRequirementError
+from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
 from kafka.spark.table import OPTIONS, SparkOption, Use
 
-__all__ = ["OPTIONS", "SESSION_SETTINGS", "Setting", "SparkOption", "Use", "register", "session"]
+__all__ = [
+    "OPTIONS",
+    "SESSION_SETTINGS",
+    "UNCHECKED_ARROW_SETTINGS",
+    "Setting",
+    "SparkOption",
+    "SparkRequirementError",
+    "Use",
+    "register",
+    "session",
+]

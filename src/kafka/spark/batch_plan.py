@@ -1,6 +1,7 @@
 """Which offsets a batch read covers. Pure but for the lookup it is given."""
 
 from kafka.spark.lookup import OffsetLookup, find_partitions, resolve_end, resolve_start
+from kafka.spark.loss import DataLoss
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
 
@@ -8,10 +9,11 @@ from kafka.spark.ranges import Task, plan_tasks, ranges_between
 def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
     """The tasks of a batch read.
 
-    Raises `DataLossError` where `failOnDataLoss` says so, `KafkaConfigurationError` where the options do not fit the
-    topics, `KafkaError` where the cluster does not answer.
+    Raises `MissingTopicError` where a topic does not exist, `DataLossError` where `failOnDataLoss` says so,
+    `KafkaConfigurationError` where the options do not fit the topics, `KafkaError` where the cluster does not answer.
     """
+    loss = DataLoss(options.fail_on_data_loss)
     partitions = find_partitions(options, lookup)
-    start = resolve_start(options, lookup, partitions)
-    end = resolve_end(options, lookup, partitions)
+    start = resolve_start(options, lookup, partitions, loss)
+    end = resolve_end(options, lookup, set(start), loss)
     return plan_tasks(ranges_between(start, end), options.min_partitions, options.max_records)

@@ -1,17 +1,22 @@
 """The planner's view of the cluster, over the public clients: `OffsetLookup` with retries."""
 
 import logging
-import re
 import time
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.config import option_table
-from kafka.errors import KafkaError
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    NoBrokersAvailable,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 from kafka.spark.cache import make_consumer
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
-from kafka.spark.values import Matching, Partitions, Selection, Topics
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -21,19 +26,30 @@ log = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
+_NEW_TOPIC_PAUSE_MS = 200
+"""A new topic is not known to every broker at once: one that is missing is asked for again, so soon after."""
+_LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
+"""How long leaders are asked for offsets before it is looked up which of the partitions still exist, and so on."""
+
 
 class ClusterLookup:
     """Answers a planner's questions; connects at the first one. A context manager.
 
+    The first connection is looked for as long as ``bootstrap_timeout_ms`` says, once. A cluster that has answered
+    before is given as many more tries as the option `fetchOffset.numRetries` says.
+
     Arguments:
         options: of the read.
+        consumer: to be used, and left open; None: one is made.
     """
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, consumer: "KafkaConsumer | None" = None) -> None:
         self._options = options
+        self._lent = consumer
         self._consumer: KafkaConsumer | None = None
         self._admin: KafkaAdminClient | None = None
         self._missing: set[str] = set()
+        self._reached = False
 
     def __enter__(self) -> "ClusterLookup":
         return self
@@ -48,85 +64,124 @@ class ClusterLookup:
             if client is not None:
                 client.close()
 
-    def partitions(self, selection: Selection) -> set[TopicPartition]:
-        """Those of the selected partitions that exist now."""
-        if isinstance(selection, Matching):
-            pattern = re.compile(selection.pattern)
-            names = self._ask("list the topics", lambda: self._admins().list_topics())
-            return self._describe([name for name in names if pattern.fullmatch(name)])
-        if isinstance(selection, Topics):
-            return self._describe_named(selection.names)
-        assert isinstance(selection, Partitions)
-        there = self._describe_named(sorted({each.topic for each in selection.partitions}))
-        return there.intersection(selection.partitions)
+    def topics(self) -> set[str]:
+        """The names of all topics that this user may see, but Kafka's internal ones."""
+        described = self._ask("list the topics", lambda: self._admins().describe_topics())
+        return {topic["topic"] for topic in described if not topic["is_internal"]}
 
-    def _describe_named(self, names: Collection[str]) -> set[TopicPartition]:
-        """Partitions of topics that should be there: a new topic is not known to every broker at once."""
-        found: set[TopicPartition] = set()
+    def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        """The partitions of each of these topics that exists.
+
+        Only a broker's word that it does not know a topic (error 3) means that it does not exist. Raises
+        `TopicAuthorizationFailedError` and whatever else a broker says of one of them.
+        """
+        found: dict[str, set[TopicPartition]] = {}
         for attempt in range(self._options.retries + 1):
             if attempt:
-                self._pause()
-            found = self._describe(names)
-            missing = set(names) - {each.topic for each in found}
-            if missing <= self._missing:
+                self._pause(min(self._options.retry_interval_ms, _NEW_TOPIC_PAUSE_MS))
+            found = self._ask("describe the topics", partial(self._describe, topics)) if topics else {}
+            if set(topics) - found.keys() <= self._missing:
                 break
-        self._missing = set(names) - {each.topic for each in found}
+        self._missing.difference_update(found)
+        self._missing.update(set(topics) - found.keys())
         return found
 
-    def _describe(self, names: Collection[str]) -> set[TopicPartition]:
-        if not names:
-            return set()
-        topics = self._ask("describe the topics", lambda: self._admins().describe_topics(list(names)))
-        return {
-            TopicPartition(topic["topic"], partition["partition"])
-            for topic in topics
-            if topic["error_code"] == 0
-            for partition in topic["partitions"]
-        }
+    def _describe(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        found: dict[str, set[TopicPartition]] = {}
+        for topic in self._admins().describe_topics(list(topics)):
+            name, error = topic["topic"], for_code(topic["error_code"])
+            if topic["partitions"] or topic["error_code"] == 0:
+                found[name] = {TopicPartition(name, each["partition"]) for each in topic["partitions"]}
+            elif error is not UnknownTopicOrPartitionError:
+                raise error(f"topic {name!r}: {error.description}")
+        return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """The first offset of each."""
-        if not partitions:
-            return {}
-        return self._ask("find the first offsets", lambda: self._consumers().beginning_offsets(list(partitions)))
+        """The first offset of each that exists."""
+        return self._ask_leaders("find the first offsets", partitions, _earliest)
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """The offset after the last of each: a leader that has just changed may not know the newest yet."""
+        """The offset after the last of each that exists: a leader that has just changed may not know the newest yet."""
         offsets: Offsets = {}
-        for attempt in range(self._options.retries + 1 if partitions else 0):
+        for attempt in range(self._options.retries + 1):
             if attempt:
-                self._pause()
-            offsets = self._ask("find the last offsets", lambda: self._consumers().end_offsets(list(partitions)))
+                self._pause(self._options.retry_interval_ms)
+            offsets = self._ask_leaders("find the last offsets", partitions, _latest)
             if all(offset >= at_least.get(each, 0) for each, offset in offsets.items()):
                 break
         return offsets
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
-        if not times_ms:
-            return {}
-        found = self._ask("find offsets by time", lambda: self._consumers().offsets_for_times(dict(times_ms)))
+
+        def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
+            return consumer.offsets_for_times({each: times_ms[each] for each in partitions}, timeout_ms=timeout_ms)
+
+        found = self._ask_leaders("find offsets by time", times_ms, ask)
         return {each: None if answer is None else answer.offset for each, answer in found.items()}
 
-    def _ask(self, what: str, question: Callable[[], Answer]) -> Answer:
-        """The answer; errors that may pass are tried again as `fetchOffset.numRetries` says, on new connections."""
+    def _ask_leaders(
+        self,
+        what: str,
+        partitions: Collection[TopicPartition],
+        ask: "Callable[[KafkaConsumer, Iterable[TopicPartition], int], dict[TopicPartition, Answer]]",
+    ) -> dict[TopicPartition, Answer]:
+        """The answers of the partitions' leaders. Partitions that no longer exist are found out, and left out."""
+        left = set(partitions)
+        error: KafkaError | None = None
+        for timeout_ms in _LEADER_PATIENCE_MS:
+            if not left:
+                return {}
+            try:
+                return self._ask(what, lambda: ask(self._consumers(), left, timeout_ms), patient=False)  # noqa: B023
+            except NoBrokersAvailable:
+                raise
+            except (KafkaTimeoutError, UnknownTopicOrPartitionError) as raised:
+                error = raised
+            log.warning("could not %s in %d ms, trying again: %s", what, timeout_ms, error)
+            there = self.partitions({each.topic for each in left})
+            left.intersection_update(set().union(*there.values()))
+        if not left:
+            return {}
+        assert error is not None
+        raise error
+
+    def _ask(self, what: str, question: Callable[[], Answer], patient: bool = True) -> Answer:
+        """The answer; errors that may pass are tried again as `fetchOffset.numRetries` says, on new connections.
+
+        Arguments:
+            patient: whether that goes for a question that was not answered in time, too.
+        """
         for attempt in range(self._options.retries + 1):
             if attempt:
-                self._pause()
+                self._pause(self._options.retry_interval_ms)
             try:
-                return question()
+                answer = question()
             except KafkaError as error:
-                if attempt == self._options.retries or not error.retriable:
+                if attempt == self._options.retries or not self._may_pass(error, patient):
                     error.add_note(f"while trying to {what} for Spark, {attempt + 1} times")
                     raise
                 log.warning("could not %s, trying again: %s", what, error)
                 self.close()
+            else:
+                self._reached = True
+                return answer
         raise AssertionError("the last attempt returns or raises")
 
-    def _pause(self) -> None:
-        time.sleep(self._options.retry_interval_ms / 1_000)
+    def _may_pass(self, error: KafkaError, patient: bool) -> bool:
+        if isinstance(error, NoBrokersAvailable):
+            return self._reached
+        if isinstance(error, KafkaTimeoutError | UnknownTopicOrPartitionError) and not patient:
+            return False
+        return error.retriable
+
+    @staticmethod
+    def _pause(pause_ms: int) -> None:
+        time.sleep(pause_ms / 1_000)
 
     def _consumers(self) -> "KafkaConsumer":
+        if self._lent is not None:
+            return self._lent
         if self._consumer is None:
             self._consumer = make_consumer(dict(self._options.configs))
         return self._consumer
@@ -139,3 +194,11 @@ class ClusterLookup:
             configs = {name: value for name, value in self._options.configs if "admin" in table[name].clients}
             self._admin = KafkaAdminClient(**configs)
         return self._admin
+
+
+def _earliest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
+    return consumer.beginning_offsets(partitions, timeout_ms=timeout_ms)
+
+
+def _latest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
+    return consumer.end_offsets(partitions, timeout_ms=timeout_ms)

@@ -163,14 +163,23 @@ def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[
     if topic is not None:
         yield topic, table
         return
-    import pyarrow.compute as pc
+    import pyarrow as pa
+
+    from kafka.record.arrow_rows import ArrowRows
 
     names = table.column("topic")
     if names.null_count:
         raise DeliveryError(
             f"{names.null_count} rows have no topic: their column 'topic' is null, and the option 'topic' is not set"
         )
+    by_topic = ArrowRows(table.select(["topic", "value"])).topics()
     rows = table.drop_columns(["topic"])
-    different = pc.unique(names)
-    for name in different:
-        yield str(name.as_py()), rows if len(different) == 1 else rows.filter(pc.equal(names, name))
+    if len(by_topic) == 1:
+        yield next(iter(by_topic)), rows
+        return
+    order = pa.py_buffer(b"".join(by_topic.values()))
+    rows = rows.combine_chunks().take(pa.Array.from_buffers(pa.int32(), len(rows), [None, order]))
+    start = 0
+    for name, numbers in by_topic.items():
+        yield name, rows.slice(start, len(numbers))
+        start += len(numbers)

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import ahead
+from kafka.spark.cluster import ClusterLookup
 from kafka.spark.gather import gathered
-from kafka.spark.loss import report_loss
+from kafka.spark.lookup import OffsetLookup
+from kafka.spark.loss import DataLoss
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, describe
 from kafka.structs import TopicPartition
@@ -55,8 +57,8 @@ def read_task(
 def _read(
     options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...]
 ) -> Iterator["pyarrow.RecordBatch"]:
-    with CONSUMERS.borrow(options.configs) as consumer:
-        fetch = RangeFetch(consumer, options, ranges)
+    with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
+        fetch = RangeFetch(consumer, lookup, options, ranges)
         try:
             yield from ahead(lambda: to_batches(fetch.columns(), columns), BATCHES_AHEAD)
         except Exception as error:
@@ -73,13 +75,18 @@ class RangeFetch:
 
     Arguments:
         consumer: without a group, and raising where an offset is out of range.
+        lookup: asks the cluster where nothing comes.
         options: of the read.
         ranges: no partition twice.
     """
 
-    def __init__(self, consumer: "KafkaConsumer", options: ReadOptions, ranges: Sequence[OffsetRange]) -> None:
+    def __init__(
+        self, consumer: "KafkaConsumer", lookup: OffsetLookup, options: ReadOptions, ranges: Sequence[OffsetRange]
+    ) -> None:
         self._consumer = consumer
+        self._lookup = lookup
         self._options = options
+        self._loss = DataLoss(options.fail_on_data_loss)
         self._open = {each.topic_partition: each for each in ranges}
 
     def columns(self) -> Iterator["Columns"]:
@@ -107,6 +114,9 @@ class RangeFetch:
             return self._consumer.poll_columns(timeout_ms=_POLL_MS), False
         except OffsetOutOfRangeError:
             return {}, True
+        except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
+            time.sleep(_POLL_MS / 1_000)
+            return {}, False
 
     def _close_finished(self) -> bool:
         done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
@@ -131,10 +141,14 @@ class RangeFetch:
     def _skip_lost(self) -> None:
         """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says."""
         partitions = list(self._open)
-        first, last = self._consumer.beginning_offsets(partitions), self._consumer.end_offsets(partitions)
+        first, last = self._lookup.earliest(partitions), self._lookup.latest(partitions, {})
         for each in partitions:
             whole, position = self._open[each], self._consumer.position(each)
-            if position < first[each]:
+            if each not in first or each not in last:
+                self._report(each, position, "but it can no longer be found")
+                del self._open[each]
+                self._consumer.pause(each)
+            elif position < first[each]:
                 self._report(each, position, f"but its log begins at {first[each]}")
                 self._consumer.seek(each, min(first[each], whole.stop))
             elif whole.stop > last[each] and position >= last[each]:
@@ -145,10 +159,7 @@ class RangeFetch:
         self._close_finished()
 
     def _report(self, partition: TopicPartition, position: int, what: str) -> None:
-        report_loss(
-            self._options.fail_on_data_loss,
-            f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}",
-        )
+        self._loss.report(f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}")
 
 
 def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:

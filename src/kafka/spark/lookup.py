@@ -1,21 +1,39 @@
 """What the planner asks the cluster: a protocol, so that planning is pure. Also how boundaries become offsets."""
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
+from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError, KafkaError
-from kafka.spark.loss import report_loss
+from kafka.spark.loss import DataLoss
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
-from kafka.spark.values import EARLIEST, LATEST, AtOffsets, AtTime, Boundary, Everywhere, Partitions, Selection, Topics
+from kafka.spark.values import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTime,
+    Boundary,
+    Everywhere,
+    Matching,
+    Partitions,
+    Topics,
+)
 from kafka.structs import TopicPartition
 
 
 class OffsetLookup(Protocol):
-    """Answers from the cluster; implementations try again by themselves and raise `KafkaError` in the end."""
+    """Answers from the cluster; implementations try again by themselves and raise `KafkaError` in the end.
 
-    def partitions(self, selection: Selection) -> set[TopicPartition]:
-        """Those of the selected partitions that exist."""
+    What does not exist is left out of an answer. What may not be seen is an error: it is there.
+    """
+
+    def topics(self) -> set[str]:
+        """The names of all topics but Kafka's internal ones."""
+
+    def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        """The partitions of each of these topics that exists; raises `TopicAuthorizationFailedError`."""
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """The first offset of each."""
@@ -25,6 +43,10 @@ class OffsetLookup(Protocol):
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
+
+
+class MissingTopicError(KafkaError):
+    """A topic or partition that a read names is not in the cluster."""
 
 
 class NoOffsetForTimeError(KafkaError):
@@ -37,21 +59,66 @@ def name_partitions(partitions: Iterable[TopicPartition]) -> str:
     return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
 
 
-def find_partitions(options: ReadOptions, lookup: OffsetLookup) -> set[TopicPartition]:
-    """The partitions to read; raises `DataLossError` or warns where one that is asked for by name is not there."""
-    found = lookup.partitions(options.selection)
-    missing = ""
-    if isinstance(options.selection, Topics):
-        there = {partition.topic for partition in found}
-        missing = ", ".join(name for name in options.selection.names if name not in there)
-    elif isinstance(options.selection, Partitions):
-        missing = name_partitions(each for each in options.selection.partitions if each not in found)
-    if missing:
-        report_loss(options.fail_on_data_loss, f"Kafka has no {missing}, which the query reads")
-    return found
+def find_partitions(
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    known: Collection[TopicPartition] = (),
+    warn: Callable[[str], None] | None = None,
+) -> set[TopicPartition]:
+    """The partitions to read.
+
+    Arguments:
+        known: the partitions that the query has read already. Whether one of them is gone is for the caller to see.
+        warn: takes a sentence about what is asked for by name and is not there; None: that is a `MissingTopicError`.
+    """
+    selection = options.selection
+    if isinstance(selection, Matching):
+        return _find_matching(selection, lookup, known)
+    if isinstance(selection, Topics):
+        names = selection.names
+    else:
+        names = tuple(sorted({each.topic for each in selection.partitions}))
+    found = lookup.partitions(names)
+    there = {each for partitions in found.values() for each in partitions}
+    if isinstance(selection, Partitions):
+        there.intersection_update(selection.partitions)
+    read = {each.topic for each in known}
+    problems = [_no_topic(name, lookup) for name in names if name not in found and name not in read]
+    if isinstance(selection, Partitions):
+        absent = set(selection.partitions) - there - set(known)
+        problems += [_no_partition(each, found) for each in sorted(absent) if each.topic in found]
+    for problem in problems:
+        if warn is None:
+            raise MissingTopicError("; ".join(problems))
+        warn(problem)
+    return there
 
 
-def resolve_start(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition]) -> Offsets:
+def _find_matching(selection: Matching, lookup: OffsetLookup, known: Collection[TopicPartition]) -> set[TopicPartition]:
+    """The partitions of all topics that match.
+
+    A list of topics leaves out what may not be seen. So topics that were read before are asked for by name.
+    """
+    pattern = re.compile(selection.expression, re.ASCII)
+    names = lookup.topics().union(each.topic for each in known)
+    found = lookup.partitions(sorted(name for name in names if pattern.search(name)))
+    return {each for partitions in found.values() for each in partitions}
+
+
+def _no_topic(name: str, lookup: OffsetLookup) -> str:
+    return f"Kafka has no topic {name!r}, which the query reads{nearest(name, sorted(lookup.topics()))}"
+
+
+def _no_partition(partition: TopicPartition, found: Mapping[str, Collection[TopicPartition]]) -> str:
+    return (
+        f"topic {partition.topic!r} has no partition {partition.partition}, which the query reads; it has "
+        f"{len(found[partition.topic])}"
+    )
+
+
+def resolve_start(
+    options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss
+) -> Offsets:
     """The offsets at which reading begins, inside what the logs hold."""
     boundary = options.start
     offsets = _resolve(boundary, options, lookup, partitions)
@@ -59,30 +126,32 @@ def resolve_start(options: ReadOptions, lookup: OffsetLookup, partitions: set[To
         return offsets
     explicit = {each for each in partitions if not isinstance(boundary, AtOffsets) or boundary.offsets[each] >= 0}
     first, last = lookup.earliest(explicit), lookup.latest(explicit, {})
-    for each in sorted(explicit):
-        if not first[each] <= offsets[each] <= last[each]:
-            report_loss(
-                options.fail_on_data_loss,
-                f"{boundary.option} begins {each.topic}-{each.partition} at {offsets[each]}, but its log holds "
-                f"[{first[each]}, {last[each]})",
-            )
-            offsets[each] = first[each]
+    for each in sorted(offsets.keys() & first.keys() & last.keys()):
+        if first[each] <= offsets[each] <= last[each]:
+            continue
+        what = (
+            f"{boundary.option} begins {each.topic}-{each.partition} at {offsets[each]}, but its log holds "
+            f"[{first[each]}, {last[each]})"
+        )
+        if offsets[each] > last[each] and not options.streaming:
+            raise KafkaConfigurationError(f"{what}: there is nothing to read")
+        loss.report(what)
+        offsets[each] = min(max(offsets[each], first[each]), last[each])
     return offsets
 
 
-def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition]) -> Offsets:
+def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss) -> Offsets:
     """The offsets before which a batch ends, none behind the end of its log."""
     boundary = options.end
     offsets = _resolve(boundary, options, lookup, partitions)
     if not isinstance(boundary, AtOffsets):
         return offsets
     last = lookup.latest(partitions, {})
-    for each in sorted(partitions):
+    for each in sorted(offsets.keys() & last.keys()):
         if offsets[each] > last[each]:
-            report_loss(
-                options.fail_on_data_loss,
+            loss.report(
                 f"{boundary.option} ends {each.topic}-{each.partition} at {offsets[each]}, but its log ends at "
-                f"{last[each]}",
+                f"{last[each]}"
             )
             offsets[each] = last[each]
     return offsets
@@ -128,7 +197,7 @@ def _resolve_times(
 ) -> Offsets:
     found = lookup.at_time(times_ms)
     offsets = {each: offset for each, offset in found.items() if offset is not None}
-    late = [each for each in times_ms if each not in offsets]
+    late = [each for each, offset in found.items() if offset is None]
     if late and option.startswith("starting") and not options.latest_if_no_match:
         raise NoOffsetForTimeError(
             f"option {option!r}: no record of {name_partitions(late)} is as late as "

@@ -11,17 +11,33 @@ class DataLossError(KafkaError):
     """Records that the query should have read are no longer in Kafka."""
 
 
-def report_loss(fail: bool, what: str) -> None:
-    """Raise `DataLossError` if ``fail``, else log a warning and go on.
+class DataLoss:
+    """Reports what was lost, as an error or a warning. A query has one: the same warning is logged once.
 
     Arguments:
         fail: the option `failOnDataLoss`.
-        what: what is missing, as a sentence without its end.
     """
-    if fail:
-        raise DataLossError(
-            f"{what}. Some records may have been deleted before they were read (retention, or a topic deleted and "
-            "made again). Set the option failOnDataLoss=false to go on with a warning, or start with a new "
-            "checkpoint and startingOffsets"
-        )
-    log.warning("%s; going on, as failOnDataLoss=false", what)
+
+    def __init__(self, fail: bool) -> None:
+        self._fail = fail
+        self._warned: set[str] = set()
+
+    def report(self, what: str) -> None:
+        """Raise `DataLossError` if the option says so, else log a warning.
+
+        Arguments:
+            what: what is missing, as a sentence without its end.
+        """
+        if self._fail:
+            raise DataLossError(
+                f"{what}. Some records may have been deleted before they were read (retention, or a topic deleted and "
+                "made again). Set the option failOnDataLoss=false to go on with a warning, or start with a new "
+                "checkpoint and startingOffsets"
+            )
+        self.warn(what)
+
+    def warn(self, what: str) -> None:
+        """Log a warning, once."""
+        if what not in self._warned:
+            self._warned.add(what)
+            log.warning("%s; going on, as failOnDataLoss=false", what)

@@ -27,6 +27,7 @@ from kafka.spark.values import (
     Boundary,
     Everywhere,
     Selection,
+    whole,
 )
 
 log = logging.getLogger(__name__)
@@ -41,16 +42,21 @@ _READER_FETCH = {
 A task reads few partitions, each as fast as it can, and what it reads is there already: a broker that waits for more
 records would only keep the connection from the next task."""
 
+_OWN_NAMES = {"kafka.bootstrap.timeout.ms": "bootstrap_timeout_ms"}
+"""Options of our clients that Java's do not have."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadOptions:
     """A read; times are in milliseconds, None means: no limit.
 
     Arguments:
+        streaming: whether it is a stream, or else a batch.
         columns: what the option `columns` or `includeHeaders` asks for, in order.
         configs: keyword arguments of the consumers, sorted, so that they can name a place in a cache.
     """
 
+    streaming: bool
     selection: Selection
     start: Boundary
     end: Boundary
@@ -131,7 +137,7 @@ def _parse(options: Mapping[str, str], use: Use) -> dict[str, Any]:
 
 
 def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
-    places = " and ".join(name for each, name in USE_NAMES.items() if each in row.uses)
+    places = " and ".join(USE_NAMES[each] for each in (row.uses if row.uses != Use.READ else [row.uses]))
     why = row.refusal or f"it is for {places}"
     return KafkaConfigurationError(f"option {row.name!r} cannot be used for {USE_NAMES[use]}: {why}")
 
@@ -142,10 +148,11 @@ def _client_configs(options: Mapping[str, str], client: str, refused: Mapping[st
     for key, value in options.items():
         if key in refused:
             raise KafkaConfigurationError(f"option {key!r} is refused: {refused[key]}")
-        if key.startswith(KAFKA_PREFIX):
+        if key.startswith(KAFKA_PREFIX) and key not in _OWN_NAMES:
             properties[key.removeprefix(KAFKA_PREFIX)] = value
     try:
         configs = from_java_names(properties, client)
+        configs |= {name: whole(key, options[key], 1) for key, name in _OWN_NAMES.items() if key in options}
         parse_consumer(configs) if client == "consumer" else parse_producer(configs)
     except KafkaConfigurationError as error:
         raise KafkaConfigurationError(f"among the options with the prefix {KAFKA_PREFIX!r}: {error.args[0]}") from None
@@ -172,6 +179,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
             f"'maxOffsetsPerTrigger' ({parsed['maxOffsetsPerTrigger']})"
         )
     return ReadOptions(
+        streaming=streaming,
         selection=_selection(parsed),
         start=start,
         end=end,
@@ -260,6 +268,9 @@ def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
 
 def check_read(options: Mapping[str, str]) -> None:
     """Raise `KafkaConfigurationError` if no read can have these options, before it is known whether it is a stream."""
+    for name in options:
+        if name in BY_KEY and not (BY_KEY[name].uses | BY_KEY[name].tolerated) & Use.READ:
+            raise _misplaced(BY_KEY[name], Use.READ)
     streaming = not any(name.startswith("ending") for name in options)
     try:
         parse_read(options, streaming=streaming)

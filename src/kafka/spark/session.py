@@ -5,12 +5,13 @@ import os
 import pkgutil
 import re
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from kafka.spark.requirements import check_java, check_pyspark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_MISSING = "kafka.spark needs PySpark 4.2 or later: pip install 'kafka-columnar[spark]'"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,9 +33,20 @@ class Setting:
 
 _ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 _ARROW_WHY = (
-    "Spark asks every value of an Arrow batch whether it is null and where it lies; that Arrow checks the bounds of "
-    "these reads again takes a sixth of the JVM's time in a read."
+    "Arrow does not check the bounds of every read of a value, which takes a sixth of the JVM's time in a read. It "
+    "goes for the whole JVM: an error in other code that uses Arrow can then crash it."
 )
+
+UNCHECKED_ARROW_SETTINGS: tuple[Setting, ...] = (
+    Setting("spark.executor.defaultJavaOptions", _ARROW_UNCHECKED, _ARROW_WHY),
+    Setting(
+        "spark.driver.defaultJavaOptions",
+        _ARROW_UNCHECKED,
+        "The same, where the driver runs the tasks.",
+        local_only=True,
+    ),
+)
+"""What `session` sets with ``arrow_bounds_checks=False``."""
 
 SESSION_SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -47,13 +59,6 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         "spark.sql.execution.arrow.pyspark.enabled",
         "true",
         "toPandas() moves Arrow batches, not pickled rows.",
-    ),
-    Setting("spark.executor.defaultJavaOptions", _ARROW_UNCHECKED, _ARROW_WHY),
-    Setting(
-        "spark.driver.defaultJavaOptions",
-        _ARROW_UNCHECKED,
-        "The same, where the driver runs the tasks.",
-        local_only=True,
     ),
     Setting("spark.driver.host", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
     Setting("spark.driver.bindAddress", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
@@ -68,7 +73,13 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
 """What `session` sets, beside PYSPARK_PYTHON; for those who build their own session."""
 
 
-def session(app_name: str = "kafka-columnar", master: str | None = "local[2]", **conf: str) -> "SparkSession":
+def session(
+    app_name: str = "kafka-columnar",
+    master: str | None = "local[2]",
+    *,
+    arrow_bounds_checks: object = True,  # not bool: type checkers would refuse **dict[str, str]
+    **conf: str,
+) -> "SparkSession":
     """A Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
 
     Sets PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages (on a cluster only where
@@ -77,24 +88,27 @@ def session(app_name: str = "kafka-columnar", master: str | None = "local[2]", *
     Arguments:
         app_name: shown in Spark's logs.
         master: Spark's master; None leaves it to spark-submit.
+        arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but nothing in the whole JVM
+            has its use of Arrow's memory checked any more.
         conf: further Spark settings, which win over ours; as they have dots in their names:
             ``session(**{"spark.driver.memory": "2g"})``.
 
-    Raises `ImportError` where PySpark is not installed. A session that is already running is given back, with those
-    settings that can still be changed. `register` is called only where Spark cannot find the format by itself, as it
-    would warn at every query of a format that it knows twice.
+    Raises `SparkRequirementError`, an `ImportError`, where PySpark or Java is missing or too old. A session that is
+    already running is given back, with those settings that can still be changed. `register` is called only where Spark
+    cannot find the format by itself, as it would warn at every query of a format that it knows twice.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
+    check_pyspark()
+    from pyspark.sql import SparkSession
+
+    if _starts_java(master, conf):
+        check_java()
     local = master is not None and re.match(r"local(\[|-cluster|$)", master) is not None
     if local or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app_name)
     if master is not None:
         builder = builder.master(master)
-    for setting in SESSION_SETTINGS:
+    for setting in (*SESSION_SETTINGS, *(() if arrow_bounds_checks else UNCHECKED_ARROW_SETTINGS)):
         if local or not setting.local_only:
             builder = builder.config(setting.name, setting.value)
     for name, value in conf.items():
@@ -103,6 +117,15 @@ def session(app_name: str = "kafka-columnar", master: str | None = "local[2]", *
     if not _found_by_spark():
         register(spark)
     return spark
+
+
+def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
+    """Whether a JVM is started here: none is where one runs already, or with Spark Connect."""
+    from pyspark import SparkContext
+
+    if master is None or master.startswith("sc://") or "spark.remote" in conf or "SPARK_REMOTE" in os.environ:
+        return False
+    return SparkContext._gateway is None
 
 
 def _found_by_spark() -> bool:
@@ -118,8 +141,7 @@ def register(spark: "SparkSession") -> None:
     have), and for packages sent along with a Spark Connect session. Where Spark has found it already, it warns that one
     replaces the other, which changes nothing.
     """
-    try:
-        from pyspark_kafka_columnar import DefaultSource
-    except ImportError as error:
-        raise ImportError(_MISSING) from error
+    check_pyspark()
+    from pyspark_kafka_columnar import DefaultSource
+
     spark.dataSource.register(DefaultSource)

@@ -17,11 +17,12 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import schema_fields
 from kafka.spark.cluster import ClusterLookup
 from kafka.spark.fetch import read_task
 from kafka.spark.offsets import Layout
-from kafka.spark.options import parse_read, requested_columns
+from kafka.spark.options import ReadOptions, parse_read, requested_columns
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
 from kafka.spark.worker import begin_call
 
@@ -36,17 +37,28 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         options: as Spark hands them over.
         schema: the columns to read, a `StructType`.
 
-    Raises `KafkaConfigurationError` that names the option.
+    Every call raises `KafkaConfigurationError` that names the option, if one is wrong. The constructor does not: Spark
+    would report an error of its own about the reader that it did not get.
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
-        self._options = parse_read(options, streaming=True)
-        self._columns = requested_columns(options, schema_fields(schema))
+        self._wrong: KafkaConfigurationError | None = None
+        try:
+            self._read = parse_read(options, streaming=True)
+            self._columns = requested_columns(options, schema_fields(schema))
+        except KafkaConfigurationError as error:
+            self._wrong = error
         self._lookup: ClusterLookup | None = None
         self._planner: StreamPlanner | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_lookup": None, "_planner": None}
+
+    @property
+    def _options(self) -> ReadOptions:
+        if self._wrong is not None:
+            raise self._wrong
+        return self._read
 
     def _plan(self) -> StreamPlanner:
         if self._planner is None:

@@ -1,12 +1,12 @@
 """How far each micro-batch of a stream goes. Pure but for the lookup and the clock it is given."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from kafka.spark.limits import share_out, waiting
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
-from kafka.spark.loss import report_loss
+from kafka.spark.loss import DataLoss
 from kafka.spark.offsets import (
     Layout,
     Offsets,
@@ -41,6 +41,7 @@ class StreamPlanner:
         self._options = options
         self._lookup = lookup
         self._clock = clock
+        self._loss = DataLoss(options.fail_on_data_loss)
         self._initial: Layout | None = None
         self._frozen: Offsets | None = None
         self._partitions: tuple[float, set[TopicPartition]] | None = None
@@ -51,7 +52,7 @@ class StreamPlanner:
         """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
         if self._initial is None:
             partitions = find_partitions(self._options, self._lookup)
-            start = resolve_start(self._options, self._lookup, partitions)
+            start = resolve_start(self._options, self._lookup, partitions, self._loss)
             if self._frozen is not None:
                 frozen = self._frozen
                 start = {each: min(offset, frozen[each]) for each, offset in start.items() if each in frozen}
@@ -71,11 +72,13 @@ class StreamPlanner:
             everything: take all there is, whatever limits the options set.
         """
         begin = from_layout(start)
-        end = self._find_latest(begin) if self._frozen is None else dict(self._frozen)
+        end = dict(self._find_latest(begin) if self._frozen is None else self._frozen)
+        end |= self._find_again(begin.keys() - end.keys(), begin)
         self._check_loss(begin, end)
         known = {**self._begin_of_new(begin, end), **begin}
+        end = {each: offset for each, offset in end.items() if each in known}
         if not everything:
-            if self._frozen is None and self._hold_back(known, end):
+            if self._frozen is None and begin.keys() <= end.keys() and self._hold_back(known, end):
                 end = begin
             elif max_rows is not None:
                 end = share_out(max_rows, known, end)
@@ -96,21 +99,33 @@ class StreamPlanner:
         if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
             return self._latest[1]
         if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
-            self._partitions = (now, find_partitions(self._options, self._lookup))
+            self._partitions = (now, self._find_partitions(at_least.keys()))
         offsets = self._lookup.latest(self._partitions[1], at_least)
         self._latest = (self._clock(), offsets)
         return offsets
 
+    def _find_partitions(self, known: Collection[TopicPartition]) -> set[TopicPartition]:
+        warn = None if self._options.fail_on_data_loss else self._loss.warn
+        return find_partitions(self._options, self._lookup, known, warn)
+
+    def _find_again(self, missed: Collection[TopicPartition], begin: Offsets) -> Offsets:
+        """The ends of partitions that were read before and are not among those that were found.
+
+        They may only be out of sight. A partition leaves the checkpoint when Kafka says of its topic by name that it is
+        gone, and for nothing else.
+        """
+        if not missed:
+            return {}
+        return self._lookup.latest(self._find_partitions(missed).intersection(missed), begin)
+
     def _check_loss(self, begin: Offsets, end: Offsets) -> None:
-        fail = self._options.fail_on_data_loss
         gone = begin.keys() - end.keys()
         if gone:
-            report_loss(fail, f"{name_partitions(gone)} can no longer be found, and the query has read from there")
+            self._loss.report(f"{name_partitions(gone)} can no longer be found, and the query has read from there")
         for each in sorted(begin.keys() & end.keys()):
             if end[each] < begin[each]:
-                report_loss(
-                    fail,
-                    f"{each.topic}-{each.partition} ends at {end[each]}, but the query has read up to {begin[each]}",
+                self._loss.report(
+                    f"{each.topic}-{each.partition} ends at {end[each]}, but the query has read up to {begin[each]}"
                 )
 
     def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
@@ -119,11 +134,10 @@ class StreamPlanner:
         if not new:
             return {}
         first = self._lookup.earliest(new)
-        for each in sorted(new):
+        for each in sorted(first):
             if first[each] > 0:
-                report_loss(
-                    self._options.fail_on_data_loss,
-                    f"{each.topic}-{each.partition} is new to the query, but its log begins at {first[each]}, not at 0",
+                self._loss.report(
+                    f"{each.topic}-{each.partition} is new to the query, but its log begins at {first[each]}, not at 0"
                 )
         return first
 

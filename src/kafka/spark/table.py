@@ -23,7 +23,12 @@ class Use(enum.Flag):
 
 
 NOWHERE = Use(0)
-USE_NAMES = {Use.STREAM: "a streaming read", Use.BATCH: "a batch read", Use.SINK: "a write"}
+USE_NAMES = {
+    Use.STREAM: "a streaming read",
+    Use.BATCH: "a batch read",
+    Use.READ: "a read",
+    Use.SINK: "a write",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,8 +59,21 @@ _STREAM_ONLY = "it limits the batches of a stream"
 
 OPTIONS: tuple[SparkOption, ...] = (
     SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Brokers to ask first: host:port,host:port."),
+    SparkOption(
+        "kafka.bootstrap.timeout.ms",
+        "30000",
+        Use.ALL,
+        values.positive,
+        "How long a first broker is looked for before the query fails.",
+    ),
     SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, with commas between."),
-    SparkOption("subscribePattern", "", Use.READ, values.matching, "Regular expression for whole names of topics."),
+    SparkOption(
+        "subscribePattern",
+        "",
+        Use.READ,
+        values.matching,
+        "Regular expression in Java's syntax, found anywhere in a topic's name. Internal topics are left out.",
+    ),
     SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.'),
     SparkOption(
         "startingOffsets",
@@ -151,7 +169,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "true",
         Use.READ,
         values.boolean,
-        "Whether missing topics and offsets that are no longer there are an error, or else a warning.",
+        "Whether topics and offsets that are no longer there are an error, or else a warning.",
     ),
     SparkOption(
         "includeHeaders",

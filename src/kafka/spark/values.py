@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.config.option import invalid
+from kafka.spark.java_regex import translate
 from kafka.structs import TopicPartition
 
 LATEST = -1
@@ -67,9 +68,15 @@ class Topics:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matching:
-    """`subscribePattern`: all partitions of the topics whose whole name matches."""
+    """`subscribePattern`: all partitions of the topics in whose name the pattern is found, internal topics aside.
+
+    Arguments:
+        pattern: as it was given, in Java's syntax.
+        expression: the same in Python's syntax.
+    """
 
     pattern: str
+    expression: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -131,12 +138,12 @@ def topics(name: str, value: str) -> Topics:
 
 
 def matching(name: str, value: str) -> Matching:
-    """A regular expression for whole names of topics."""
+    """A regular expression in Java's syntax, to be found in names of topics."""
+    pattern = text(name, value)
     try:
-        re.compile(text(name, value))
-    except re.error as error:
-        raise invalid(name, f"a regular expression ({error})", value) from None
-    return Matching(value.strip())
+        return Matching(pattern, translate(pattern))
+    except ValueError as error:
+        raise invalid(name, f"a regular expression of Java's ({error})", value) from None
 
 
 def _parse_json(name: str, expected: str, value: str) -> dict[str, Any]:

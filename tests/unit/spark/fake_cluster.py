@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from kafka.spark.values import Matching, Partitions, Selection, Topics
+from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 
@@ -11,24 +11,29 @@ class FakeCluster:
 
     def __init__(self, logs: Mapping[tuple[str, int], tuple[int, int]]) -> None:
         self.logs = {TopicPartition(*each): log for each, log in logs.items()}
+        self.forbidden: set[str] = set()
         self.asked = 0
 
-    def partitions(self, selection: Selection) -> set[TopicPartition]:
-        if isinstance(selection, Topics):
-            return {each for each in self.logs if each.topic in selection.names}
-        if isinstance(selection, Partitions):
-            return {each for each in selection.partitions if each in self.logs}
-        assert isinstance(selection, Matching)
-        return {each for each in self.logs if each.topic.startswith(selection.pattern.rstrip(".*"))}
+    def topics(self) -> set[str]:
+        return {each.topic for each in self.logs} - self.forbidden
+
+    def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        if self.forbidden.intersection(topics):
+            raise TopicAuthorizationFailedError(", ".join(sorted(self.forbidden)))
+        found: dict[str, set[TopicPartition]] = {}
+        for each in self.logs:
+            if each.topic in topics:
+                found.setdefault(each.topic, set()).add(each)
+        return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return {each: self.logs[each][0] for each in partitions}
+        return {each: self.logs[each][0] for each in partitions if each in self.logs}
 
     def latest(
         self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
         self.asked += 1
-        return {each: self.logs[each][1] for each in partitions}
+        return {each: self.logs[each][1] for each in partitions if each in self.logs}
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         found: dict[TopicPartition, int | None] = {}

@@ -1,10 +1,12 @@
 """Which offsets a batch read covers."""
 
+from collections.abc import Collection
+
 import pytest
 
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import KafkaConfigurationError, TopicAuthorizationFailedError
 from kafka.spark.batch_plan import plan_batch
-from kafka.spark.lookup import NoOffsetForTimeError
+from kafka.spark.lookup import MissingTopicError, NoOffsetForTimeError
 from kafka.spark.loss import DataLossError
 from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
@@ -59,10 +61,44 @@ def test_a_start_later_than_any_record_is_an_error_or_the_end():
     assert ranges == [OffsetRange("t", 0, 60_000, 100_000)]
 
 
-def test_a_missing_topic_is_loss():
-    with pytest.raises(DataLossError, match="Kafka has no v, which the query reads"):
-        plan(subscribe="t,v")
-    assert len(plan(subscribe="t,v", failOnDataLoss="false")) == 2
+@pytest.mark.parametrize("strict", ["true", "false"])
+def test_a_misspelt_topic_is_named_with_the_nearest_one(strict):
+    logs = {("flights", 0): (0, 1), ("airports", 0): (0, 1)}
+    with pytest.raises(MissingTopicError) as caught:
+        plan(logs, subscribe="fligths", failOnDataLoss=strict)
+    assert "Kafka has no topic 'fligths', which the query reads; did you mean 'flights'?" in str(caught.value)
+    assert "failOnDataLoss" not in str(caught.value)
+
+
+def test_a_partition_that_does_not_exist_is_named():
+    with pytest.raises(MissingTopicError, match=r"topic 't' has no partition 7, which the query reads; it has 2"):
+        select(assign='{"t":[0,7]}')
+
+
+def test_a_topic_that_may_not_be_seen_is_not_missing():
+    with pytest.raises(TopicAuthorizationFailedError):
+        select(forbidden={"t"}, subscribe="t", failondataloss="false")
+
+
+def select(forbidden: Collection[str] = (), logs=LOGS, **options: str) -> set[tuple[str, int]]:
+    cluster = FakeCluster(logs)
+    cluster.forbidden.update(forbidden)
+    parsed = parse_read({"kafka.bootstrap.servers": "h:1", **options}, streaming=False)
+    return {tuple(each) for task in plan_batch(parsed, cluster) for each in (piece.topic_partition for piece in task)}
+
+
+def test_a_pattern_is_found_anywhere_in_a_name():
+    logs = {("small-1", 0): (0, 9), ("resmall", 0): (0, 9), ("large", 0): (0, 9)}
+    assert select(logs=logs, subscribepattern="^sm") == {("small-1", 0)}
+    assert select(logs=logs, subscribepattern="mall") == {("small-1", 0), ("resmall", 0)}
+    assert select(logs=logs, subscribepattern=r"\p{Digit}$") == {("small-1", 0)}
+    assert select(logs=logs, subscribepattern="larg") == {("large", 0)}
+
+
+def test_a_batch_that_begins_behind_the_end_is_refused_as_by_sparks_connector():
+    for strict in ("true", "false"):
+        with pytest.raises(KafkaConfigurationError, match=r"begins t-0 at 100001, but its log holds \[5, 100000\)"):
+            plan(startingOffsets='{"t":{"0":100001,"1":0}}', failOnDataLoss=strict)
 
 
 def test_offsets_outside_of_the_log_are_loss():
@@ -77,5 +113,5 @@ def test_offsets_outside_of_the_log_are_loss():
 
 
 def test_a_warning_says_what_is_missing(caplog):
-    plan(subscribe="t,v", failOnDataLoss="false")
-    assert "Kafka has no v, which the query reads; going on, as failOnDataLoss=false" in caplog.text
+    plan(startingOffsets='{"t":{"0":2,"1":0}}', failOnDataLoss="false")
+    assert "its log holds [5, 100000); going on, as failOnDataLoss=false" in caplog.text

@@ -1,6 +1,7 @@
 """Writing a task's rows, against a producer that only remembers."""
 
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 
 from kafka.errors import KafkaError, NotEnoughReplicasError
@@ -68,6 +69,21 @@ def test_rows_go_to_the_topics_of_their_column():
         ("x", [{"value": "a"}, {"value": "c"}]),
         ("y", [{"value": "b"}, {"value": "d"}]),
     ]
+
+
+def test_rows_for_many_topics_are_put_in_order_once(monkeypatch):
+    topics = [f"t{n % 1_000}" for n in range(10_000)]
+    table = pa.Table.from_batches([rows(*map(str, range(10_000)), topics=topics)] * 2)
+
+    def filtered(*_: object) -> None:
+        raise AssertionError("each topic goes through all rows again")
+
+    monkeypatch.setattr(pa.compute, "filter", filtered)
+    found = dict(split_by_topic(table, None))
+    assert len(found) == 1_000
+    assert found["t7"].column("value").to_pylist() == [str(n) for n in range(7, 10_000, 1_000)] * 2
+    pieces = {each.column("value").chunk(0).buffers()[-1].address for each in found.values()}
+    assert len(pieces) == 1, "the pieces share one copy of the rows"
 
 
 def test_a_row_without_a_topic_is_refused():

@@ -1,11 +1,14 @@
 """The tables of docs/SPARK.md say what the code does."""
 
+import re
 from pathlib import Path
 
-from kafka.spark import OPTIONS, SESSION_SETTINGS, Use
+from kafka.spark import OPTIONS, SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Use
 from kafka.spark.schema import COLUMNS
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "SPARK.md").read_text()
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "SPARK.md").read_text()
+README = (ROOT / "README.md").read_text()
 USES = {Use.STREAM: "stream", Use.BATCH: "batch", Use.SINK: "sink"}
 
 
@@ -16,9 +19,14 @@ def test_every_option_is_documented_as_it_is():
 
 
 def test_every_setting_of_the_session_is_documented_as_it_is():
-    for setting in SESSION_SETTINGS:
+    for setting in SESSION_SETTINGS + UNCHECKED_ARROW_SETTINGS:
         where = " Masters on this machine only." if setting.local_only else ""
         assert f"| `{setting.name}` | `{setting.value}` | {setting.why}{where} |" in PAGE
+
+
+def test_the_readme_names_the_settings_of_the_session_and_no_others():
+    named = re.findall(r"^\| `(spark\.\S+)` \| `(\S+)` \|", README, re.MULTILINE)
+    assert named == [(setting.name, setting.value) for setting in SESSION_SETTINGS]
 
 
 def test_every_column_is_documented():

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pyarrow as pa
 import pytest
 
-from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.record import BatchBuilder, Columns, decode_batches
 from kafka.spark.fetch import LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
 from kafka.spark.loss import DataLossError
@@ -26,8 +26,9 @@ def columns_of(first: int, count: int, partition: int = 0, size: int = 8, start:
 
 
 class ListConsumer:
-    """What the reader uses of a consumer. ``logs`` holds the batches of each partition: first offset and count.
+    """What the reader uses of a consumer, and of a lookup.
 
+    ``logs`` holds the batches of each partition: first offset and count.
     A batch of no records is a marker of one offset, as at the end of a transaction.
     """
 
@@ -37,6 +38,7 @@ class ListConsumer:
         self.ends = {each: batches[-1][0] + max(1, batches[-1][1]) for each, batches in logs.items()} | (ends or {})
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self.gone: set[TopicPartition] = set()
         self.polls = 0
 
     def assign(self, partitions: Collection[TopicPartition]) -> None:
@@ -52,15 +54,17 @@ class ListConsumer:
     def position(self, partition: TopicPartition) -> int:
         return self.positions[partition]
 
-    def beginning_offsets(self, partitions):
-        return {each: self.begins[each] for each in partitions}
+    def earliest(self, partitions):
+        return {each: self.begins[each] for each in partitions if each not in self.gone}
 
-    def end_offsets(self, partitions):
-        return {each: self.ends[each] for each in partitions}
+    def latest(self, partitions, at_least):
+        return {each: self.ends[each] for each in partitions if each not in self.gone}
 
     def poll_columns(self, timeout_ms: int = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
         self.polls += 1
         found = {}
+        if self.gone.intersection(self.positions) - self.paused:
+            raise UnknownTopicOrPartitionError("t")
         for each, position in self.positions.items():
             if each in self.paused:
                 continue
@@ -83,7 +87,7 @@ def options(**given: str):
 
 def fetched(consumer: ListConsumer, *ranges: OffsetRange, **given: str) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    for columns in RangeFetch(consumer, options(**given), ranges).columns():
+    for columns in RangeFetch(consumer, consumer, options(**given), ranges).columns():
         found.setdefault(columns.partition, []).extend(columns.offsets)
     return found
 
@@ -129,6 +133,16 @@ def test_a_log_that_became_shorter_is_loss():
     assert fetched(consumer, OffsetRange("t", 0, 7, 9), failOnDataLoss="false") == {}
 
 
+def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
+    consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
+    consumer.gone = {T1}
+    ranges = OffsetRange("t", 0, 0, 5), OffsetRange("t", 1, 0, 5)
+    with pytest.raises(DataLossError, match="t-1 was to be read from offset 0, but it can no longer be found"):
+        fetched(consumer, *ranges)
+    assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4]}
+    assert "t-1 was to be read from offset 0, but it can no longer be found; going on" in caplog.text
+
+
 def test_waiting_for_records_ends_with_an_error_that_says_where():
     consumer = ListConsumer({T0: [(0, 5)]}, ends={T0: 20})
     with pytest.raises(
@@ -147,7 +161,7 @@ def test_small_fetches_become_one_batch_and_large_ones_several():
     consumer.poll_columns = lambda timeout_ms: (  # type: ignore[method-assign]
         consumer.seek(T0, 30_000) or {T0: columns_of(0, 30_000, size=1_000)}
     )
-    cut = list(to_batches(RangeFetch(consumer, options(), [OffsetRange("t", 0, 0, 30_000)]).columns(), names))
+    cut = list(to_batches(RangeFetch(consumer, consumer, options(), [OffsetRange("t", 0, 0, 30_000)]).columns(), names))
     assert all(SMALLEST_BATCH <= batch.nbytes <= LARGEST_BATCH for batch in cut)
     assert pa.Table.from_batches(cut).column("offset").to_pylist() == list(range(30_000))
 

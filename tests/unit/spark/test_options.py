@@ -77,7 +77,7 @@ def test_selections():
     assert read().selection == Topics(("t",))
     assert read(subscribe=" b, a ,b,").selection == Topics(("b", "a"))
     pattern = parse_read({**SINK, "subscribepattern": "flights-.*"}, streaming=True)
-    assert pattern.selection == Matching("flights-.*")
+    assert pattern.selection == Matching("flights-.*", "flights-.*")
     assigned = parse_read({**SINK, "assign": '{"b":[1,0],"a":[2]}'}, streaming=True)
     assert assigned.selection == Partitions((TopicPartition("a", 2), TopicPartition("b", 0), TopicPartition("b", 1)))
 
@@ -191,6 +191,23 @@ def test_a_read_is_checked_before_it_is_known_whether_it_is_a_stream():
         check_read({**BASE, "endingoffsets": "now"})
     with pytest.raises(KafkaConfigurationError, match="option 'minPartitions' expects"):
         check_read({**BASE, "minpartitions": "few"})
+
+
+def test_an_option_that_no_read_has_is_not_said_to_be_a_streams():
+    with pytest.raises(KafkaConfigurationError, match="'topic' cannot be used for a read: it is for a write"):
+        check_read({**BASE, "topic": "t"})
+
+
+def test_the_time_to_look_for_brokers_can_be_set():
+    given = {"kafka.bootstrap.timeout.ms": "1500"}
+    assert dict(read(**given).configs)["bootstrap_timeout_ms"] == 1_500
+    assert dict(parse_write({**SINK, **given}).configs)["bootstrap_timeout_ms"] == 1_500
+    assert "'kafka.bootstrap.timeout.ms' expects" in refusal(**{"kafka.bootstrap.timeout.ms": "soon"})
+
+
+def test_a_pattern_that_python_does_not_have_is_refused_by_name():
+    with pytest.raises(KafkaConfigurationError, match=r"'subscribePattern' expects .*\(an intersection of classes"):
+        parse_read({**SINK, "subscribepattern": "[a&&b]"}, streaming=True)
 
 
 def test_missing_brokers_are_named():

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
@@ -29,6 +31,19 @@ def test_the_package_says_what_to_install_without_spark():
         "except ImportError as error: print(error)"
     )
     assert run(code) == "kafka.spark needs PySpark 4.2 or later: pip install 'kafka-columnar[spark]'\n"
+
+
+@pytest.mark.parametrize("version", ["4.0.1", "4.1.0.dev1", "3.5.3"])
+def test_a_pyspark_that_is_too_old_is_refused_by_its_version(version):
+    code = (
+        f"import pyspark; pyspark.__version__ = {version!r}\n"
+        "import kafka.spark, pyspark_kafka_columnar\n"
+        "for call in kafka.spark.session, lambda: pyspark_kafka_columnar.DefaultSource({}):\n"
+        "    try: call()\n"
+        "    except ImportError as error: print(error)"
+    )
+    said = f"kafka.spark needs PySpark 4.2 or later, not {version}: pip install 'kafka-columnar[spark]' --upgrade\n"
+    assert run(code) == said * 2
 
 
 def test_planning_needs_neither_spark_nor_a_client():

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from kafka.errors import TopicAuthorizationFailedError
+from kafka.spark.lookup import MissingTopicError
 from kafka.spark.loss import DataLossError
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read
@@ -17,7 +19,7 @@ class Query:
     """A streaming query as Spark runs it: every offset passes through JSON, as in its checkpoint."""
 
     def __init__(self, logs, **options: str) -> None:
-        given = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
+        given = {"kafka.bootstrap.servers": "h:1", **({} if "subscribePattern" in options else {"subscribe": "t"})}
         given |= {name.lower(): value for name, value in options.items()}
         self.options: ReadOptions = parse_read(given, streaming=True)
         self.cluster = FakeCluster(logs)
@@ -40,6 +42,11 @@ class Query:
         limited = max_rows is not None or self.options.min_offsets is not None
         everything = not limited if everything is None else everything
         return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything)))
+
+    def freeze_and_ask(self, start: Layout) -> Layout:
+        """What Spark does at the start with `Trigger.AvailableNow`."""
+        self.planner.freeze()
+        return self.latest(start)
 
     def ranges(self, start: Layout, end: Layout) -> list[OffsetRange]:
         return [piece for task in plan_micro_batch(self.options, start, end) for piece in task]
@@ -195,6 +202,70 @@ def test_a_partition_that_is_gone_is_loss():
     del query.cluster.logs["t", 1]  # type: ignore[arg-type]
     with pytest.raises(DataLossError, match="t-1 can no longer be found"):
         query.latest(start)
+
+
+def test_a_topic_deleted_while_the_query_runs_is_loss_or_the_others_go_on(caplog):
+    for strict in ("true", "false"):
+        query = Query({("t", 0): (0, 5), ("u", 0): (0, 5)}, subscribe="t,u", failOnDataLoss=strict)
+        start = query.latest(query.initial())
+        del query.cluster.logs["u", 0]  # type: ignore[arg-type]
+        query.produce(0, 4)
+        if strict == "true":
+            with pytest.raises(DataLossError, match="u-0 can no longer be found"):
+                query.latest(start)
+            continue
+        end = query.latest(start)
+        assert query.ranges(start, end) == [OffsetRange("t", 0, 5, 9)]
+        assert end == {"t": {"0": 9}}
+        query.produce(0, 1)
+        assert query.latest(end) == {"t": {"0": 10}}
+        query.produce(0, 1)
+        query.restart()
+        assert query.latest(end) == {"t": {"0": 11}}
+
+
+@pytest.mark.parametrize("selection", [{"subscribe": "t,u"}, {"subscribePattern": "t|u"}])
+@pytest.mark.parametrize("strict", ["true", "false"])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_topic_that_may_no_longer_be_seen_stays_in_the_checkpoint(selection, strict, frozen):
+    query = Query({("t", 0): (0, 5), ("u", 0): (0, 5)}, failOnDataLoss=strict, **selection)
+    start = query.latest(query.initial())
+    query.cluster.forbidden.add("u")
+    query.restart()
+    with pytest.raises(TopicAuthorizationFailedError):
+        query.freeze_and_ask(start) if frozen else query.latest(start)
+
+
+def test_a_progress_report_does_not_hide_a_topic_from_the_next_batch():
+    query = Query({("t", 0): (0, 5), ("u", 0): (0, 5)}, subscribePattern="t|u", failOnDataLoss="false")
+    start = query.latest(query.initial())
+    query.cluster.forbidden.add("u")
+    query.now += 5
+    assert query.planner.newest() == {"t": {"0": 5}}
+    with pytest.raises(TopicAuthorizationFailedError):
+        query.planner.latest(start, None, everything=True)
+
+
+def test_a_new_query_over_a_missing_topic_is_refused():
+    query = Query({("t", 0): (0, 5)}, subscribe="t,u", failOnDataLoss="false")
+    with pytest.raises(MissingTopicError, match="Kafka has no topic 'u'"):
+        query.initial()
+
+
+def test_a_stream_that_begins_behind_the_end_is_loss_or_begins_at_the_end(caplog):
+    given = {"startingOffsets": '{"t":{"0":50}}'}
+    with pytest.raises(DataLossError, match=r"begins t-0 at 50, but its log holds \[0, 10\)"):
+        Query({("t", 0): (0, 10)}, **given).initial()
+    lenient = Query({("t", 0): (0, 10)}, failOnDataLoss="false", **given)
+    assert from_layout(lenient.initial()) == {("t", 0): 10}
+
+
+def test_a_warning_is_logged_once(caplog):
+    query = Query({("t", 0): (0, 5)}, failOnDataLoss="false")
+    start = {"t": {"0": 3, "1": 3}}
+    for _ in range(5):
+        query.latest(start)
+    assert len([record for record in caplog.records if "t-1 can no longer be found" in record.message]) == 1
 
 
 def test_a_topic_made_again_is_loss_or_goes_on():

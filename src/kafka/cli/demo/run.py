@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from kafka.cli.java import find_java
-from kafka.errors import KafkaError
+from kafka.spark.requirements import check_java
 
 SPARK = {
     "spark.log.level": "WARN",
@@ -31,7 +30,7 @@ def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None) 
         output: folder for the Parquet files.
         limit: how many flights to take; None for all.
     """
-    _check_java()
+    check_java()
     parquet = _prepare(output)
     console = Console(width=None if sys.stdout.isatty() else 110)
     with contextlib.ExitStack() as stack:
@@ -54,13 +53,6 @@ def _stderr_into(path: pathlib.Path) -> Iterator[None]:
         sys.stderr.flush()
         os.dup2(kept, 2)
         os.close(kept)
-
-
-def _check_java() -> None:
-    if find_java() is None:
-        home = os.environ.get("JAVA_HOME")
-        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no 'java' on the PATH"
-        raise KafkaError(f"Spark needs Java 17 or later: {where}")
 
 
 def _prepare(output: pathlib.Path) -> pathlib.Path:

@@ -1,0 +1,59 @@
+"""What the source and sink need of their surroundings: PySpark's version, and Java. Checked before anything runs."""
+
+import os
+import re
+import shutil
+import subprocess
+
+PYSPARK_NEEDED = (4, 2)
+JAVA_NEEDED = 17
+INSTALL = "pip install 'kafka-columnar[spark]'"
+
+
+class SparkRequirementError(ImportError):
+    """PySpark or Java is missing or too old; the message says which, and what to do."""
+
+
+def check_pyspark() -> None:
+    """Raise `SparkRequirementError` if PySpark is missing or too old for the source and sink."""
+    needed = ".".join(map(str, PYSPARK_NEEDED))
+    try:
+        from pyspark import __version__ as version
+    except ImportError as error:
+        raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later: {INSTALL}") from error
+    found = re.match(r"(\d+)\.(\d+)", version)
+    if found is not None and (int(found[1]), int(found[2])) < PYSPARK_NEEDED:
+        raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later, not {version}: {INSTALL} --upgrade")
+
+
+def find_java() -> str | None:
+    """The path of the ``java`` that Spark starts: that of JAVA_HOME where it is set, else the one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    if not home:
+        return shutil.which("java")
+    java = os.path.join(home, "bin", "java")
+    return java if os.path.exists(java) else None
+
+
+def java_version(java: str) -> str:
+    """The first line of what ``java -version`` says; what went wrong if it does not run."""
+    try:
+        answer = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{java} does not run: {error}"
+    return (answer.stderr or answer.stdout).partition("\n")[0].strip()
+
+
+def check_java() -> None:
+    """Raise `SparkRequirementError` if the Java that Spark would start is missing or too old."""
+    java = find_java()
+    if java is None:
+        home = os.environ.get("JAVA_HOME")
+        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no 'java' on the PATH"
+        raise SparkRequirementError(f"Spark needs Java {JAVA_NEEDED} or later: {where}")
+    said = java_version(java)
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < JAVA_NEEDED:
+        raise SparkRequirementError(f"Spark needs Java {JAVA_NEEDED} or later; {java} is: {said}")

@@ -1,0 +1,139 @@
+"""The planner's questions to the cluster, over clients that follow a script."""
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    LeaderNotAvailableError,
+    NoBrokersAvailable,
+    TopicAuthorizationFailedError,
+)
+from kafka.spark import cluster as cluster_module
+from kafka.spark.cluster import ClusterLookup
+from kafka.spark.options import parse_read
+from kafka.structs import TopicPartition
+
+T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
+
+
+class Cluster:
+    """Topics with their error codes and ends of logs, and the time that waiting for it has taken."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.codes: dict[str, int] = {"t": 0, "u": 0}
+        self.ends: dict[TopicPartition, int] = {T0: 5, U0: 7}
+        self.waited_ms = 0.0
+        self.made = 0
+        self.failures: list[Exception] = []
+        monkeypatch.setattr(cluster_module, "make_consumer", lambda configs: self.make())
+        monkeypatch.setattr("kafka.KafkaAdminClient", lambda **configs: self.make(), raising=False)
+        monkeypatch.setattr(ClusterLookup, "_pause", staticmethod(self.wait))
+
+    def wait(self, pause_ms: float) -> None:
+        self.waited_ms += pause_ms
+
+    def make(self) -> "Cluster":
+        self.made += 1
+        return self
+
+    def close(self) -> None:
+        pass
+
+    def _fail(self) -> None:
+        if self.failures:
+            raise self.failures.pop(0)
+
+    def describe_topics(self, names: list[str] | None = None) -> list[dict[str, Any]]:
+        self._fail()
+        found = []
+        for name in names or self.codes:
+            code = self.codes.get(name, 3)
+            partitions = [] if code else [{"partition": each.partition} for each in self.ends if each.topic == name]
+            internal = name.startswith("__")
+            found.append({"topic": name, "error_code": code, "is_internal": internal, "partitions": partitions})
+        return found
+
+    def end_offsets(self, partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+        self._fail()
+        if any(each not in self.ends for each in partitions):
+            self.waited_ms += timeout_ms
+            raise KafkaTimeoutError("no leader")
+        return {each: self.ends[each] for each in partitions}
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    return Cluster(monkeypatch)
+
+
+def lookup(**options: str) -> ClusterLookup:
+    given = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"} | {
+        name.lower(): each for name, each in options.items()
+    }
+    return ClusterLookup(parse_read(given, streaming=True))
+
+
+def test_a_missing_topic_is_known_within_a_second(cluster):
+    asked = lookup()
+    assert set(asked.partitions(["t", "nope"])) == {"t"}
+    assert 0 < cluster.waited_ms < 1_000
+    waited = cluster.waited_ms
+    assert set(asked.partitions(["t", "nope"])) == {"t"}
+    assert cluster.waited_ms == waited, "it is not waited for again"
+
+
+def test_only_error_3_means_that_a_topic_does_not_exist(cluster):
+    cluster.codes |= {"t": 29, "u": 3}
+    with pytest.raises(TopicAuthorizationFailedError, match="topic 't'"):
+        lookup().partitions(["t"])
+    assert lookup().partitions(["u"]) == {}
+    cluster.codes["t"] = 5
+    with pytest.raises(LeaderNotAvailableError, match="topic 't'"):
+        lookup().partitions(["t"])
+
+
+def test_internal_topics_are_not_listed(cluster):
+    cluster.codes["__consumer_offsets"] = 0
+    assert lookup().topics() == {"t", "u"}
+
+
+def test_no_brokers_at_the_beginning_is_an_error_at_once(cluster):
+    cluster.failures = [NoBrokersAvailable("h:1: refused")] * 9
+    with pytest.raises(NoBrokersAvailable):
+        lookup().partitions(["t"])
+    assert len(cluster.failures) == 8
+
+
+def test_a_cluster_that_has_answered_before_is_waited_for(cluster):
+    asked = lookup()
+    asked.topics()
+    cluster.failures = [KafkaConnectionError("lost"), NoBrokersAvailable("h:1: refused"), NoBrokersAvailable("again")]
+    assert asked.partitions(["t"]) == {"t": {T0}}
+    assert cluster.waited_ms == 3_000
+
+
+@pytest.mark.parametrize("given", [{}, {"fetchOffset.numRetries": "0"}])
+def test_a_deleted_topic_delays_the_others_by_seconds_not_minutes(cluster, given):
+    asked = lookup(**given)
+    assert asked.latest([T0, U0], {}) == {T0: 5, U0: 7}
+    del cluster.ends[U0]
+    cluster.codes["u"] = 3
+    assert asked.latest([T0, U0], {}) == {T0: 5}
+    assert cluster.waited_ms < 4_000
+    assert asked.latest([U0], {}) == {}
+
+
+def test_a_partition_without_a_leader_is_an_error_after_a_minute(cluster, monkeypatch):
+    describe = cluster.describe_topics
+    del cluster.ends[U0]
+
+    def describe_both(names: list[str]) -> list[dict[str, Any]]:
+        return [topic | {"partitions": [{"partition": 0}]} for topic in describe(names)]
+
+    monkeypatch.setattr(cluster, "describe_topics", describe_both)
+    with pytest.raises(KafkaTimeoutError, match="no leader"):
+        lookup().latest([T0, U0], {})
+    assert 50_000 <= cluster.waited_ms <= 70_000

@@ -1,0 +1,103 @@
+"""Java and PySpark are checked before anything runs."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, SparkRequirementError, session
+from kafka.spark.requirements import check_java, find_java
+
+
+@pytest.fixture
+def no_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No JVM runs in this process yet, and none is asked for elsewhere."""
+    monkeypatch.setattr("pyspark.SparkContext._gateway", None)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+
+
+def fake_java(home: Path, says: str) -> Path:
+    java = home / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    java.chmod(0o755)
+    return java
+
+
+def test_java_home_decides_which_java_is_run(monkeypatch, tmp_path):
+    java = fake_java(tmp_path, "")
+    monkeypatch.setenv("PATH", str(java.parent))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert find_java() == str(java)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert find_java() == str(java)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    assert find_java() is None
+
+
+def test_a_session_without_java_says_so(no_jvm, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(SparkRequirementError, match="Spark needs Java 17 or later: there is no 'java' on the PATH"):
+        session()
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(SparkRequirementError, match="JAVA_HOME is '/nowhere', which has no bin/java"):
+        session()
+
+
+@pytest.mark.parametrize("says", ['openjdk version "11.0.2" 2019', 'java version "1.8.0_392"', "no idea"])
+def test_a_java_that_is_too_old_is_named(no_jvm, monkeypatch, tmp_path, says):
+    java = fake_java(tmp_path, says)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SparkRequirementError) as caught:
+        session()
+    assert str(caught.value) == f"Spark needs Java 17 or later; {java} is: {says}"
+
+
+@pytest.mark.parametrize("version", ["17.0.1", "21", "26-ea"])
+def test_a_java_that_is_new_enough_will_do(monkeypatch, tmp_path, version):
+    fake_java(tmp_path, f'openjdk version "{version}" 2026')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    check_java()
+
+
+def test_a_java_that_does_not_run_is_named(monkeypatch, tmp_path):
+    fake_java(tmp_path, "").chmod(0o644)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SparkRequirementError, match="does not run: "):
+        check_java()
+
+
+class Builder:
+    """What `session` uses of Spark's builder."""
+
+    def __init__(self) -> None:
+        self.set: dict[str, str] = {}
+
+    def appName(self, name: str) -> "Builder":  # noqa: N802  # Spark's name
+        return self
+
+    def master(self, master: str) -> "Builder":
+        return self
+
+    def config(self, name: str, value: str) -> "Builder":
+        self.set[name] = value
+        return self
+
+    def getOrCreate(self) -> object:  # noqa: N802  # Spark's name
+        return object()
+
+
+def test_arrow_s_checks_stay_on_unless_they_are_not_wanted(no_jvm, monkeypatch):
+    module = sys.modules[session.__module__]
+    monkeypatch.setattr(module, "check_java", lambda: None)
+    monkeypatch.setattr(module, "_found_by_spark", lambda: True)
+    monkeypatch.setenv("PYSPARK_PYTHON", "python")
+    settings = []
+    for given in ({}, {"arrow_bounds_checks": False}):
+        monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder := Builder())
+        session(**given)
+        settings.append(builder.set)
+    assert settings[0] == {each.name: each.value for each in SESSION_SETTINGS}
+    assert not any("arrow.enable" in value for value in settings[0].values())
+    assert settings[1] == settings[0] | {each.name: each.value for each in UNCHECKED_ARROW_SETTINGS}
