@@ -1,6 +1,6 @@
 """What a consumer tells of the cluster: its topics, their partitions, and whether it is there."""
 
-from kafka.cluster import ClusterClient
+from kafka.cluster import BrokerConnections
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 
 
@@ -11,7 +11,7 @@ class ClusterView:
         client: holds the metadata and the connections.
     """
 
-    def __init__(self, client: ClusterClient) -> None:
+    def __init__(self, client: BrokerConnections) -> None:
         self._client = client
 
     async def partitions_for_topic(self, topic: str) -> set[int] | None:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from kafka.cluster import Backoff, ClusterClient, ClusterMetadata
+from kafka.cluster import Backoff, Cluster, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
 from kafka.consumer.cluster_view import ClusterView
@@ -19,7 +19,8 @@ from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.position.list_offsets import ListOffsets
+from kafka.consumer.position.offset_search import OffsetLookup
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
 from kafka.consumer.subscription.rebalance import Rebalance
@@ -65,10 +66,10 @@ class ConsumerCore:
         config: ConsumerConfig,
         caller: Caller,
         loop: asyncio.AbstractEventLoop,
-        client: ClusterClient | None = None,
+        client: Cluster | None = None,
     ) -> None:
         self.config = config
-        self.client = client if client is not None else ClusterClient(config.connection, config.security)
+        self.client: Cluster = client if client is not None else ClusterClient(config.connection, config.security)
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False
@@ -93,26 +94,29 @@ class ConsumerCore:
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = ClusterView(self.client)
-        self.lookup = OffsetLookup(self.client, fetch.isolation_level, timeout_ms, backoff)
+        offsets_of = ListOffsets(self.client, fetch.isolation_level, timeout_ms)
+        # Who calls is told of errors; what goes on in the background tells the log.
+        told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
+        self.lookup = OffsetLookup(offsets_of, told)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
         self.member, offsets = self._make_group(backoff)
         self.commits = Commits(group, self.subscription, self.member, offsets, self._loop, submit, self._call_attention)
         self.positions = PositionResolver(
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
-            self.lookup,
+            offsets_of,
             RESET_STRATEGIES[fetch.auto_offset_reset],
             self._position_found,
             self._failed,
-            backoff,
+            RetryPolicy(backoff, log),
         )
-        kick = self.positions.kick
+        resolve = self.positions.resolve
         self.rebalance: Rebalance | SoloAssignment
         if self.member is not None:
-            self.rebalance = Rebalance(self.member, self.subscription, submit, self._assign_from_group, kick)
+            self.rebalance = Rebalance(self.member, self.subscription, submit, self._assign_from_group, resolve)
         else:
             self.rebalance = SoloAssignment(
-                lambda: self.client.metadata, self.subscription, submit, self._assign_solo, kick
+                lambda: self.client.metadata, self.subscription, submit, self._assign_solo, resolve
             )
 
     def _make_group(self, backoff: Backoff) -> tuple[GroupMember | None, GroupOffsets | None]:
@@ -156,13 +160,14 @@ class ConsumerCore:
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while state.position is None:
-                    self.positions.kick()
-                    await self.positions.next_round()
-                    self.raise_error()
+                    await self.positions.outcome(state)
+                    state = self.subscription.assigned(tp)
         except TimeoutError:
             raise KafkaTimeoutError(
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
             ) from None
+        finally:
+            self._unplaced = self.attention = True  # poll() goes on looking, whatever the outcome was
         return state.position
 
     async def leave_group(self, timeout_ms: float) -> None:
@@ -188,7 +193,7 @@ class ConsumerCore:
         self.raise_error()
         if self._unplaced:
             self._unplaced = False
-            self._caller.submit(self.positions.kick)
+            self._caller.submit(self.positions.resolve)
         self.commits.begin_due()
 
     def raise_error(self) -> None:
@@ -201,7 +206,7 @@ class ConsumerCore:
                 raise error
         if self._resting:
             self._resting = False
-            self._caller.submit(self.positions.kick)
+            self._caller.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
         """The error as far as it holds now: a seek may have come before anybody heard of a position that lacks."""
@@ -243,14 +248,17 @@ class ConsumerCore:
 
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
+        unplaced = state.position is None
         self.buffer.discard(state, offset)
         self._caller.submit(self.fetcher.refresh, state)
+        if unplaced:
+            self._caller.submit(self.positions.moved, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
         self.buffer.discard(state, reset=timestamp)
         self._caller.submit(self.fetcher.refresh, state)
-        self._caller.submit(self.positions.kick)
+        self._caller.submit(self.positions.resolve)
 
     def pause(self, state: PartitionState) -> None:
         """Hand out nothing of a partition until `resume`; what has been fetched is kept."""
@@ -294,7 +302,8 @@ class ConsumerCore:
         self._caller.notify()
 
     def _failed(self, error: Exception) -> None:
-        self._errors.append(error)
+        if error not in self._errors:
+            self._errors.append(error)
         self._call_attention()
 
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
@@ -317,6 +326,8 @@ class ConsumerCore:
 
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
+            if state.position is None:
+                self._caller.submit(self.positions.moved, state)
             self.buffer.discard(state)
             self._caller.submit(self.fetcher.forget, state)
 

@@ -1,249 +1,325 @@
-"""Finding positions and looking up offsets, against answers from a script."""
+"""Finding positions, against a cluster in memory and in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
 
-from kafka.cluster import Backoff, ClusterMetadata
+from fakes.cluster import FakeCluster
+from kafka.cluster import Backoff, RetryPolicy
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
+    GroupAuthorizationFailedError,
     KafkaConnectionError,
-    KafkaError,
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     TopicAuthorizationFailedError,
-    UnsupportedForMessageFormatError,
 )
-from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
-from kafka.wire.api.list_offsets import (
-    ListOffsetsPartitionResponse,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
-    ListOffsetsTopicResponse,
-)
-from unit.consumer.fake_leader import metadata
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from unit.consumer.log_ends import LogEnds
 from unit.virtual_loop import simulate
 
-T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
-BACKOFF = Backoff(100, 1_000)
+T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
+U0 = TopicPartition("u", 0)
 
 
-class Leaders:
-    """Answers ListOffsets: 0 for EARLIEST, 100 for LATEST, the time itself otherwise; `errors` come first."""
-
-    def __init__(self, leaders: dict[int, int]) -> None:
-        self.metadata = metadata(leaders)
-        self.errors: dict[int, list[Any]] = {}
-        self.requests: list[tuple[int, ListOffsetsRequest, int]] = []
-        self.refreshed = 0
-        self.on_refresh: Callable[[], None] = lambda: None
-
-    async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
-        self.refreshed += 1
-        self.on_refresh()
-        return self.metadata
-
-    async def send(
-        self, node_id: int, request: ListOffsetsRequest, *, timeout_ms: float | None = None, min_version: int = 0
-    ) -> ListOffsetsResponse:
-        self.requests.append((node_id, request, min_version))
-        await asyncio.sleep(0.001)
-        answers = []
-        for asked in request.topics[0].partitions:
-            script = self.errors.get(asked.partition_index)
-            error = script.pop(0) if script else 0
-            if isinstance(error, KafkaError):
-                raise error
-            offset = {EARLIEST: 0, LATEST: 100}.get(asked.timestamp, asked.timestamp)
-            answers.append(
-                ListOffsetsPartitionResponse(
-                    partition_index=asked.partition_index, error_code=error, offset=offset, timestamp=offset + 1
-                )
-            )
-        return ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=answers)])
-
-
-def lookup(leaders: Leaders) -> OffsetLookup:
-    return OffsetLookup(leaders, "read_uncommitted", 1_000, BACKOFF)
-
-
-def test_each_leader_is_asked_once_for_all_of_its_partitions() -> None:
-    async def scenario() -> None:
-        leaders = Leaders({0: 1, 1: 2, 2: 1})
-        found = await lookup(leaders).lookup({T0: EARLIEST, T1: 55, TopicPartition("t", 2): LATEST}, 1_000)
-        assert found == {
-            T0: OffsetAndTimestamp(0, 1, -1),
-            T1: OffsetAndTimestamp(55, 56, -1),
-            TopicPartition("t", 2): OffsetAndTimestamp(100, 101, -1),
-        }
-        assert [(node, len(request.topics[0].partitions)) for node, request, _ in leaders.requests] == [(1, 2), (2, 1)]
-        assert [min_version for _, _, min_version in leaders.requests] == [0, 1]
-
-    simulate(scenario)
-
-
-def test_what_may_pass_is_asked_again_with_fresh_metadata() -> None:
-    async def scenario() -> None:
-        leaders = Leaders({0: 1, 1: 1})
-        leaders.errors = {0: [6, 74, 78], 1: []}
-        found = await lookup(leaders).lookup({T0: LATEST, T1: LATEST}, 10_000)
-        assert len(found) == 2
-        assert [len(request.topics[0].partitions) for _, request, _ in leaders.requests] == [2, 1, 1, 1]
-        assert leaders.refreshed == 3
-
-    simulate(scenario)
-
-
-def test_a_leader_that_appears_later_is_found() -> None:
-    async def scenario() -> None:
-        leaders = Leaders({0: -1})
-
-        def elect() -> None:
-            if leaders.refreshed == 3:
-                leaders.metadata = metadata({0: 2})
-
-        leaders.on_refresh = elect
-        assert (await lookup(leaders).lookup({T0: LATEST}, 10_000))[T0].offset == 100
-
-    simulate(scenario)
-
-
-def test_a_lookup_gives_up_when_its_time_is_up_and_says_what_for() -> None:
-    async def scenario() -> None:
-        leaders = Leaders({0: 1})
-        with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7"):
-            await lookup(leaders).lookup({T0: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
-
-    simulate(scenario)
-
-
-@pytest.mark.parametrize(
-    ("code", "error"), [(29, TopicAuthorizationFailedError), (43, UnsupportedForMessageFormatError)]
-)
-def test_what_does_not_pass_is_raised(code: int, error: type[KafkaError]) -> None:
-    async def scenario() -> None:
-        leaders = Leaders({0: 1})
-        leaders.errors = {0: [code]}
-        with pytest.raises(error):
-            await lookup(leaders).lookup({T0: 5}, 1_000)
-
-    simulate(scenario)
-
-
-class Resolver:
-    """A resolver over scripted leaders and committed offsets."""
+class Bench:
+    """A resolver over two brokers, of which 1 leads partitions 0 and 2 and 2 leads 1, and scripted commits."""
 
     def __init__(
         self, strategy: int | None, committed: dict[TopicPartition, int] | None, *assigned: TopicPartition
     ) -> None:
-        self.leaders = Leaders({0: 1, 1: 1})
+        self.cluster = FakeCluster({"t": 3, "u": 1}, brokers=2)
+        self.cluster.publish(["t", "u"])
+        self.ends = LogEnds()
+        self.cluster.serve("ListOffsets", self.ends)
         self.subscription = SubscriptionState()
         self.subscription.assign_from_user(assigned)
         self.committed = committed
-        self.errors: list[KafkaError] = []
-        self.commit_errors: list[KafkaError] = []
-        fetch = None if committed is None else self._fetch
+        self.errors: list[Exception] = []
+        self.commit_errors: list[Any] = []
+        self.fetches: list[list[TopicPartition]] = []
         self.resolver = PositionResolver(
-            self.subscription, fetch, lookup(self.leaders), strategy, self._found, self.errors.append, BACKOFF
+            self.subscription,
+            None if committed is None else self._fetch,
+            ListOffsets(self.cluster, "read_uncommitted", 30_000),
+            strategy,
+            self._found,
+            self.errors.append,
+            RetryPolicy(Backoff(100, 1_000), logging.getLogger("test.positions")),
         )
 
     async def _fetch(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
+        wanted = list(partitions)
+        self.fetches.append(wanted)
         await asyncio.sleep(0.001)
         if self.commit_errors:
             raise self.commit_errors.pop(0)
-        return {tp: OffsetAndMetadata(self.committed[tp]) for tp in partitions if tp in (self.committed or {})}
+        return {tp: OffsetAndMetadata(self.committed[tp]) for tp in wanted if tp in (self.committed or {})}
 
     def _found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if state.generation == generation:
+        if state.generation == generation and state.position is None:
             state.position = offset
+
+    def state(self, tp: TopicPartition) -> PartitionState:
+        return self.subscription.assigned(tp)
+
+    def seek(self, tp: TopicPartition, position: int | None = None, reset: int | None = None) -> None:
+        state = self.state(tp)
+        state.generation += 1
+        state.position, state.reset = position, reset
 
     def positions(self) -> dict[int, int | None]:
         return {state.tp.partition: state.position for state in self.subscription.states()}
 
 
-def resolve(bench: Callable[[], Resolver], scenario: Callable[[Resolver], Awaitable[None]]) -> None:
+Scenario = Callable[[Bench], Awaitable[None]]
+
+
+def resolve(
+    scenario: Scenario, strategy: int | None, committed: dict[TopicPartition, int] | None, *assigned: TopicPartition
+) -> None:
     async def main() -> None:
-        await scenario(bench())
+        bench = Bench(strategy, committed, *assigned)
+        await scenario(bench)
+        bench.resolver.close()
+        await bench.cluster.close()
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     simulate(main)
 
 
 def test_a_committed_offset_comes_before_the_policy() -> None:
-    async def scenario(bench: Resolver) -> None:
-        bench.resolver.kick()
+    async def scenario(bench: Bench) -> None:
+        bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.positions() == {0: 7, 1: 100}
 
-    resolve(lambda: Resolver(LATEST, {T0: 7}, T0, T1), scenario)
+    resolve(scenario, LATEST, {T0: 7}, T0, T1)
 
 
 def test_a_reset_that_was_asked_for_comes_before_both() -> None:
-    async def scenario(bench: Resolver) -> None:
-        bench.subscription.assigned(T0).reset = EARLIEST
-        bench.resolver.kick()
+    async def scenario(bench: Bench) -> None:
+        bench.state(T0).reset = EARLIEST
+        bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.positions() == {0: 0, 1: 8}
 
-    resolve(lambda: Resolver(LATEST, {T0: 7, T1: 8}, T0, T1), scenario)
+    resolve(scenario, LATEST, {T0: 7, T1: 8}, T0, T1)
 
 
 def test_without_a_policy_a_missing_offset_is_an_error_and_others_are_found() -> None:
-    async def scenario(bench: Resolver) -> None:
-        bench.resolver.kick()
+    async def scenario(bench: Bench) -> None:
+        bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.positions() == {0: 7, 1: None}
-        assert isinstance(bench.errors[0], NoOffsetForPartitionError)
-        assert bench.errors[0].args == ([T1],)
+        assert bench.errors == [NoOffsetForPartitionError([T1])]
         await asyncio.sleep(100)
         assert len(bench.errors) == 1
         bench.committed = {T1: 3}
-        bench.resolver.kick()
+        bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.positions() == {0: 7, 1: 3}
 
-    resolve(lambda: Resolver(None, {T0: 7}, T0, T1), scenario)
+    resolve(scenario, None, {T0: 7}, T0, T1)
 
 
 def test_failures_that_pass_are_waited_out() -> None:
-    async def scenario(bench: Resolver) -> None:
+    async def scenario(bench: Bench) -> None:
         bench.commit_errors = [KafkaTimeoutError("late"), KafkaConnectionError("gone")]
-        bench.leaders.errors = {1: [6, 6]}
-        bench.resolver.kick()
+        bench.ends.errors = {1: [6, 6]}
+        bench.resolver.resolve()
         await asyncio.sleep(10)
         assert bench.positions() == {0: 7, 1: 100}
         assert bench.errors == []
 
-    resolve(lambda: Resolver(LATEST, {T0: 7}, T0, T1), scenario)
+    resolve(scenario, LATEST, {T0: 7}, T0, T1)
 
 
 def test_a_partition_assigned_meanwhile_is_found_as_well() -> None:
-    async def scenario(bench: Resolver) -> None:
-        bench.resolver.kick()
+    async def scenario(bench: Bench) -> None:
+        bench.resolver.resolve()
         await asyncio.sleep(0)
         bench.subscription.assign_from_user([T0, T1])
-        bench.resolver.kick()
+        bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.positions() == {0: 100, 1: 100}
+        assert sorted(bench.ends.asked) == [(1, [0]), (2, [1])]
 
-    resolve(lambda: Resolver(LATEST, None, T0), scenario)
+    resolve(scenario, LATEST, None, T0)
 
 
 def test_a_seek_during_the_lookup_stands() -> None:
-    async def scenario(bench: Resolver) -> None:
-        bench.resolver.kick()
+    async def scenario(bench: Bench) -> None:
+        bench.resolver.resolve()
         await asyncio.sleep(0)
-        state = bench.subscription.assigned(T0)
-        state.generation += 1
-        state.position = 42
+        bench.seek(T0, 42)
         await asyncio.sleep(1)
         assert bench.positions() == {0: 42}
 
-    resolve(lambda: Resolver(LATEST, None, T0), scenario)
+    resolve(scenario, LATEST, None, T0)
+
+
+def test_a_silent_leader_delays_its_own_partitions_alone() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {2}
+        bench.resolver.resolve()
+        await asyncio.sleep(0.01)
+        assert bench.positions() == {0: 100, 1: None, 2: 100}
+        await asyncio.sleep(100)
+        assert bench.positions()[1] is None
+        bench.ends.silent = set()
+        await asyncio.sleep(40)
+        assert bench.positions()[1] == 100
+
+    resolve(scenario, LATEST, None, T0, T1, T2)
+
+
+def test_a_seek_while_another_leader_is_silent_is_not_held_up() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {2}
+        bench.resolver.resolve()
+        await asyncio.sleep(5)
+        bench.seek(T0, reset=EARLIEST)
+        bench.resolver.resolve()
+        await asyncio.sleep(0.01)
+        assert bench.positions() == {0: 0, 1: None}
+
+    resolve(scenario, LATEST, None, T0, T1)
+
+
+def test_a_partition_sought_again_is_looked_up_again_though_its_leader_has_not_answered() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {1}
+        bench.resolver.resolve()
+        await asyncio.sleep(1)
+        bench.ends.silent = set()
+        bench.cluster.lead(0, 2, 1)
+        bench.cluster.publish(["t"])
+        bench.seek(T0, reset=EARLIEST)
+        bench.resolver.resolve()
+        await asyncio.sleep(0.01)
+        assert bench.positions() == {0: 0}
+        await asyncio.sleep(100)
+        assert bench.positions() == {0: 0}
+
+    resolve(scenario, LATEST, None, T0)
+
+
+def test_silent_commits_do_not_hold_up_a_seek_to_an_end() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.commit_errors = [KafkaTimeoutError("late")] * 1_000
+        bench.resolver.resolve()
+        await asyncio.sleep(1)
+        bench.seek(T0, reset=LATEST)
+        bench.resolver.resolve()
+        await asyncio.sleep(0.01)
+        assert bench.positions() == {0: 100, 1: None}
+
+    resolve(scenario, LATEST, {}, T0, T1)
+
+
+def test_an_error_belongs_to_its_partition_and_backs_off_each_time() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {1: 29}
+        for _ in range(3):
+            bench.resolver.resolve()
+            await asyncio.sleep(10)
+        assert bench.positions() == {0: 100, 1: None, 2: 100}
+        assert bench.errors == [TopicAuthorizationFailedError({"t"})] * 3
+        for _ in range(1_000):  # a caller that polls quickly
+            bench.resolver.resolve()
+            await asyncio.sleep(0.01)
+        assert len(bench.errors) < 3 + 30
+        bench.ends.errors = {}
+        bench.resolver.resolve()
+        await asyncio.sleep(10)
+        assert bench.positions()[1] == 100
+
+    resolve(scenario, LATEST, None, T0, T1, T2)
+
+
+def test_a_topic_whose_commits_may_not_be_read_keeps_nobody_else_from_theirs() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.commit_errors = [TopicAuthorizationFailedError({"u"})]
+        bench.resolver.resolve()
+        await asyncio.sleep(1)
+        assert bench.errors == [TopicAuthorizationFailedError({"u"})]
+        assert bench.state(T0).position == 7
+        assert bench.state(U0).position is None
+        assert bench.fetches == [[T0, U0], [T0]]
+
+    resolve(scenario, LATEST, {T0: 7, U0: 8}, T0, U0)
+
+
+def test_a_group_that_may_not_be_read_is_told_once() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.commit_errors = [GroupAuthorizationFailedError("g")]
+        bench.resolver.resolve()
+        await asyncio.sleep(100)
+        assert bench.errors == [GroupAuthorizationFailedError("g")]
+        assert bench.positions() == {0: None, 1: None}
+
+    resolve(scenario, LATEST, {}, T0, T1)
+
+
+def test_any_exception_is_survived_and_logged_once_a_cause(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.commit_errors = [OSError("bad file descriptor")] * 5
+        bench.ends.errors = {0: [ZeroDivisionError("on purpose")] * 5}
+        bench.resolver.resolve()
+        await asyncio.sleep(29)
+        assert bench.positions() == {0: 100}
+        assert bench.errors == []
+        logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+        assert sum("bad file descriptor" in line for line in logged) == 1
+        assert sum("on purpose" in line for line in logged) == 1
+
+    resolve(scenario, LATEST, {}, T0)
+
+
+def test_who_waits_for_a_partition_gets_its_error_and_nobody_elses() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {1: 29}
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.resolver.outcome(bench.state(T1))
+        await bench.resolver.outcome(bench.state(T0))
+        assert bench.positions() == {0: 100, 1: None}
+        assert bench.errors == []
+
+    resolve(scenario, LATEST, None, T0, T1)
+
+
+def test_who_waits_is_told_of_a_seek_at_once() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {1}
+        waiting = asyncio.ensure_future(bench.resolver.outcome(bench.state(T0)))
+        await asyncio.sleep(1)
+        bench.seek(T0, 42)
+        bench.resolver.moved(bench.state(T0))
+        async with asyncio.timeout(0.01):
+            await waiting
+
+    resolve(scenario, LATEST, None, T0)
+
+
+def test_closing_ends_what_is_under_way_and_whoever_waits() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {1}
+        waiting = asyncio.ensure_future(bench.resolver.outcome(bench.state(T0)))
+        await asyncio.sleep(1)
+        bench.resolver.close()
+        await waiting
+        bench.resolver.resolve()
+        assert len(bench.ends.asked) == 1
+
+    resolve(scenario, LATEST, None, T0)

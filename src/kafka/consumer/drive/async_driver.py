@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from kafka.cluster import ClusterClient
+from kafka.cluster import Cluster
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.drive.loop_runner import LoopRunner
@@ -25,7 +25,7 @@ class AsyncDriver:
         client: the cluster; None: one is made from the options.
     """
 
-    def __init__(self, config: ConsumerConfig, client: ClusterClient | None = None) -> None:
+    def __init__(self, config: ConsumerConfig, client: Cluster | None = None) -> None:
         self._runner = LoopRunner()
         self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
 

@@ -1,14 +1,12 @@
-"""ListOffsets: the offsets that times, or the ends of partitions, stand for."""
+"""ListOffsets: what one broker says about the offsets that times, or the ends of partitions, stand for."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from kafka.cluster import Backoff, ClusterMetadata
+from kafka.cluster import BrokerRequests
 from kafka.consumer.position.timestamps import MAX_TIMESTAMP
 from kafka.errors import (
-    KafkaError,
-    KafkaTimeoutError,
+    InvalidTopicError,
     LeaderNotAvailableError,
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
@@ -27,148 +25,75 @@ _TIMES_SINCE = 1
 _MAX_TIMESTAMP_SINCE = 7
 _CONSUMER = -1
 """Replica id of those who are no replica."""
+_OF_TOPIC = (TopicAuthorizationFailedError, InvalidTopicError)
+"""Errors whose argument is a set of topics."""
 
 
-class LookupClient(Protocol):
-    """The part of `kafka.cluster.ClusterClient` that this stands on."""
-
-    @property
-    def metadata(self) -> ClusterMetadata:
-        """The newest snapshot of the cluster."""
-
-    async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
-        """Fetch a new snapshot."""
-
-    async def send(self, node_id: int, request: Any, *, timeout_ms: float | None = None, min_version: int = 0) -> Any:
-        """One try to send a request to a broker."""
-
-
-class Found(NamedTuple):
-    """What one round gave.
+class Answers(NamedTuple):
+    """What one try gave: each partition that was asked for is in one of the two.
 
     Arguments:
         offsets: offset -1 where there is no record at or after the time.
-        failed: partitions to ask for again, and why.
+        errors: of any kind, `Exception`s that are none of Kafka's included.
     """
 
     offsets: dict[TopicPartition, OffsetAndTimestamp]
-    failed: dict[TopicPartition, KafkaError]
+    errors: dict[TopicPartition, Exception]
 
 
-class OffsetLookup:
-    """Asks the leaders.
+class ListOffsets:
+    """Asks brokers, one a call, and tells which to ask.
 
     Arguments:
         client: sends, and knows the leaders.
         isolation_level: for "read_committed" the end of a partition is its last stable offset.
-        request_timeout_ms: how long one request may take.
-        backoff: pauses between attempts.
+        request_timeout_ms: how long a request may take.
     """
 
-    def __init__(self, client: LookupClient, isolation_level: str, request_timeout_ms: float, backoff: Backoff) -> None:
+    def __init__(self, client: BrokerRequests, isolation_level: str, request_timeout_ms: float) -> None:
         self._client = client
         self._isolation = int(isolation_level == "read_committed")
         self._request_timeout_ms = request_timeout_ms
-        self._backoff = backoff
 
-    async def lookup(
-        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float
-    ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """The offset of each partition, trying again while that can help.
-
-        Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
-            timeout_ms: how long to try.
-
-        Raises `KafkaTimeoutError`, which names what could not be looked up and why, and what is not retriable.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_ms / 1000
-        left = dict(timestamps)
-        found: dict[TopicPartition, OffsetAndTimestamp] = {}
-        failures = 0
-        while left:
-            round_ = await self.once(left, (deadline - loop.time()) * 1000)
-            found.update(round_.offsets)
-            left = {tp: left[tp] for tp in round_.failed}
-            if not left:
-                break
-            failures += 1
-            pause = self._backoff.seconds(failures)
-            if loop.time() + pause >= deadline:
-                why = "; ".join(f"{tp.topic}-{tp.partition}: {error}" for tp, error in list(round_.failed.items())[:5])
-                raise KafkaTimeoutError(
-                    f"no offsets for {len(left)} of {len(timestamps)} partitions within {timeout_ms:.0f} ms ({why})"
-                )
-            await asyncio.sleep(pause)
-            await self.renew(left)
-        return found
-
-    async def renew(self, partitions: Iterable[TopicPartition]) -> None:
-        """Refresh the metadata of some partitions; a failure shows when they are asked for next."""
-        try:
-            await self._client.refresh_metadata({tp.topic for tp in partitions})
-        except KafkaError as error:
-            if not error.retriable:
-                raise
-
-    async def once(self, timestamps: Mapping[TopicPartition, int], timeout_ms: float) -> Found:
-        """One try for each partition, all leaders at the same time; raises what is not retriable."""
-        result = Found({}, {})
-        by_leader: dict[int, dict[TopicPartition, int]] = {}
-        unknown = {
-            topic
-            for topic in {tp.topic for tp in timestamps}
-            if self._client.metadata.partitions_for_topic(topic) is None
-        }
-        if unknown:
-            await self.renew(TopicPartition(topic, 0) for topic in unknown)
+    def by_leader(self, timestamps: Mapping[TopicPartition, int]) -> dict[int | None, dict[TopicPartition, int]]:
+        """The partitions of each leader; None: those that have none, as far as is known."""
+        grouped: dict[int | None, dict[TopicPartition, int]] = {}
         for tp, timestamp in timestamps.items():
-            leader = self._client.metadata.leader_for_partition(tp)
-            if leader is None:
-                result.failed[tp] = self._without_leader(tp)
-            else:
-                by_leader.setdefault(leader, {})[tp] = timestamp
-        patience = max(1.0, min(timeout_ms, self._request_timeout_ms))
-        asks = [self._ask(leader, wanted, patience, result) for leader, wanted in by_leader.items()]
-        await asyncio.gather(*asks)
-        return result
+            grouped.setdefault(self._client.metadata.leader_for_partition(tp), {})[tp] = timestamp
+        return grouped
 
-    def _without_leader(self, tp: TopicPartition) -> KafkaError:
+    async def refresh(self, partitions: Iterable[TopicPartition]) -> None:
+        """Fetch newer metadata of some partitions; raises what that raises."""
+        await self._client.refresh_metadata({tp.topic for tp in partitions})
+
+    def without_leader(self, tp: TopicPartition) -> Exception:
+        """Why nobody can be asked about a partition."""
         error = self._client.metadata.topic_errors.get(tp.topic)
-        if error is TopicAuthorizationFailedError:
-            raise error({tp.topic})
         if error is not None and not error.retriable:
-            raise error(f"topic {tp.topic!r}")
+            return _of_partition(error, tp)
         if self._client.metadata.partition_metadata(tp) is None:
             return UnknownTopicOrPartitionError(f"topic {tp.topic!r} has no partition {tp.partition}")
         return LeaderNotAvailableError(f"partition {tp.partition} of topic {tp.topic!r}")
 
-    async def _ask(
-        self, leader: int, timestamps: Mapping[TopicPartition, int], timeout_ms: float, result: Found
-    ) -> None:
+    async def ask(self, leader: int, timestamps: Mapping[TopicPartition, int]) -> Answers:
+        """One try. Whatever goes wrong is an error of the partitions.
+
+        Arguments:
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
+        """
         times = set(timestamps.values())
         min_version = _TIMES_SINCE if max(times) >= 0 else 0
         if MAX_TIMESTAMP in times:
             min_version = _MAX_TIMESTAMP_SINCE
-        request = self._request(timestamps, timeout_ms)
         try:
-            response: ListOffsetsResponse = await self._client.send(
-                leader, request, timeout_ms=timeout_ms, min_version=min_version
+            response = await self._client.send(
+                leader, self._request(timestamps), timeout_ms=self._request_timeout_ms, min_version=min_version
             )
-        except KafkaError as error:
-            if not error.retriable:
-                raise
-            result.failed.update(dict.fromkeys(timestamps, error))
-            return
-        result.failed.update(
-            {tp: UnknownTopicOrPartitionError(f"broker {leader} did not answer for it") for tp in timestamps}
-        )
-        for topic in response.topics:
-            for entry in topic.partitions:
-                self._take(TopicPartition(topic.name, entry.partition_index), entry, result)
+            return _answers(leader, timestamps, response)
+        except Exception as error:
+            return Answers({}, dict.fromkeys(timestamps, error))
 
-    def _request(self, timestamps: Mapping[TopicPartition, int], timeout_ms: float) -> ListOffsetsRequest:
+    def _request(self, timestamps: Mapping[TopicPartition, int]) -> ListOffsetsRequest:
         topics: dict[str, ListOffsetsTopic] = {}
         for tp, timestamp in timestamps.items():
             topic = topics.setdefault(tp.topic, ListOffsetsTopic(name=tp.topic, partitions=[]))
@@ -183,21 +108,35 @@ class OffsetLookup:
             replica_id=_CONSUMER,
             isolation_level=self._isolation,
             topics=list(topics.values()),
-            timeout_ms=int(timeout_ms),
+            timeout_ms=int(self._request_timeout_ms),
         )
 
-    def _take(self, tp: TopicPartition, entry: Any, result: Found) -> None:
-        if entry.error_code:
-            error = for_code(entry.error_code)
-            if error is TopicAuthorizationFailedError:
-                raise error({tp.topic})
-            failure = error(f"ListOffsets of partition {tp.partition} of topic {tp.topic!r}")
-            if not error.retriable:
-                raise failure
-            result.failed[tp] = failure
-            return
-        result.failed.pop(tp, None)
-        offset = entry.offset
-        if offset < 0 and entry.old_style_offsets:
-            offset = entry.old_style_offsets[0]
-        result.offsets[tp] = OffsetAndTimestamp(offset, entry.timestamp, entry.leader_epoch)
+
+def _answers(leader: int, asked: Iterable[TopicPartition], response: ListOffsetsResponse) -> Answers:
+    offsets: dict[TopicPartition, OffsetAndTimestamp] = {}
+    errors: dict[TopicPartition, Exception] = {
+        tp: UnknownTopicOrPartitionError(f"broker {leader} did not answer for {tp.topic}-{tp.partition}")
+        for tp in asked
+    }
+    for topic in response.topics:
+        for entry in topic.partitions:
+            tp = TopicPartition(topic.name, entry.partition_index)
+            if tp not in errors:
+                continue
+            if entry.error_code:
+                errors[tp] = _of_partition(for_code(entry.error_code), tp)
+            else:
+                del errors[tp]
+                offsets[tp] = OffsetAndTimestamp(_offset(entry), entry.timestamp, entry.leader_epoch)
+    return Answers(offsets, errors)
+
+
+def _offset(entry: Any) -> int:
+    offset: int = entry.offset
+    return entry.old_style_offsets[0] if offset < 0 and entry.old_style_offsets else offset
+
+
+def _of_partition(error: type[Exception], tp: TopicPartition) -> Exception:
+    if issubclass(error, _OF_TOPIC):
+        return error({tp.topic})
+    return error(f"ListOffsets of partition {tp.partition} of topic {tp.topic!r}")

@@ -1,21 +1,21 @@
-"""Finds out where to read on: the committed offset, or the start or end of the log. Runs on the loop."""
+"""Finds out where to read on: the committed offset, or the start or end of the log. Runs on the loop.
+
+Each partition is looked up by itself: one whose leader is silent, or that is refused, holds up no other one, and a seek
+begins a look-up of its own.
+"""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
-from kafka.cluster import Backoff
+from kafka.cluster import RetryPolicy
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.list_offsets import OffsetLookup
+from kafka.consumer.position.list_offsets import ListOffsets
+from kafka.consumer.position.offset_search import OffsetSearch
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.errors import KafkaError, NoOffsetForPartitionError
-from kafka.structs import OffsetAndMetadata, TopicPartition
-
-log = logging.getLogger(__name__)
+from kafka.errors import NoOffsetForPartitionError, TopicAuthorizationFailedError
+from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 FetchCommitted = Callable[[Iterable[TopicPartition]], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]]
-_ROUND_MS = 30_000
-"""How long one round may take before its requests are made anew."""
 
 
 class PositionResolver:
@@ -24,117 +24,195 @@ class PositionResolver:
     Arguments:
         subscription: what is assigned.
         committed: reads committed offsets; None without a group.
-        lookup: asks for the ends of the log.
+        requests: asks for the ends of the log.
         strategy: the timestamp that ``auto_offset_reset`` stands for, None for "none".
-        found: called with a partition, the generation it was resolved under, and the offset.
-        failed: called with what is not retriable; resolving rests until `kick` is called again.
-        backoff: pauses between attempts.
+        found: called with a partition, the generation it was looked up under, and the offset.
+        failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
+            again, all others go on.
+        policy: what is fatal, pauses, log lines.
     """
 
     def __init__(
         self,
         subscription: SubscriptionState,
         committed: FetchCommitted | None,
-        lookup: OffsetLookup,
+        requests: ListOffsets,
         strategy: int | None,
         found: Callable[[PartitionState, int, int], None],
-        failed: Callable[[KafkaError], None],
-        backoff: Backoff,
+        failed: Callable[[Exception], None],
+        policy: RetryPolicy,
     ) -> None:
         self._subscription = subscription
         self._committed = committed
-        self._lookup = lookup
         self._strategy = strategy
         self._found = found
         self._failed = failed
-        self._backoff = backoff
-        self._task: asyncio.Task[None] | None = None
-        self._again = False
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._policy = policy
+        self._search = OffsetSearch(requests, policy)
+        self._under_way: dict[PartitionState, int] = {}
+        """The partitions that are being looked up, and under which generation."""
+        self._refusals: dict[PartitionState, int] = {}
+        """How often in a row a partition was refused."""
+        self._waiters: dict[PartitionState, list[asyncio.Future[None]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
-    def kick(self) -> None:
-        """Some partition may lack a position: see to it."""
-        self._again = True
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="find positions")
+    def resolve(self) -> None:
+        """Some partitions may lack a position: look for those that are not being looked up already."""
+        if self._closed:
+            return
+        without = [state for state in self._subscription.states() if state.position is None]
+        self._refusals = {state: self._refusals[state] for state in without if state in self._refusals}
+        lacking = [state for state in without if self._under_way.get(state) != state.generation]
+        for refusals in {self._refusals.get(state, 0) for state in lacking}:
+            self._begin([state for state in lacking if self._refusals.get(state, 0) == refusals], refusals)
 
     def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-        self._wake()
+        self._closed = True
+        self._search.close()
+        for task in self._tasks:
+            task.cancel()
+        for state in list(self._waiters):
+            self._wake(state, None)
 
-    async def next_round(self) -> None:
-        """Wait until something has been found out, or has failed."""
+    async def outcome(self, state: PartitionState) -> None:
+        """Wait until something has become known about a partition; raises why it is refused."""
+        self.resolve()
+        if state.position is not None or self._closed:
+            return
         waiter = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
+        waiters = self._waiters.setdefault(state, [])
+        waiters.append(waiter)
         try:
             await waiter
         finally:
-            self._waiters.discard(waiter)
+            waiters.remove(waiter)
+            if not waiters and self._waiters.get(state) is waiters:
+                del self._waiters[state]
 
-    async def _run(self) -> None:
-        failures = 0
-        while True:
-            self._again = False
-            lacking = [state for state in self._subscription.states() if state.position is None]
-            if not lacking:
-                self._wake()
-                if not self._again:
-                    return
-                continue
-            try:
-                left = await self._resolve(lacking)
-            except KafkaError as error:
-                if not error.retriable:
-                    self._failed(error)
-                    self._wake()
-                    return
-                log.info("finding the positions of %d partitions, trying again: %s", len(lacking), error)
-                left = len(lacking)
-            self._wake()
-            failures = failures + 1 if left else 0
-            if left:
-                await asyncio.sleep(self._backoff.seconds(failures))
+    def moved(self, state: PartitionState) -> None:
+        """A partition was given a position by other means."""
+        self._wake(state, None)
 
-    async def _resolve(self, lacking: list[PartitionState]) -> int:
-        """One round; returns how many partitions still lack a position."""
-        generations = {state: state.generation for state in lacking}
-        resets = {state: state.reset for state in lacking if state.reset is not None}
-        plain = [state for state in lacking if state not in resets]
-        without: list[PartitionState] = plain
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _begin(self, states: list[PartitionState], refusals: int) -> None:
+        self._under_way.update((state, state.generation) for state in states)
+        resets = {state: state.reset for state in states if state.reset is not None}
+        plain = [state for state in states if state not in resets]
         if plain and self._committed is not None:
-            committed = await self._committed([state.tp for state in plain])
-            for state in plain:
-                if state.tp in committed:
-                    self._found(state, generations[state], committed[state.tp].offset)
-            without = [state for state in plain if state.tp not in committed]
-        error: KafkaError | None = None
-        if without and self._strategy is None:
-            error = NoOffsetForPartitionError([state.tp for state in without])
-        elif self._strategy is not None:
-            resets.update(dict.fromkeys(without, self._strategy))
-        left = await self._reset(resets, generations)
-        if error is not None:
-            raise error
-        return left
+            lookup = _Lookup(self, plain)
+            self._spawn(self._from_committed(self._committed, lookup, refusals))
+        elif plain:
+            self._from_strategy(_Lookup(self, plain), refusals)
+        if resets:
+            timestamps = {state.tp: timestamp for state, timestamp in resets.items()}
+            self._search.begin(timestamps, _Lookup(self, resets), refusals)
 
-    async def _reset(self, resets: dict[PartitionState, int], generations: dict[PartitionState, int]) -> int:
-        if not resets:
-            return 0
-        timestamps = {state.tp: timestamp for state, timestamp in resets.items()}
-        result = await self._lookup.once(timestamps, _ROUND_MS)
-        for state in resets:
-            offset = result.offsets.get(state.tp)
-            if offset is not None:
-                self._found(state, generations[state], max(offset.offset, 0))
-        if result.failed:
-            tp, why = next(iter(result.failed.items()))
-            log.debug("no start offset yet for %d partitions, of %s because %s", len(result.failed), tp, why)
-            await self._lookup.renew(result.failed)
-        return len(result.failed)
+    async def _from_committed(self, committed: FetchCommitted, lookup: "_Lookup", failures: int) -> None:
+        what = "reading committed offsets"
+        while True:
+            await asyncio.sleep(self._policy.pause_s(failures))
+            wanted = lookup.still_wanted()
+            if not wanted:
+                return
+            try:
+                offsets = await committed(wanted)
+            except Exception as error:
+                if self._policy.is_fatal(error):
+                    lookup.refuse(_concerned(wanted, error), error)
+                    continue  # with those that are left
+                failures += 1
+                self._policy.tell_failure(what, error, failures)
+            else:
+                break
+        self._policy.tell_success(what)
+        for tp, offset in offsets.items():
+            if lookup.wants(tp):
+                lookup.found(tp, OffsetAndTimestamp(offset.offset, -1, offset.leader_epoch))
+        self._from_strategy(lookup, 0)
 
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.done():
+    def _from_strategy(self, lookup: "_Lookup", failures: int) -> None:
+        wanted = lookup.still_wanted()
+        if self._strategy is None:
+            if wanted:
+                lookup.refuse(wanted, NoOffsetForPartitionError(wanted))
+        elif wanted:
+            self._search.begin(dict.fromkeys(wanted, self._strategy), lookup, failures)
+
+    def is_under_way(self, state: PartitionState, generation: int) -> bool:
+        """Whether a partition still waits for the look-up that was begun under ``generation``."""
+        if self._under_way.get(state) != generation:
+            return False
+        current = state.generation == generation and state.position is None
+        if current and self._subscription.state_of(state.tp) is state:
+            return True
+        self._settle(state, None)
+        return False
+
+    def take(self, state: PartitionState, generation: int, offset: int) -> None:
+        """The offset of a partition has been found."""
+        self._refusals.pop(state, None)
+        self._found(state, generation, offset)
+        self._settle(state, None)
+
+    def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
+        """Trying again does not mend it; those who wait are told, or else `failed` is."""
+        waited_for = True
+        for state in states:
+            self._refusals[state] = self._refusals.get(state, 0) + 1
+            waited_for &= self._settle(state, error)
+        if not waited_for:
+            self._failed(error)
+
+    def _settle(self, state: PartitionState, error: Exception | None) -> bool:
+        self._under_way.pop(state, None)
+        return self._wake(state, error)
+
+    def _wake(self, state: PartitionState, error: Exception | None) -> bool:
+        waiters = self._waiters.pop(state, [])
+        for waiter in waiters:
+            if not waiter.done() and error is None:
                 waiter.set_result(None)
+            elif not waiter.done() and error is not None:
+                waiter.set_exception(error)
+        return bool(waiters)
+
+    def _spawn(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine, name="find positions")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _concerned(partitions: list[TopicPartition], error: Exception) -> list[TopicPartition]:
+    """The partitions that an error belongs to: those of the topics that it names, or else all."""
+    topics = error.args[0] if isinstance(error, TopicAuthorizationFailedError) and error.args else None
+    return [tp for tp in partitions if isinstance(topics, set) and tp.topic in topics] or partitions
+
+
+class _Lookup:
+    """Partitions looked up together, each under the generation that it had: the `Seeker` of a search."""
+
+    def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
+        self._resolver = resolver
+        self._states = {state.tp: (state, state.generation) for state in states}
+
+    def still_wanted(self) -> list[TopicPartition]:
+        return [tp for tp in self._states if self.wants(tp)]
+
+    def wants(self, tp: TopicPartition) -> bool:
+        return self._resolver.is_under_way(*self._states[tp])
+
+    def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
+        state, generation = self._states[tp]
+        self._resolver.take(state, generation, max(offset.offset, 0))
+
+    def refused(self, tp: TopicPartition, error: Exception) -> None:
+        self.refuse([tp], error)
+
+    def refuse(self, partitions: Iterable[TopicPartition], error: Exception) -> None:
+        self._resolver.refuse([self._states[tp][0] for tp in partitions], error)
+
+    def failed(self, tp: TopicPartition, error: Exception) -> None:
+        """The next try is the search's."""

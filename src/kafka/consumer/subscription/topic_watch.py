@@ -3,36 +3,24 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Protocol
 
-from kafka.cluster import ClusterMetadata
+from kafka.cluster import ClusterMetadata, LogLimiter, MetadataAccess
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError
+from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
 
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
 """Errors of a topic that do not pass by themselves."""
+_PATTERN = ""
+"""Stands for the pattern where causes of warnings are topics."""
 _RETRY_S = 1.0
 """How long a topic that is missing is left alone: it may be created any time."""
 
 
-class WatchClient(Protocol):
-    """The part of `kafka.cluster.ClusterClient` that this stands on."""
-
-    @property
-    def metadata(self) -> ClusterMetadata:
-        """The newest snapshot of the cluster."""
-
-    def watch_topics(self, topics: set[str] | None) -> None:
-        """Keep the metadata of these topics."""
-
-    def request_refresh(self) -> None:
-        """Fetch a new snapshot soon."""
-
-
 class TopicWatch:
-    """Runs on the loop.
+    """Runs on the loop. What is missing is asked for again, with a warning at once and then rarely.
 
     Arguments:
         client: holds the metadata.
@@ -43,7 +31,7 @@ class TopicWatch:
 
     def __init__(
         self,
-        client: WatchClient,
+        client: MetadataAccess,
         subscription: SubscriptionState,
         exclude_internal: bool,
         failed: Callable[[Exception], None],
@@ -53,7 +41,9 @@ class TopicWatch:
         self._exclude_internal = exclude_internal
         self._failed = failed
         self._group: frozenset[str] = frozenset()
-        self._told: dict[str, type[Exception]] = {}
+        self._reported: dict[str, type[Exception]] = {}
+        self._missing: set[str] = set()
+        self._warnings = LogLimiter(log)
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -74,28 +64,42 @@ class TopicWatch:
             return
         if not self._subscription.is_automatic:
             self._group = frozenset()
-        self._told.clear()
+        self._reported.clear()
         self._watch()
+        metadata = self._client.metadata
         if self._subscription.pattern is not None:
-            self._match(self._client.metadata)
+            self._match(metadata)
             self._client.request_refresh()
-        elif self._missing(self._client.metadata):
+        elif self._problems(metadata):
             self._client.request_refresh()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> bool:
         """Look at new metadata; whether a pattern matches other topics now."""
         changed = self._subscription.pattern is not None and self._match(metadata)
         for topic, error in metadata.topic_errors.items():
-            if issubclass(error, _FOR_THE_CALLER) and topic in self._own() and self._told.get(topic) is not error:
-                self._told[topic] = error
+            if issubclass(error, _FOR_THE_CALLER) and topic in self._own() and self._reported.get(topic) is not error:
+                self._reported[topic] = error
                 self._failed(error({topic}))
-        if self._missing(metadata) and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_RETRY_S, self._again)
+        self._look_for_missing(metadata)
         return changed
+
+    def _look_for_missing(self, metadata: ClusterMetadata) -> None:
+        problems = self._problems(metadata)
+        if problems and self._timer is None and not self._closed:
+            self._timer = asyncio.get_running_loop().call_later(_RETRY_S, self._again)
+        pattern = self._subscription.pattern
+        if pattern is not None and not self._subscription.topics:
+            problems[_PATTERN] = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
+        for cause, problem in problems.items():
+            if metadata.topic_errors.get(cause) not in _FOR_THE_CALLER:  # those are raised
+                self._warnings.warning(cause, problem)
+        for cause in self._missing - problems.keys():
+            self._warnings.over(cause, f"topic {cause!r} can be read now" if cause else "topics match the pattern now")
+        self._missing = set(problems)
 
     def _again(self) -> None:
         self._timer = None
-        if not self._closed and self._missing(self._client.metadata):
+        if not self._closed and self._problems(self._client.metadata):
             self._client.request_refresh()
 
     def _match(self, metadata: ClusterMetadata) -> bool:
@@ -104,15 +108,38 @@ class TopicWatch:
     def _own(self) -> frozenset[str]:
         return self._subscription.topics | self._subscription.assigned_topics()
 
-    def _missing(self, metadata: ClusterMetadata) -> bool:
-        """Whether a topic is not known, or a partition that is assigned has no leader."""
-        if any(metadata.partitions_for_topic(topic) is None for topic in self._own()):
-            return True
-        assigned = self._subscription.assigned_partitions()
-        return any(metadata.leader_for_partition(tp) is None for tp in assigned)
+    def _problems(self, metadata: ClusterMetadata) -> dict[str, str]:
+        """The topics of which something cannot be read, and what."""
+        assigned: dict[str, list[TopicPartition]] = {topic: [] for topic in self._subscription.topics}
+        for tp in self._subscription.assigned_partitions():
+            assigned.setdefault(tp.topic, []).append(tp)
+        found = ((topic, _problem(topic, partitions, metadata)) for topic, partitions in assigned.items())
+        return {topic: problem for topic, problem in found if problem}
 
     def _watch(self) -> None:
         if self._subscription.pattern is not None:
             self._client.watch_topics(None)
         else:
             self._client.watch_topics(set(self._own() | self._group))
+
+
+def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> str | None:
+    """What keeps partitions of a topic from being read; None: nothing."""
+    known = metadata.partitions_for_topic(topic)
+    if known is None:
+        error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)
+        if error is UnknownTopicOrPartitionError:
+            return f"topic {topic!r} does not exist; waiting for it to be created"
+        return f"topic {topic!r} cannot be read yet: {error.description}"
+    missing = [tp.partition for tp in partitions if tp.partition not in known]
+    if missing:
+        return (
+            f"topic {topic!r} has {len(known)} partitions, and none with the number {_listed(missing)}; waiting for it"
+        )
+    leaderless = [tp.partition for tp in partitions if metadata.leader_for_partition(tp) is None]
+    return f"no leader at the moment: topic {topic!r}, partition {_listed(leaderless)}" if leaderless else None
+
+
+def _listed(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, sorted(numbers)[:5]))
+    return shown if len(numbers) <= 5 else f"{shown} and {len(numbers) - 5} more"

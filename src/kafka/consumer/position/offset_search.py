@@ -1,0 +1,186 @@
+"""Looks up offsets until each partition has one. Each leader's answer counts by itself: no partition waits for others.
+
+A partition whose leader fails, or does not answer, is asked for again after a pause, with fresh metadata. An error that
+trying again does not mend belongs to its partition.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Protocol
+
+from kafka.cluster import RetryPolicy
+from kafka.consumer.position.list_offsets import Answers, ListOffsets
+from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.structs import OffsetAndTimestamp, TopicPartition
+
+
+class Seeker(Protocol):
+    """Who wants offsets."""
+
+    def wants(self, tp: TopicPartition) -> bool:
+        """Whether the offset is still of use; asked before each further try."""
+
+    def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
+        """It has been found."""
+
+    def refused(self, tp: TopicPartition, error: Exception) -> None:
+        """It cannot be found; the partition is not asked for again."""
+
+    def failed(self, tp: TopicPartition, error: Exception) -> None:
+        """A try has failed, another one follows."""
+
+
+class OffsetSearch:
+    """See the module. Runs on one loop; its tasks end with what they look for, or by `close`.
+
+    Arguments:
+        requests: asks brokers.
+        policy: what is fatal, pauses, log lines.
+    """
+
+    def __init__(self, requests: ListOffsets, policy: RetryPolicy) -> None:
+        self._requests = requests
+        self._policy = policy
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int = 0) -> None:
+        """Look for the offset of each partition, and tell ``seeker``.
+
+        Arguments:
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
+            failures: how many tries have failed already: there is a pause first.
+        """
+        if failures:
+            self._spawn(self._again(timestamps, seeker, failures))
+            return
+        for leader, those in self._requests.by_leader(timestamps).items():
+            if leader is None:  # newer metadata may know one: no pause before the first try
+                self._spawn(self._again(those, seeker, 0))
+            else:
+                self._spawn(self._ask(leader, those, seeker, 0))
+
+    def close(self) -> None:
+        """Stop all."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _ask(self, leader: int, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int) -> None:
+        answers = await self._requests.ask(leader, timestamps)
+        for tp, offset in answers.offsets.items():
+            if seeker.wants(tp):
+                seeker.found(tp, offset)
+        what = f"looking up offsets on broker {leader}"
+        left = self._left(timestamps, answers, seeker)
+        if left:
+            self._policy.tell_failure(what, answers.errors[next(iter(left))], failures + 1)
+            await self._again(left, seeker, failures + 1)
+        elif not answers.errors:
+            self._policy.tell_success(what)
+
+    async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int) -> None:
+        """Ask after a pause, and with newer metadata."""
+        await asyncio.sleep(self._policy.pause_s(failures))
+        try:
+            await self._requests.refresh(timestamps)
+        except Exception as error:
+            self._policy.tell_failure("refreshing metadata to look up offsets", error, failures + 1)
+        wanted = {tp: timestamp for tp, timestamp in timestamps.items() if seeker.wants(tp)}
+        for leader, those in self._requests.by_leader(wanted).items():
+            if leader is not None:
+                self._spawn(self._ask(leader, those, seeker, failures))
+                continue
+            answers = Answers({}, {tp: self._requests.without_leader(tp) for tp in those})
+            left = self._left(those, answers, seeker)
+            if left:
+                self._spawn(self._again(left, seeker, failures + 1))
+
+    def _left(
+        self, timestamps: Mapping[TopicPartition, int], answers: Answers, seeker: Seeker
+    ) -> dict[TopicPartition, int]:
+        """Tell of the errors; what to ask for again."""
+        left: dict[TopicPartition, int] = {}
+        for tp, error in answers.errors.items():
+            if not seeker.wants(tp):
+                continue
+            if self._policy.is_fatal(error):
+                seeker.refused(tp, error)
+            else:
+                seeker.failed(tp, error)
+                left[tp] = timestamps[tp]
+        return left
+
+    def _spawn(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine, name="look up offsets")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class OffsetLookup:
+    """Looks up offsets for a caller that waits.
+
+    Arguments:
+        requests: asks brokers.
+        policy: what is fatal, pauses, log lines.
+    """
+
+    def __init__(self, requests: ListOffsets, policy: RetryPolicy) -> None:
+        self._requests = requests
+        self._policy = policy
+
+    async def lookup(
+        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        """The offset of each partition, -1 where there is no record at or after the time.
+
+        Arguments:
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
+            timeout_ms: how long to try.
+
+        Raises `KafkaTimeoutError`, which names what could not be looked up and why, and what trying again does not
+        mend.
+        """
+        search = OffsetSearch(self._requests, self._policy)
+        waiting = _Waiting(timestamps)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                search.begin(timestamps, waiting)
+                await waiting.done
+        except TimeoutError:
+            raise waiting.time_is_up(timeout_ms) from None
+        finally:
+            search.close()
+        return waiting.offsets
+
+
+class _Waiting:
+    """The `Seeker` of one call."""
+
+    def __init__(self, wanted: Mapping[TopicPartition, int]) -> None:
+        self._missing: dict[TopicPartition, Exception | None] = dict.fromkeys(wanted)
+        self._count = len(wanted)
+        self.offsets: dict[TopicPartition, OffsetAndTimestamp] = {}
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if not wanted:
+            self.done.set_result(None)
+
+    def wants(self, tp: TopicPartition) -> bool:
+        return tp in self._missing and not self.done.done()
+
+    def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
+        self.offsets[tp] = offset
+        del self._missing[tp]
+        if not self._missing:
+            self.done.set_result(None)
+
+    def refused(self, tp: TopicPartition, error: Exception) -> None:
+        self.done.set_exception(error)
+
+    def failed(self, tp: TopicPartition, error: Exception) -> None:
+        self._missing[tp] = error
+
+    def time_is_up(self, timeout_ms: float) -> KafkaError:
+        first = list(self._missing.items())[:5]
+        why = "; ".join(f"{tp.topic}-{tp.partition}: {error or 'no answer yet'}" for tp, error in first)
+        return KafkaTimeoutError(
+            f"no offsets for {len(self._missing)} of {self._count} partitions within {timeout_ms:.0f} ms ({why})"
+        )

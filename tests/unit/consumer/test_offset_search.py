@@ -1,0 +1,156 @@
+"""Looking up offsets, against a cluster in memory and in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from fakes.cluster import FakeCluster
+from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
+from kafka.consumer.position.list_offsets import ListOffsets
+from kafka.consumer.position.offset_search import OffsetLookup
+from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    TopicAuthorizationFailedError,
+    UnsupportedForMessageFormatError,
+)
+from kafka.structs import OffsetAndTimestamp, TopicPartition
+from unit.consumer.log_ends import LogEnds
+from unit.virtual_loop import simulate
+
+T = [TopicPartition("t", number) for number in range(4)]
+REQUEST_TIMEOUT_MS = 1_000
+
+
+class Bench:
+    """Two brokers, which lead the four partitions of `t` in turn."""
+
+    def __init__(self) -> None:
+        self.cluster = FakeCluster({"t": 4}, brokers=2)
+        self.cluster.publish(["t"])
+        self.ends = LogEnds()
+        self.cluster.serve("ListOffsets", self.ends)
+        policy = RetryPolicy(Backoff(100, 1_000), logging.getLogger("test"), fatal=anything_unexpected)
+        self.lookup = OffsetLookup(ListOffsets(self.cluster, "read_uncommitted", REQUEST_TIMEOUT_MS), policy).lookup
+
+
+def on_bench(scenario: Callable[[Bench], Awaitable[None]]) -> None:
+    async def main() -> None:
+        bench = Bench()
+        await scenario(bench)
+        await bench.cluster.close()
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    simulate(main)
+
+
+def test_each_leader_is_asked_once_for_all_of_its_partitions() -> None:
+    async def scenario(bench: Bench) -> None:
+        found = await bench.lookup({T[0]: EARLIEST, T[1]: 55, T[2]: LATEST}, 1_000)
+        assert found == {
+            T[0]: OffsetAndTimestamp(0, 1, -1),
+            T[1]: OffsetAndTimestamp(55, 56, -1),
+            T[2]: OffsetAndTimestamp(100, 101, -1),
+        }
+        assert sorted(bench.ends.asked) == [(1, [0, 2]), (2, [1])]
+
+    on_bench(scenario)
+
+
+def test_nothing_to_look_up_asks_nobody() -> None:
+    async def scenario(bench: Bench) -> None:
+        assert await bench.lookup({}, 1_000) == {}
+        assert bench.ends.asked == []
+
+    on_bench(scenario)
+
+
+def test_what_may_pass_is_asked_again_with_fresh_metadata() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: [6, 74, 78]}
+        found = await bench.lookup({T[0]: LATEST, T[2]: LATEST}, 10_000)
+        assert len(found) == 2
+        assert bench.ends.asked == [(1, [0, 2]), (1, [0]), (1, [0]), (1, [0])]
+        assert bench.cluster.refreshes == 3
+
+    on_bench(scenario)
+
+
+def test_a_partition_that_has_moved_is_asked_for_at_its_new_leader() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: [6]}
+        bench.cluster.lead(0, 2, 1)
+        await bench.lookup({T[0]: LATEST}, 10_000)
+        assert bench.ends.asked == [(1, [0]), (2, [0])]
+
+    on_bench(scenario)
+
+
+def test_a_leader_that_appears_later_is_found() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.lead(0, -1, 1)
+        bench.cluster.publish(["t"])
+        asyncio.get_running_loop().call_later(5, bench.cluster.lead, 0, 2, 2)
+        assert (await bench.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
+
+    on_bench(scenario)
+
+
+def test_a_topic_that_is_not_known_yet_costs_one_refresh_and_no_pause() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.topics["u"] = 1
+        before = asyncio.get_running_loop().time()
+        await bench.lookup({TopicPartition("u", 0): LATEST}, 10_000)
+        assert bench.cluster.refreshes == 1
+        assert asyncio.get_running_loop().time() - before < 0.11
+
+    on_bench(scenario)
+
+
+def test_a_lookup_gives_up_when_its_time_is_up_and_says_what_for() -> None:
+    async def scenario(bench: Bench) -> None:
+        with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7.*has no partition 7"):
+            await bench.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
+
+    on_bench(scenario)
+
+
+def test_a_silent_leader_is_named_and_the_others_have_answered_long_before() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {2}
+        with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions within 5000 ms \(t-1: .*no answer"):
+            await bench.lookup({T[0]: LATEST, T[1]: LATEST}, 5_000)
+        assert bench.ends.asked.count((1, [0])) == 1
+        assert bench.ends.asked.count((2, [1])) > 2
+
+    on_bench(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [(29, TopicAuthorizationFailedError), (43, UnsupportedForMessageFormatError)]
+)
+def test_what_does_not_pass_is_raised_at_once_whoever_is_silent(code: int, error: type[KafkaError]) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: code}
+        bench.ends.silent = {2}
+        before = asyncio.get_running_loop().time()
+        with pytest.raises(error):
+            await bench.lookup({T[0]: 5, T[1]: 5}, 60_000)
+        assert asyncio.get_running_loop().time() - before < 0.1
+
+    on_bench(scenario)
+
+
+def test_what_is_none_of_kafkas_errors_reaches_the_caller() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.script("ListOffsets", OSError("on purpose"))
+        with pytest.raises(OSError, match="on purpose"):
+            await bench.lookup({T[0]: 5}, 60_000)
+
+    on_bench(scenario)
