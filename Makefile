@@ -2,6 +2,7 @@
 # make test      everything that must hold: make check, and the integration tests on both brokers
 # make check     lint, types and unit tests, in under two minutes
 # make bench     the benchmarks (make bench-quick: a part, small, in a minute)
+# make mutate    change the code in small ways and see whether a test notices (an hour)
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
@@ -9,7 +10,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain test integration demo bench bench-quick java clean distclean
+.PHONY: help setup check lint types unit unit-plain test integration demo bench bench-quick mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -101,6 +102,9 @@ bench: setup java
 
 bench-quick: setup java
 	$(BIN)/python -m bench --quick $(BENCH_ARGS)
+
+mutate: setup
+	$(BIN)/python scripts/mutate.py $(MUTATE_ARGS)
 
 # -- leaving no trace --------------------------------------------------------------------------------------------------
 
