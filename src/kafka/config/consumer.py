@@ -47,6 +47,18 @@ class FetchOptions:
         True, boolean, "Whether fetches name only what has changed (KIP-227)."
     )
     client_rack: str = option("", text(), "The rack this client is in (KIP-392).", "client.rack")
+    max_decompressed_batch_bytes: int | None = option(
+        None,
+        integer(1, none=True),
+        "Bytes that one batch may have once decompressed; None: 64 MiB, or 16 times max_partition_fetch_bytes.",
+    )
+
+    @property
+    def max_decompressed_bytes(self) -> int:
+        """`max_decompressed_batch_bytes`, or what stands for None."""
+        if self.max_decompressed_batch_bytes is not None:
+            return self.max_decompressed_batch_bytes
+        return max(64 << 20, 16 * self.max_partition_fetch_bytes)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """`AsyncKafkaConsumer`: the consumer on the caller's own event loop, without a thread."""
 
 import functools
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ from kafka.consumer.face import (
     found_or_none,
 )
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.records.iteration import AsyncRecordIterator
+from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
 from kafka.errors import IllegalStateError
 from kafka.record import Columns, ConsumerRecord, decode_batches
@@ -55,7 +55,7 @@ class AsyncKafkaConsumer(ConsumerFace):
             adapt_deserializer(options.key_deserializer), adapt_deserializer(options.value_deserializer)
         )
         self._api_timeout_ms: float = options.default_api_timeout_ms
-        self._iterator: AsyncRecordIterator | None = None
+        self._cursor = RecordCursor(self._materializer)
 
     # Life -------------------------------------------------------------------------------------------------------------
 
@@ -103,12 +103,11 @@ class AsyncKafkaConsumer(ConsumerFace):
     ) -> ConsumerRecords:
         """See `KafkaConsumer.poll`."""
         most = check_max_records(max_records, self._config.consumer.max_poll_records)
-        pieces = await self._take(timeout_ms, most)
-        gathered, used = self._materializer.batch(pieces, self._core.buffer.unread)
-        if update_offsets:
-            for piece in used:
-                piece.advance()
-        return ConsumerRecords(gathered)
+        with self._driver.one_caller, await self._take(timeout_ms, most) as hand_out:
+            records = ConsumerRecords(self._materializer.batch(hand_out))
+            if not update_offsets:
+                hand_out.roll_back()
+            return records
 
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -133,29 +132,32 @@ class AsyncKafkaConsumer(ConsumerFace):
     ) -> dict[TopicPartition, Columns]:
         """See `KafkaConsumer.poll_columns`."""
         most = check_max_records(max_records, NO_LIMIT)
-        pieces = await self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True)
-        for piece in pieces:
-            piece.advance()
-        return {piece.state.tp: piece.columns for piece in pieces}
+        with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
+            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
 
     async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """See `KafkaConsumer.poll_arrow`."""
         from kafka.record.arrow import concat_arrow
 
         most = check_max_records(max_records, NO_LIMIT)
-        pieces = await self._take(timeout_ms, most, COLUMNS_BYTES)
-        batches = [piece.columns.to_arrow() for piece in pieces]
-        for piece in pieces:
-            piece.advance()
-        return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+        with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
+            batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
+            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
 
-    def __aiter__(self) -> AsyncIterator[ConsumerRecord]:
+    def __aiter__(self) -> "AsyncKafkaConsumer":
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
-        return self._iteration().run
+        return self
 
     async def __anext__(self) -> ConsumerRecord:
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``."""
-        return await anext(self._iteration().run)
+        core = self._core
+        if not core.attention:
+            cursor = self._cursor
+            for record in cursor.rest:
+                cursor.state.last_record = record
+                core.clock.progressed = True
+                return record
+        return await self._next_record()
 
     # Offsets ----------------------------------------------------------------------------------------------------------
 
@@ -182,7 +184,7 @@ class AsyncKafkaConsumer(ConsumerFace):
         """See `KafkaConsumer.position`."""
         state = self._assigned(partition)
         if state.position is not None:
-            return state.position
+            return state.position.offset
         return await self._core.position(partition, self._limit(timeout_ms))
 
     async def beginning_offsets(
@@ -227,7 +229,6 @@ class AsyncKafkaConsumer(ConsumerFace):
     async def unsubscribe(self) -> None:
         """See `KafkaConsumer.unsubscribe`."""
         self._check_open()
-        await self._stop_iteration()
         await self._driver.give_up(self._api_timeout_ms)
         self._core.unsubscribe()
         await self._core.leave_group(self._api_timeout_ms)
@@ -256,23 +257,24 @@ class AsyncKafkaConsumer(ConsumerFace):
 
     async def _take(
         self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False
-    ) -> list[Slice]:
-        self._check_open()
-        await self._stop_iteration()
+    ) -> HandOut:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
         return await self._driver.wait_for(timeout_ms, take)
 
-    def _iteration(self) -> AsyncRecordIterator:
-        self._check_open()
-        iterator = self._iterator
-        if iterator is None or iterator.finished:
-            options = self._config.consumer
-            take = functools.partial(self._core.buffer.take, options.max_poll_records)
-            wait = functools.partial(self._driver.wait_for, options.consumer_timeout_ms, take)
-            iterator = self._iterator = AsyncRecordIterator(self._core, wait, self._driver.attend, self._materializer)
-        return iterator
-
-    async def _stop_iteration(self) -> None:
-        iterator, self._iterator = self._iterator, None
-        if iterator is not None:
-            await iterator.stop()
+    async def _next_record(self) -> ConsumerRecord:
+        """As `__anext__`, where something has to be done first."""
+        core, cursor, options = self._core, self._cursor, self._core.config.consumer
+        with self._driver.one_caller:
+            while not core.closed:
+                if core.attention:
+                    await self._driver.attend()
+                for record in cursor.rest:
+                    cursor.state.last_record = record
+                    return record
+                if cursor.load():
+                    continue
+                hand_out = await self._take(options.consumer_timeout_ms, options.max_poll_records)
+                if not hand_out:
+                    break
+                cursor.begin(hand_out)
+        raise StopAsyncIteration

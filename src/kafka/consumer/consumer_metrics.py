@@ -36,8 +36,8 @@ def register(
 def _max_lag(subscription: SubscriptionState) -> float:
     """How many records the partition farthest behind is behind; NaN as long as it is not known."""
     lags = [
-        state.highwater - state.position
+        state.fetching.highwater - state.position.offset
         for state in subscription.states()
-        if state.highwater is not None and state.position is not None
+        if state.fetching.highwater is not None and state.position is not None
     ]
     return float(max(lags)) if lags else float("nan")

@@ -19,6 +19,7 @@ from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetLookup
 from kafka.consumer.position.positions import PositionResolver
@@ -140,7 +141,7 @@ class ConsumerCore:
 
     async def close(self, timeout_ms: float) -> None:
         """Leave the group, close the connections. Does not raise."""
-        self.closed = True
+        self.closed = self.attention = True
         self._caller.notify()
         deadline = self._loop.time() + timeout_ms / 1000
         self.fetcher.close()
@@ -168,7 +169,7 @@ class ConsumerCore:
             ) from None
         finally:
             self._unplaced = self.attention = True  # poll() goes on looking, whatever the outcome was
-        return state.position
+        return state.position.offset
 
     async def leave_group(self, timeout_ms: float) -> None:
         """Give up the membership. Raises nothing."""
@@ -249,7 +250,7 @@ class ConsumerCore:
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
         unplaced = state.position is None
-        self.buffer.discard(state, offset)
+        self.buffer.discard(state, Position(offset))
         self._caller.submit(self.fetcher.refresh, state)
         if unplaced:
             self._caller.submit(self.positions.moved, state)
@@ -262,12 +263,11 @@ class ConsumerCore:
 
     def pause(self, state: PartitionState) -> None:
         """Hand out nothing of a partition until `resume`; what has been fetched is kept."""
-        state.paused = True
+        self.buffer.pause(state)
         self._caller.submit(self.fetcher.refresh, state)
 
     def resume(self, state: PartitionState) -> None:
         """Hand it out again."""
-        state.paused = False
         self.buffer.resume(state)
         self._caller.submit(self.fetcher.refresh, state)
 
@@ -307,7 +307,7 @@ class ConsumerCore:
         self._call_attention()
 
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if self.buffer.locate(state, generation, offset):
+        if self.buffer.locate(state, generation, Position(offset)):
             self.fetcher.refresh(state)
 
     def _unblocked(self, state: PartitionState) -> None:

@@ -167,7 +167,7 @@ class ConsumerFace:
 
     def highwater(self, partition: TopicPartition) -> int | None:
         """The offset after the last record that consumers may see, as the last fetch told; None before the first."""
-        return self._assigned(partition).highwater
+        return self._assigned(partition).fetching.highwater
 
     def metrics(self, raw: bool = False) -> dict[str, dict[str, float]]:
         """Present values by group and name.

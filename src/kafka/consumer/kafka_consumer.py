@@ -2,7 +2,7 @@
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,10 +19,10 @@ from kafka.consumer.face import (
     found_or_none,
 )
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.records.iteration import RecordIterator
+from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serializer import adapt_deserializer
@@ -60,7 +60,7 @@ class KafkaConsumer(ConsumerFace):
         self._materializer = Materializer(
             adapt_deserializer(options.key_deserializer), adapt_deserializer(options.value_deserializer)
         )
-        self._iterator: RecordIterator | None = None
+        self._cursor = RecordCursor(self._materializer)
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._driver = SyncDriver(config)
         self._core = self._driver.core
@@ -93,12 +93,11 @@ class KafkaConsumer(ConsumerFace):
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError` and what listeners raise.
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
-        pieces = self._driver.wait_for(timeout_ms, self._taker(most))
-        gathered, used = self._materializer.batch(pieces, self._core.buffer.unread)
-        if update_offsets:
-            for piece in used:
-                piece.advance()
-        return ConsumerRecords(gathered)
+        with self._driver.one_caller, self._take(timeout_ms, most) as hand_out:
+            records = ConsumerRecords(self._materializer.batch(hand_out))
+            if not update_offsets:
+                hand_out.roll_back()
+            return records
 
     def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
         """As `poll`, but columns instead of records; positions move past them.
@@ -107,10 +106,8 @@ class KafkaConsumer(ConsumerFace):
             max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
         """
         most = check_max_records(max_records, NO_LIMIT)
-        pieces = self._driver.wait_for(timeout_ms, self._taker(most, COLUMNS_BYTES, one_each=True))
-        for piece in pieces:
-            piece.advance()
-        return {piece.state.tp: piece.columns for piece in pieces}
+        with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
+            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
 
     def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
@@ -121,19 +118,24 @@ class KafkaConsumer(ConsumerFace):
         from kafka.record.arrow import concat_arrow
 
         most = check_max_records(max_records, NO_LIMIT)
-        pieces = self._driver.wait_for(timeout_ms, self._taker(most, COLUMNS_BYTES))
-        batches = [piece.columns.to_arrow() for piece in pieces]
-        for piece in pieces:
-            piece.advance()
-        return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+        with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
+            batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
+            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
 
-    def __iter__(self) -> Iterator[ConsumerRecord]:
+    def __iter__(self) -> "KafkaConsumer":
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
-        return self._iteration().run
+        return self
 
     def __next__(self) -> ConsumerRecord:
         """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``."""
-        return next(self._iteration().run)
+        core = self._core
+        if not core.attention:
+            cursor = self._cursor
+            for record in cursor.rest:
+                cursor.state.last_record = record
+                core.clock.progressed = True
+                return record
+        return self._next_record()
 
     # Offsets ----------------------------------------------------------------------------------------------------------
 
@@ -179,7 +181,7 @@ class KafkaConsumer(ConsumerFace):
         """
         state = self._assigned(partition)
         if state.position is not None:
-            return state.position
+            return state.position.offset
         limit = self._limit(timeout_ms)
         return self._driver.run(self._core.position(partition, limit), limit)
 
@@ -228,7 +230,6 @@ class KafkaConsumer(ConsumerFace):
     def unsubscribe(self) -> None:
         """Give up all topics and partitions, and leave the group."""
         self._check_open()
-        self._stop_iteration()
         self._driver.give_up(self._api_timeout_ms)
         self._core.unsubscribe()
         self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
@@ -275,20 +276,24 @@ class KafkaConsumer(ConsumerFace):
         limit = self._limit(timeout_ms)
         return self._driver.run(self._core.lookup.lookup(timestamps, limit), limit)
 
-    def _taker(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> Callable[[], list[Slice]]:
-        self._stop_iteration()
-        return functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
+    def _take(self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
+        return self._driver.wait_for(timeout_ms, take)
 
-    def _iteration(self) -> RecordIterator:
-        iterator = self._iterator
-        if iterator is None or iterator.finished:
-            options = self._core.config.consumer
-            take = functools.partial(self._core.buffer.take, options.max_poll_records)
-            wait = functools.partial(self._driver.wait_for, options.consumer_timeout_ms, take)
-            iterator = self._iterator = RecordIterator(self._core, wait, self._driver.attend, self._materializer)
-        return iterator
-
-    def _stop_iteration(self) -> None:
-        iterator, self._iterator = self._iterator, None
-        if iterator is not None:
-            iterator.stop()
+    def _next_record(self) -> ConsumerRecord:
+        """As `__next__`, where something has to be done first."""
+        core, cursor, options = self._core, self._cursor, self._core.config.consumer
+        with self._driver.one_caller:
+            while not core.closed:
+                if core.attention:
+                    self._driver.attend()
+                for record in cursor.rest:
+                    cursor.state.last_record = record
+                    return record
+                if cursor.load():
+                    continue
+                hand_out = self._take(options.consumer_timeout_ms, options.max_poll_records)
+                if not hand_out:
+                    break
+                cursor.begin(hand_out)
+        raise StopIteration

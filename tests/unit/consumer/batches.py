@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import BatchBuilder, batch_headers, set_offsets
 
 
@@ -16,6 +17,11 @@ def batch(values: Sequence[bytes | None], base_offset: int = 0, magic: int = 2) 
     for header in list(batch_headers(data)):
         set_offsets(data, header, header.base_offset, 0)
     return bytes(data)
+
+
+def at(state: PartitionState) -> int | None:
+    """The offset of the position of a partition."""
+    return None if state.position is None else state.position.offset
 
 
 def numbered(start: int, stop: int) -> bytes:

@@ -13,6 +13,7 @@ from kafka.config import parse_consumer
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
@@ -156,7 +157,7 @@ class Bench:
         return states
 
     def seek(self, state: PartitionState, offset: int) -> None:
-        self.buffer.discard(state, offset)
+        self.buffer.discard(state, Position(offset))
         self.fetcher.refresh(state)
 
     async def read(self, count: int, patience_s: float = 30.0) -> list[tuple[int, int]]:
@@ -165,11 +166,11 @@ class Bench:
         async with asyncio.timeout(patience_s):
             while len(records) < count:
                 self.data.clear()
-                pieces = self.buffer.take(count - len(records))
-                for piece in pieces:
-                    piece.advance()
-                    records += [(piece.state.tp.partition, offset) for offset in piece.columns.offsets]
-                if not pieces:
+                before = len(records)
+                with self.buffer.take(count - len(records)) as hand_out:
+                    for piece in hand_out.pieces:
+                        records += [(piece.state.tp.partition, offset) for offset in piece.columns.offsets]
+                if len(records) == before:
                     await self.data.wait()
         return records
 

@@ -26,7 +26,6 @@ TP = TopicPartition("t", 0)
         lambda consumer: consumer.highwater(TP),
         lambda consumer: consumer.metrics(),
         lambda consumer: consumer.wakeup(),
-        aiter,
     ],
 )
 def test_what_does_not_wait_says_before_start_that_it_comes_too_early(call: Callable[[Any], object]) -> None:
@@ -36,7 +35,14 @@ def test_what_does_not_wait_says_before_start_that_it_comes_too_early(call: Call
 
 async def test_what_waits_says_so_too_and_closing_does_nothing() -> None:
     consumer = AsyncKafkaConsumer(bootstrap_servers="localhost:1")
-    for call in (consumer.poll, consumer.poll_arrow, consumer.getone, consumer.topics, consumer.commit):
+    for call in (
+        consumer.poll,
+        consumer.poll_arrow,
+        consumer.getone,
+        consumer.__anext__,
+        consumer.topics,
+        consumer.commit,
+    ):
         with pytest.raises(IllegalStateError, match="await start"):
             await call()
     await consumer.close()

@@ -14,8 +14,9 @@ from kafka.config import parse_consumer
 from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.decode_ahead import DecodeAhead
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
@@ -25,6 +26,7 @@ COUNT = 40
 SIZE = 12_000
 """Of a value; they don't become smaller, so that a batch is large enough for the aid."""
 BOUND = 1 << 20
+DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed_size=1 << 30)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +50,7 @@ def packed(start: int, count: int = COUNT) -> bytes:
 
 
 def fetched(state: PartitionState, data: bytes, frame: SharedFrame | None = None) -> Fetched:
-    return Fetched(state, state.generation, 0, memoryview(data), len(data), frame)
+    return Fetched(state.tp, state.generation, 0, memoryview(data), len(data), frame)
 
 
 class Bench:
@@ -59,24 +61,25 @@ class Bench:
         self.buffer = FetchBuffer(parse_consumer(options).fetch, lambda state: None, lambda state: None)
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(partitions)]
         for state in self.states:
-            state.position = 0
+            state.locate(state.generation, Position(0))
 
     def put(self, number: int, start: int, count: int = COUNT) -> None:
         state = self.states[number]
         data = b"".join(packed(first, min(10, start + count - first)) for first in range(start, start + count, 10))
-        assert self.buffer.put(Fetched(state, state.generation, start, memoryview(data), len(data)))
+        assert self.buffer.put(state, Fetched(state.tp, state.generation, start, memoryview(data), len(data)))
 
     def take(self, **limits: Any) -> list[tuple[int, int]]:
         """Partition and offset of each record; the values have to be those of the offsets."""
         found = []
-        for piece in self.buffer.take(limits.pop("most", 10_000), **{"max_bytes": BOUND} | limits):
-            piece.advance()
+        hand_out = self.buffer.take(limits.pop("most", 10_000), **{"max_bytes": BOUND} | limits)
+        for piece in hand_out.pieces:
             values = map(piece.columns.value, range(len(piece.columns)))
             for offset, value in zip(piece.columns.offsets, values, strict=True):
                 assert value is not None
                 assert value.startswith(b"%08d" % offset)
                 assert len(value) == SIZE + 8
                 found.append((piece.state.tp.partition, offset))
+        hand_out.commit()
         return found
 
     def rest(self) -> list[tuple[int, int]]:
@@ -128,7 +131,7 @@ def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_ca
     assert bench.take() == offsets(0, 0, 2) + offsets(1, 0, 2)
     bench.put(0, 2)
     bench.put(1, 2)
-    assert bench.buffer.take(1)[0].columns.offsets[0] == 2  # no bound of bytes: objects are made of them
+    assert bench.buffer.take(1).pieces[0].columns.offsets[0] == 2  # no bound of bytes: objects are made of them
     assert not begun()
 
 
@@ -157,7 +160,8 @@ def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(h
     bench.put(0, 0)
     bench.put(1, 0)
     assert bench.take() == offsets(0, 0, COUNT)
-    bench.buffer.put(Fetched(bench.states[2], 0, 0, error=TopicAuthorizationFailedError("no")))
+    refused = bench.states[2]
+    bench.buffer.put(refused, Fetched(refused.tp, 0, 0, error=TopicAuthorizationFailedError("no")))
     with pytest.raises(TopicAuthorizationFailedError):
         bench.take()
     held.set()
@@ -181,20 +185,20 @@ def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -
     bench.put(0, 0)
     bench.put(1, 0)
     bench.take()
-    bench.states[1].paused = True
+    bench.buffer.pause(bench.states[1])
     held.set()
     assert bench.take() == []
     bench.put(0, COUNT)
     assert bench.take() == offsets(0, COUNT, 2 * COUNT)
-    bench.states[1].paused = False
     bench.buffer.resume(bench.states[1])
     assert bench.take() == offsets(1, 0, COUNT)
 
 
 def one_in_hand(item: Fetched) -> DecodeAhead:
     """An aid that has begun with an item."""
-    item.state.items.append(item)
-    aid = DecodeAhead(True, False, [item.state], threading.Lock())
+    state = PartitionState(item.tp)
+    state.box.items.append(item)
+    aid = DecodeAhead(DECODING, [state], threading.Lock())
     aid.offer(BOUND)
     assert aid.has(item)
     return aid
@@ -228,7 +232,8 @@ def test_the_frame_is_given_back_when_an_item_is_abandoned_half_way() -> None:
     item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5), SharedFrame(given_back.set))
     aid = one_in_hand(item)
     until(lambda: not begun())  # enough lies ready
-    assert aid.partition is item.state
+    assert aid.partition is not None
+    assert aid.partition.tp == item.tp
     aid.abandon(item)
     assert aid.partition is None
     assert not given_back.is_set()
@@ -283,8 +288,8 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     states = [PartitionState(TopicPartition("t", number)) for number in range(5)]
     items = [fetched(state, packed(0)) for state in states]
     for state, item in zip(states, items, strict=True):
-        state.items.append(item)
-    aid = DecodeAhead(True, False, states, threading.Lock())
+        state.box.items.append(item)
+    aid = DecodeAhead(DECODING, states, threading.Lock())
     aid.offer(BOUND)
     until(lambda: not begun())
     assert [aid.has(item) for item in items] == [True] * 4 + [False]  # each has a little less than half a part
@@ -306,9 +311,9 @@ def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.Mo
             callers.append(decoder)
             if len(callers) == 1:
                 bench.put(0, COUNT)  # which makes the partition wait again
-                bench.buffer._aid.offer(BOUND)
+                bench.buffer._ahead.offer(BOUND)
                 assert not begun()
-                assert not bench.buffer._aid._tasks
+                assert not bench.buffer._ahead._tasks
         return part(decoder, max_bytes)
 
     monkeypatch.setattr(BatchDecoder, "part", answered_meanwhile)
@@ -321,7 +326,7 @@ def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
     bench.put(0, 0)
     state, data = bench.states[1], bytearray(packed(0) + packed(COUNT))
     data[-1] ^= 1
-    bench.buffer.put(Fetched(state, state.generation, 0, memoryview(data), len(data)))
+    bench.buffer.put(state, Fetched(state.tp, state.generation, 0, memoryview(data), len(data)))
     assert bench.take() == offsets(0, 0, COUNT)
     assert bench.take() == offsets(1, 0, COUNT)
     with pytest.raises(Exception, match=f"{COUNT}"):

@@ -8,11 +8,12 @@ import pytest
 
 from kafka.config import parse_consumer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetched import Fetched, Slice
+from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
-from unit.consumer.batches import numbered
+from unit.consumer.batches import at, numbered
 
 
 class Bench:
@@ -30,19 +31,17 @@ class Bench:
 
     def state(self, number: int = 0, position: int = 0) -> PartitionState:
         state = PartitionState(TopicPartition("t", number))
-        state.position = position
+        state.locate(state.generation, Position(position))
         return state
 
     def put(self, state: PartitionState, start: int, stop: int) -> bool:
         data = numbered(start, stop)
-        return self.buffer.put(Fetched(state, state.generation, start, memoryview(data), len(data)))
+        return self.buffer.put(state, Fetched(state.tp, state.generation, start, memoryview(data), len(data)))
 
     def take(self, most: int = 1_000, **limits: Any) -> list[tuple[int, list[int]]]:
         """Take, and move the positions; partition and offsets of each slice."""
-        pieces: list[Slice] = self.buffer.take(most, **limits)
-        for piece in pieces:
-            piece.advance()
-        return [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in pieces]
+        with self.buffer.take(most, **limits) as hand_out:
+            return [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in hand_out.pieces]
 
 
 def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
@@ -51,10 +50,10 @@ def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
     bench.put(state, 0, 5)
     bench.put(state, 5, 8)
     assert bench.take(3) == [(0, [0, 1, 2])]
-    assert state.position == 3
+    assert at(state) == 3
     assert bench.take(4) == [(0, [3, 4]), (0, [5, 6])]
     assert bench.take() == [(0, [7])]
-    assert (state.position, bench.take(), bench.buffer.nbytes) == (8, [], 0)
+    assert (at(state), bench.take(), bench.buffer.nbytes) == (8, [], 0)
 
 
 def test_partitions_take_turns_and_what_has_been_decoded_comes_first() -> None:
@@ -91,12 +90,12 @@ def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
     bench = Bench()
     state = bench.state()
     bench.put(state, 0, 5)
-    late = Fetched(state, state.generation, 5, memoryview(numbered(5, 9)), 100)
+    late = Fetched(state.tp, state.generation, 5, memoryview(numbered(5, 9)), 100)
     taken = bench.buffer.take(2)
-    bench.buffer.discard(state, 100)
-    assert not bench.buffer.put(late)
-    taken[0].advance()
-    assert (state.position, bench.take(), bench.buffer.nbytes) == (100, [], 0)
+    bench.buffer.discard(state, Position(100))
+    assert not bench.buffer.put(state, late)
+    taken.commit()
+    assert (at(state), bench.take(), bench.buffer.nbytes) == (100, [], 0)
     bench.put(state, 100, 101)
     assert bench.take() == [(0, [100])]
 
@@ -106,10 +105,9 @@ def test_a_paused_partition_keeps_what_it_has() -> None:
     state = bench.state()
     bench.put(state, 0, 5)
     bench.take(2)
-    state.paused = True
+    bench.buffer.pause(state)
     bench.put(state, 5, 6)
     assert bench.take() == []
-    state.paused = False
     bench.buffer.resume(state)
     assert bench.take() == [(0, [2, 3, 4]), (0, [5])]
 
@@ -120,13 +118,16 @@ def test_what_was_taken_and_not_used_comes_again_in_its_place() -> None:
     bench.put(state, 0, 4)
     bench.put(state, 4, 8)
     bench.put(other, 0, 1)
-    pieces = bench.buffer.take(6)
-    assert [list(piece.columns.offsets) for piece in pieces] == [[0, 1, 2, 3], [0], [4]]
-    bench.buffer.unread([pieces[0].from_offset(2), *pieces[1:]])
+    with bench.buffer.take(6) as hand_out:
+        pieces = hand_out.pieces
+        assert [list(piece.columns.offsets) for piece in pieces] == [[0, 1, 2, 3], [0], [4]]
+        hand_out.end_at(pieces[0], 2)
+    assert at(state) == 2
+    assert at(other) == 0
     taken = bench.take()
     assert [offset for partition, offsets in taken if partition == 0 for offset in offsets] == [2, 3, 4, 5, 6, 7]
     assert [offset for partition, offsets in taken if partition == 1 for offset in offsets] == [0]
-    assert state.position == 8
+    assert at(state) == 8
 
 
 def test_a_partition_is_held_up_at_its_bound_and_let_go_when_the_caller_has_taken() -> None:
@@ -169,20 +170,20 @@ def test_positions_move_over_what_holds_no_records() -> None:
     bench = Bench()
     state = bench.state(position=5)
     data = numbered(0, 5)  # all of it before the offset asked for, as a control batch would be
-    bench.buffer.put(Fetched(state, 0, 5, memoryview(data), len(data)))
+    bench.buffer.put(state, Fetched(state.tp, 0, 5, memoryview(data), len(data)))
     assert bench.take() == []
-    assert state.position == 5
+    assert at(state) == 5
     bench.put(state, 5, 6)
-    bench.buffer.put(Fetched(state, 0, 9, memoryview(data), len(data)))
+    bench.buffer.put(state, Fetched(state.tp, 0, 9, memoryview(data), len(data)))
     assert bench.take() == [(0, [5])]
-    assert state.position == 9
+    assert at(state) == 9
 
 
 def test_an_error_waits_until_what_came_before_has_been_taken() -> None:
     bench = Bench()
     state = bench.state()
     bench.put(state, 0, 2)
-    bench.buffer.put(Fetched(state, 0, 2, error=TopicAuthorizationFailedError({"t"})))
+    bench.buffer.put(state, Fetched(state.tp, 0, 2, error=TopicAuthorizationFailedError({"t"})))
     bench.put(state, 2, 4)
     assert bench.take() == [(0, [0, 1])]
     with pytest.raises(TopicAuthorizationFailedError):
@@ -196,7 +197,7 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
     broken = bytearray(numbered(2, 4))
     broken[-1] ^= 1
     data = numbered(0, 2) + bytes(broken)
-    bench.buffer.put(Fetched(state, 0, 0, memoryview(data), len(data)))
+    bench.buffer.put(state, Fetched(state.tp, 0, 0, memoryview(data), len(data)))
     bench.put(other, 0, 1)
     assert sorted(bench.take()) == [(0, [0, 1]), (1, [0])]
     for _ in range(2):
@@ -210,8 +211,8 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
         except CorruptRecordError:
             continue
     assert taken == [(1, [1])]
-    assert state.position == 2
-    bench.buffer.discard(state, 4)
+    assert at(state) == 2
+    bench.buffer.discard(state, Position(4))
     bench.put(state, 4, 5)
     assert bench.take() == [(0, [4])]
 
@@ -219,13 +220,13 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
 def test_an_offset_out_of_range_follows_the_policy_or_stands() -> None:
     bench = Bench(auto_offset_reset="earliest")
     state = bench.state(position=7)
-    bench.buffer.put(Fetched(state, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    bench.buffer.put(state, Fetched(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
     assert bench.take() == []
     assert bench.reset == [state]
 
     bench = Bench(auto_offset_reset="none")
     state = bench.state(position=7)
-    bench.buffer.put(Fetched(state, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    bench.buffer.put(state, Fetched(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
     for _ in range(2):
         with pytest.raises(OffsetOutOfRangeError):
             bench.take()
@@ -236,27 +237,27 @@ def test_a_position_found_late_does_not_undo_a_seek() -> None:
     bench = Bench()
     state = PartitionState(TopicPartition("t", 0))
     generation = state.generation
-    bench.buffer.discard(state, 50)
-    assert not bench.buffer.locate(state, generation, 0)
+    bench.buffer.discard(state, Position(50))
+    assert not bench.buffer.locate(state, generation, Position(0))
     bench.buffer.follow(state)
-    assert (state.position, state.fetch_offset, state.fetch_generation) == (50, 50, state.generation)
+    assert (at(state), state.fetching.offset, state.fetching.generation) == (50, 50, state.generation)
     other = PartitionState(TopicPartition("t", 1))
-    assert bench.buffer.locate(other, 0, 9)
-    assert (other.position, other.fetch_offset) == (9, 9)
+    assert bench.buffer.locate(other, 0, Position(9))
+    assert (at(other), other.fetching.offset) == (9, 9)
 
 
 def test_columns_are_made_up_to_a_bound_and_what_was_begun_goes_on_first() -> None:
     bench = Bench()
     one, two = bench.state(1), bench.state(2)
     data = b"".join(numbered(start, start + 10) for start in range(0, 40, 10))
-    bench.buffer.put(Fetched(one, 0, 0, memoryview(data), len(data)))
+    bench.buffer.put(one, Fetched(one.tp, 0, 0, memoryview(data), len(data)))
     bench.put(two, 0, 10)
     assert bench.take(max_bytes=1) == [(1, list(range(10)))]
     assert bench.buffer.nbytes == len(data) + len(numbered(0, 10))
     assert bench.take(5, max_bytes=1) == [(1, list(range(10, 15)))]
     assert bench.take(max_bytes=1) == [(1, list(range(15, 20)))]
     assert bench.take() == [(1, list(range(20, 40))), (2, list(range(10)))]
-    assert (one.position, bench.buffer.nbytes) == (40, 0)
+    assert (at(one), bench.buffer.nbytes) == (40, 0)
 
 
 def test_much_of_a_partition_is_not_joined_with_others() -> None:
@@ -264,7 +265,8 @@ def test_much_of_a_partition_is_not_joined_with_others() -> None:
     states = [bench.state(number) for number in range(3)]
     for state in states:
         bench.put(state, 0, 20)
-    size = bench.buffer.take(20)[0].columns.nbytes
+    size = bench.buffer.take(20).pieces[0].columns.nbytes
+    bench.buffer.discard(states[0], Position(20))
     bench.put(states[0], 20, 40)
     assert bench.take(max_bytes=4 * size) == [(1, list(range(20)))]
     assert bench.take(max_bytes=4 * size, one_each=True) == [(2, list(range(20))), (0, list(range(20, 40)))]
@@ -277,11 +279,11 @@ def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
     bench = Bench()
     state = bench.state()
     data = numbered(0, 10) + numbered(10, 20)
-    item = Fetched(state, 0, 0, memoryview(data), len(data))
-    bench.buffer.put(item)
+    item = Fetched(state.tp, 0, 0, memoryview(data), len(data))
+    bench.buffer.put(state, item)
     bench.take(max_bytes=1)
     assert not item.is_decoded
-    bench.buffer.discard(state, 100)
+    bench.buffer.discard(state, Position(100))
     assert item.is_decoded
     bench.put(state, 100, 101)
     assert (bench.take(), bench.buffer.nbytes) == ([(0, [100])], 0)

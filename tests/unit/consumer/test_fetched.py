@@ -7,16 +7,17 @@ import random
 import pytest
 
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.fetched import Fetched, SharedFrame
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, Compression, whole_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import batch, numbered
 
+DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed_size=1 << 30)
+
 
 def fetched(data: bytes, offset: int = 0) -> Fetched:
-    return Fetched(PartitionState(TopicPartition("t", 0)), 0, offset, memoryview(data), len(data))
+    return Fetched(TopicPartition("t", 0), 0, offset, memoryview(data), len(data))
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -41,7 +42,7 @@ def test_no_whole_batch_is_told_as_such() -> None:
 
 
 def test_decoding_begins_at_the_offset_asked_for() -> None:
-    decoded = fetched(numbered(0, 10) + numbered(10, 20), offset=7).decode(True, False, NO_LIMIT)
+    decoded = fetched(numbered(0, 10) + numbered(10, 20), offset=7).decode(DECODING, NO_LIMIT)
     assert list(decoded.columns.offsets) == list(range(7, 20))
     assert (decoded.next_offset, decoded.error) == (20, None)
 
@@ -49,9 +50,7 @@ def test_decoding_begins_at_the_offset_asked_for() -> None:
 def test_what_comes_before_a_corrupt_batch_is_decoded_and_the_error_kept() -> None:
     broken = bytearray(numbered(20, 30))
     broken[-1] ^= 1
-    decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(
-        True, False, NO_LIMIT
-    )
+    decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(DECODING, NO_LIMIT)
     assert list(decoded.columns.offsets) == list(range(20))
     assert decoded.next_offset == 20
     assert isinstance(decoded.error, CorruptRecordError)
@@ -69,7 +68,7 @@ def test_a_frame_goes_back_when_its_last_part_has_been_decoded() -> None:
         item.frame = frame
         items.append(item)
     frame.release()
-    items[0].decode(True, False, NO_LIMIT)
+    items[0].decode(DECODING, NO_LIMIT)
     assert given_back == []
     items[1].drop()
     items[1].drop()
@@ -83,7 +82,7 @@ def test_the_frame_is_kept_until_the_last_part_is_decoded() -> None:
     seen: list[int] = []
     while not item.is_decoded:
         assert given_back == []
-        decoded = item.decode(True, False, 1)
+        decoded = item.decode(DECODING, 1)
         assert item.is_decoded or item.is_begun
         assert decoded.nbytes == (item.nbytes if item.is_decoded else 0)
         seen += decoded.columns.offsets
@@ -94,7 +93,7 @@ def test_the_frame_is_kept_until_the_last_part_is_decoded() -> None:
 def test_a_codec_nobody_knows_is_an_error_to_keep_as_well() -> None:
     unknown = bytearray(numbered(10, 20))
     unknown[22] |= 7
-    decoded = fetched(numbered(0, 10) + bytes(unknown)).decode(False, False, NO_LIMIT)
+    decoded = fetched(numbered(0, 10) + bytes(unknown)).decode(DecodeOptions(False, False, 1 << 30), NO_LIMIT)
     assert (len(decoded.columns), decoded.next_offset) == (10, 10)
     assert isinstance(decoded.error, UnsupportedCompressionTypeError)
 

@@ -16,6 +16,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     UnknownLeaderEpochError,
 )
+from unit.consumer.batches import at
 from unit.consumer.fake_leader import Bench, metadata, partitions_of
 from unit.virtual_loop import simulate
 
@@ -40,8 +41,8 @@ def test_everything_is_fetched_in_order_ahead_of_the_caller() -> None:
         records = await bench.read(135)
         assert partitions_of(records, 0) == list(range(95))
         assert partitions_of(records, 1) == list(range(40))
-        assert [state.position for state in states] == [95, 40]
-        assert [state.highwater for state in states] == [95, 40]
+        assert [at(state) for state in states] == [95, 40]
+        assert [state.fetching.highwater for state in states] == [95, 40]
 
     play(scenario, {0: 1, 1: 2})
 
@@ -297,7 +298,7 @@ def test_partitions_that_go_away_are_forgotten_and_their_answers_dropped() -> No
         bench.assign(0, 1)
         await bench.read(100)
         bench.assign(1)
-        position = bench.subscription.states()[0].position
+        position = at(bench.subscription.states()[0])
         records = await bench.read(200)
         assert {partition for partition, _ in records} == {1}
         assert records[0][1] == position

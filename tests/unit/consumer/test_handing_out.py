@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from kafka.config import parse_consumer
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetched import Fetched, Slice
+from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.records.iteration import RecordIterator
+from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
 from kafka.consumer.records.record_errors import RecordDeserializationError
-from kafka.coordinator.poll_clock import PollClock
 from kafka.record import ConsumerRecord
 from kafka.structs import OffsetAndMetadata, TopicPartition
-from unit.consumer.batches import batch, numbered
+from unit.consumer.batches import at, batch, numbered
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 1)
 
@@ -73,25 +73,37 @@ class Desk:
 
     def __init__(self, *values: bytes) -> None:
         self.state = PartitionState(TopicPartition("t", 0))
-        self.state.position = 0
+        self.state.locate(0, Position(0))
         self.buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
-        self.clock = PollClock(0)
-        self.attention = False
-        self.closed = False
-        self.attended = 0
         if values:
             self.put(batch(values), 0)
 
     def put(self, data: bytes, offset: int) -> None:
-        self.buffer.put(Fetched(self.state, self.state.generation, offset, memoryview(data), len(data)))
+        self.buffer.put(self.state, Fetched(self.state.tp, self.state.generation, offset, memoryview(data), len(data)))
 
-    def attend(self) -> None:
-        self.attention = False
-        self.attended += 1
+    def cursor(self, materializer: Materializer | None = None) -> RecordCursor:
+        return RecordCursor(materializer or Materializer(None, None))
 
-    def iterate(self, materializer: Materializer | None = None) -> RecordIterator:
-        core: Any = self
-        return RecordIterator(core, lambda: self.buffer.take(3), self.attend, materializer or Materializer(None, None))
+    def rest(self) -> list[int]:
+        """Take what is left; the offsets."""
+        with self.buffer.take(100) as hand_out:
+            return [offset for piece in hand_out.pieces for offset in piece.columns.offsets]
+
+    def iterate(self, materializer: Materializer | None = None) -> Iterator[ConsumerRecord]:
+        """As the faces do it, without what waits."""
+        cursor = self.cursor(materializer)
+        while True:
+            for record in cursor.rest:
+                cursor.state.last_record = record
+                yield record
+                break
+            else:
+                if cursor.load():
+                    continue
+                hand_out = self.buffer.take(3)
+                if not hand_out:
+                    return
+                cursor.begin(hand_out)
 
 
 def to_int(topic: str, data: bytes | None) -> int:
@@ -108,72 +120,73 @@ def fail_on_key_2(topic: str, data: bytes | None) -> bytes | None:
 def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -> None:
     desk = Desk(b"0", b"1", b"two", b"3")
     materializer = Materializer(None, to_int)
-    gathered, used = materializer.batch(desk.buffer.take(10), desk.buffer.unread)
+    with desk.buffer.take(10) as hand_out:
+        gathered = materializer.batch(hand_out)
     assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
-    for piece in used:
-        piece.advance()
-    assert desk.state.position == 2
-    with pytest.raises(RecordDeserializationError) as caught:
-        materializer.batch(desk.buffer.take(10), desk.buffer.unread)
+    assert at(desk.state) == 2
+    with pytest.raises(RecordDeserializationError) as caught, desk.buffer.take(10) as hand_out:
+        materializer.batch(hand_out)
     assert (caught.value.topic_partition, caught.value.offset) == (TopicPartition("t", 0), 2)
     assert "the value of the record at offset 2 of partition 0 of topic 't'" in str(caught.value)
     assert isinstance(caught.value.__cause__, ValueError)
-    assert [piece.columns.offsets[0] for piece in desk.buffer.take(10)] == [2]
+    assert at(desk.state) == 2
+    assert desk.rest() == [2, 3]
 
 
 def test_a_key_that_fails_is_told_from_a_value() -> None:
     desk = Desk(b"0", b"1", b"2")
-    records, error = Materializer(fail_on_key_2, to_int).records(desk.buffer.take(10)[0])
+    records, error = Materializer(fail_on_key_2, to_int).records(desk.buffer.take(10).pieces[0])
     assert len(records) == 2
     assert "the key of the record at offset 2" in str(error)
 
 
 def test_iteration_moves_the_position_with_each_record() -> None:
     desk = Desk(*[b"%d" % n for n in range(5)])
-    run = desk.iterate().run
+    run = desk.iterate()
     for expected in range(5):
         assert next(run).offset == expected
-        assert desk.state.position == expected + 1
+        assert at(desk.state) == expected + 1
     with pytest.raises(StopIteration):
         next(run)
 
 
-def test_what_iteration_has_not_yielded_goes_back_when_it_is_stopped() -> None:
+def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() -> None:
     desk = Desk(*[b"%d" % n for n in range(7)])
-    iterator = desk.iterate()
-    assert [next(iterator.run).offset for _ in range(2)] == [0, 1]
-    iterator.stop()
-    assert iterator.finished
-    taken: list[Slice] = desk.buffer.take(10)
-    assert [offset for piece in taken for offset in piece.columns.offsets] == [2, 3, 4, 5, 6]
+    run = desk.iterate()
+    assert [next(run).offset for _ in range(2)] == [0, 1]
+    with desk.buffer.take(3) as hand_out:
+        assert [list(piece.columns.offsets) for piece in hand_out.pieces] == [[2], [3, 4]]
+    assert next(run).offset == 5
+    assert at(desk.state) == 6
+    assert desk.buffer.records_taken == 6 + 1  # the last is in the hands of the iteration
 
 
 def test_a_seek_between_two_records_is_followed() -> None:
     desk = Desk(*[b"%d" % n for n in range(3)])
-    run = desk.iterate().run
+    run = desk.iterate()
     assert next(run).offset == 0
-    desk.buffer.discard(desk.state, 10)
+    desk.buffer.discard(desk.state, Position(10))
     desk.put(numbered(10, 12), 10)
     assert [record.offset for record in run] == [10, 11]
 
 
-def test_iteration_attends_between_two_records() -> None:
+def test_a_pause_between_two_records_holds_back_the_rest() -> None:
     desk = Desk(b"0", b"1", b"2")
-    run = desk.iterate().run
-    next(run)
-    desk.attention = True
-    next(run)
-    assert desk.attended == 1
-    assert desk.clock.progressed
+    run = desk.iterate()
+    assert next(run).offset == 0
+    desk.buffer.pause(desk.state)
+    assert list(run) == []
+    desk.buffer.resume(desk.state)
+    assert [record.offset for record in desk.iterate()] == [1, 2]
 
 
 def test_iteration_raises_at_a_record_that_fails_and_again_until_a_seek() -> None:
     desk = Desk(b"0", b"x", b"2")
     materializer = Materializer(None, to_int)
-    run = desk.iterate(materializer).run
+    run = desk.iterate(materializer)
     assert next(run).value == 0
     for _ in range(2):
         with pytest.raises(RecordDeserializationError):
             next(run)
-        run = desk.iterate(materializer).run
-    assert desk.state.position == 1
+        run = desk.iterate(materializer)
+    assert at(desk.state) == 1

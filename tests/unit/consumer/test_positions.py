@@ -12,6 +12,7 @@ import pytest
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -24,6 +25,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
+from unit.consumer.batches import at
 from unit.consumer.log_ends import LogEnds
 from unit.virtual_loop import simulate
 
@@ -66,19 +68,16 @@ class Bench:
         return {tp: OffsetAndMetadata(self.committed[tp]) for tp in wanted if tp in (self.committed or {})}
 
     def _found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if state.generation == generation and state.position is None:
-            state.position = offset
+        state.locate(generation, Position(offset))
 
     def state(self, tp: TopicPartition) -> PartitionState:
         return self.subscription.assigned(tp)
 
     def seek(self, tp: TopicPartition, position: int | None = None, reset: int | None = None) -> None:
-        state = self.state(tp)
-        state.generation += 1
-        state.position, state.reset = position, reset
+        self.state(tp).go_to(None if position is None else Position(position), reset)
 
     def positions(self) -> dict[int, int | None]:
-        return {state.tp.partition: state.position for state in self.subscription.states()}
+        return {state.tp.partition: at(state) for state in self.subscription.states()}
 
 
 Scenario = Callable[[Bench], Awaitable[None]]
@@ -254,7 +253,7 @@ def test_a_topic_whose_commits_may_not_be_read_keeps_nobody_else_from_theirs() -
         bench.resolver.resolve()
         await asyncio.sleep(1)
         assert bench.errors == [TopicAuthorizationFailedError({"u"})]
-        assert bench.state(T0).position == 7
+        assert at(bench.state(T0)) == 7
         assert bench.state(U0).position is None
         assert bench.fetches == [[T0, U0], [T0]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kafka.consumer.handover.position import Position
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.errors import IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -61,10 +62,10 @@ def test_a_pattern_matches_from_the_start_of_a_name() -> None:
 def test_partitions_assigned_by_hand_keep_their_state_and_the_groups_do_not() -> None:
     state = SubscriptionState()
     state.assign_from_user([A, B])
-    state.assigned(A).position = 5
+    state.assigned(A).go_to(Position(5))
     gone = state.assign_from_user([A, C])
     assert [each.tp for each in gone] == [B]
-    assert state.assigned(A).position == 5
+    assert state.assigned(A).position == Position(5)
     state.unsubscribe()
     state.subscribe(["a"])
     state.assign_from_group([A])
@@ -76,8 +77,7 @@ def test_partitions_assigned_by_hand_keep_their_state_and_the_groups_do_not() ->
 def test_consumed_offsets_are_the_positions_known() -> None:
     state = SubscriptionState()
     state.assign_from_user([A, B])
-    state.assigned(A).position = 7
-    state.assigned(A).leader_epoch = 3
+    state.assigned(A).go_to(Position(7, leader_epoch=3))
     assert state.all_consumed_offsets() == {A: OffsetAndMetadata(7, "", 3)}
 
 

@@ -1,6 +1,7 @@
 """How the asyncio consumer waits: on the caller's own loop, where everything else of it runs too."""
 
 import asyncio
+import contextlib
 import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ class LoopRunner:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
+        self.one_caller = contextlib.nullcontext()  # tasks of one loop take turns anyway
         self._closing: asyncio.Task[None] | None = None
 
     # Between the two sides --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from kafka.cluster import Cluster
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.drive.thread_runner import ThreadRunner
+from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.subscription.rebalance import Step, StepKind
 
 Result = TypeVar("Result")
@@ -28,13 +29,14 @@ class SyncDriver:
 
     def __init__(self, config: ConsumerConfig, client: Cluster | None = None) -> None:
         self._runner = ThreadRunner()
+        self.one_caller = self._runner.one_caller
         self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
         return self._runner.run(coroutine, timeout_ms)
 
-    def wait_for(self, timeout_ms: float, take: Callable[[], list[Any]]) -> list[Any]:
+    def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
         core, runner = self.core, self._runner
         runner.check()

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.net import LoopThread
 
 Result = TypeVar("Result")
@@ -28,6 +29,7 @@ class ThreadRunner:
         self._pid = os.getpid()
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
+        self.one_caller = SingleCaller()
         self._closing = threading.RLock()
         self._closing_begun = False
         # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.

@@ -89,7 +89,7 @@ class Fetcher:
         """Look again at whether, from where and at which offset a partition is fetched."""
         if self._closed:
             return
-        if state.fetch_generation != state.generation:
+        if state.fetching.generation != state.generation:
             self._buffer.follow(state)
         tp = state.tp
         wanted = self._is_wanted(state)
@@ -97,31 +97,31 @@ class Fetcher:
         if wanted and leader is None:
             self._metadata_stale()
         full = leader is not None and self._buffer.is_full(state)
-        if state.node_id is not None and (state.node_id != leader or full):
+        if state.fetching.broker_id is not None and (state.fetching.broker_id != leader or full):
             self._leave_node(state)
         if leader is None:
             return
         node = self._node(leader)
         if full:
-            state.node_id = leader
+            state.fetching.broker_id = leader
             node.blocked.add(state)
             return
         node.blocked.discard(state)
-        state.node_id = leader
+        state.fetching.broker_id = leader
         metadata = self._client.metadata
-        assert state.fetch_offset is not None
+        assert state.fetching.offset is not None
         before = node.session.wanted.get(tp)
         node.session.want(
             Wanted(
                 state,
-                state.fetch_generation,
-                state.fetch_offset,
+                state.fetching.generation,
+                state.fetching.offset,
                 metadata.leader_epoch(tp),
                 metadata.topic_id(tp.topic),
             )
         )
-        fresh = state.asked_generation != state.fetch_generation
-        state.asked_generation = state.fetch_generation
+        fresh = state.fetching.asked_generation != state.fetching.generation
+        state.fetching.asked_generation = state.fetching.generation
         node.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
@@ -168,9 +168,9 @@ class Fetcher:
         state = wanted.state
         if answer.error_code:
             return self._take_error(wanted, answer)
-        state.highwater = answer.high_watermark
-        state.last_stable_offset = answer.last_stable_offset
-        state.log_start_offset = answer.log_start_offset
+        state.fetching.highwater = answer.high_watermark
+        state.fetching.last_stable_offset = answer.last_stable_offset
+        state.fetching.log_start_offset = answer.log_start_offset
         records = answer.records
         if records is None or not len(records):
             return False
@@ -184,9 +184,9 @@ class Fetcher:
             return False
         frame.retain()
         aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
-        state.fetch_offset = next_offset
-        item = Fetched(state, wanted.generation, wanted.offset, records[:size], size, frame, aborted)
-        filed = self._buffer.put(item)
+        state.fetching.offset = next_offset
+        item = Fetched(state.tp, wanted.generation, wanted.offset, records[:size], size, frame, aborted)
+        filed = self._buffer.put(state, item)
         self.refresh(state)
         return filed
 
@@ -202,7 +202,7 @@ class Fetcher:
             return self._fail(wanted, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
         self._back_off(state)
         if error is TopicAuthorizationFailedError:
-            return self._buffer.put(Fetched(state, wanted.generation, wanted.offset, error=error({tp.topic})))
+            return self._buffer.put(state, Fetched(state.tp, wanted.generation, wanted.offset, error=error({tp.topic})))
         if error.invalid_metadata:
             log.debug("fetching %s: %s", where, error.message)
             self._metadata_stale()
@@ -212,7 +212,9 @@ class Fetcher:
         if error.retriable or issubclass(error, UnknownError):
             log.info("fetching %s failed, trying again: %s", where, error.message)
             return False
-        return self._buffer.put(Fetched(state, wanted.generation, wanted.offset, error=error(f"fetching {where}")))
+        return self._buffer.put(
+            state, Fetched(state.tp, wanted.generation, wanted.offset, error=error(f"fetching {where}"))
+        )
 
     def _too_large(self, wanted: Wanted, nbytes: int) -> bool:
         tp = wanted.state.tp
@@ -226,20 +228,20 @@ class Fetcher:
     def _fail(self, wanted: Wanted, error: KafkaError) -> bool:
         """Hand an error to the caller that stands until a seek, and fetch no further till then."""
         state = wanted.state
-        filed = self._buffer.put(Fetched(state, wanted.generation, wanted.offset, error=error, sticky=True))
-        state.fetch_offset = None
+        filed = self._buffer.put(state, Fetched(state.tp, wanted.generation, wanted.offset, error=error, sticky=True))
+        state.fetching.offset = None
         self.refresh(state)
         return filed
 
     def _back_off(self, state: PartitionState) -> None:
         """Leave a partition alone for a moment."""
-        if not state.backing_off:
-            state.backing_off = True
+        if not state.fetching.backing_off:
+            state.fetching.backing_off = True
             asyncio.get_running_loop().call_later(self._backoff.seconds(1), self._back_on, state)
         self.refresh(state)
 
     def _back_on(self, state: PartitionState) -> None:
-        state.backing_off = False
+        state.fetching.backing_off = False
         if self._subscription.state_of(state.tp) is state:
             self.refresh(state)
 
@@ -247,9 +249,9 @@ class Fetcher:
 
     def _is_wanted(self, state: PartitionState) -> bool:
         return (
-            state.fetch_offset is not None
+            state.fetching.offset is not None
             and not state.paused
-            and not state.backing_off
+            and not state.fetching.backing_off
             and self._subscription.state_of(state.tp) is state
         )
 
@@ -261,8 +263,8 @@ class Fetcher:
         return node
 
     def _leave_node(self, state: PartitionState) -> None:
-        node = self._nodes.get(state.node_id) if state.node_id is not None else None
-        state.node_id = None
+        node = self._nodes.get(state.fetching.broker_id) if state.fetching.broker_id is not None else None
+        state.fetching.broker_id = None
         if node is None:
             return
         node.blocked.discard(state)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kafka.consumer.handover.fetched import DecodedFetch, Fetched
+from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.net import parallel
 from kafka.record import Columns
@@ -46,12 +46,14 @@ class _Task:
     """An item in hand: nobody else may touch it.
 
     Arguments:
+        state: the partition.
         item: with a frame that is to be given back by `release`.
     """
 
-    __slots__ = ("_frame", "item", "parts", "unwanted")
+    __slots__ = ("_frame", "item", "parts", "state", "unwanted")
 
-    def __init__(self, item: Fetched) -> None:
+    def __init__(self, state: PartitionState, item: Fetched) -> None:
+        self.state = state
         self.item = item
         self.parts: deque[_Part] = deque()
         self.unwanted = False
@@ -59,10 +61,10 @@ class _Task:
         if self._frame is not None:
             self._frame.retain()
 
-    def decode(self, check_crcs: bool, read_committed: bool, max_bytes: int) -> _Part:
+    def decode(self, options: DecodeOptions, max_bytes: int) -> _Part:
         """The next part; what is raised is kept for whoever takes it."""
         try:
-            decoder = self.item.decoder(check_crcs, read_committed)
+            decoder = self.item.decoder(options)
             columns, error = decoder.part(max_bytes)
         except BaseException as raised:  # handed over to the caller, whatever it is
             part = _Part(None, None, raised, is_last=True)
@@ -83,17 +85,14 @@ class DecodeAhead:
     """See the module. All methods are called in the caller's thread.
 
     Arguments:
-        check_crcs: see `BatchDecoder`.
-        read_committed: see `BatchDecoder`.
+        options: how to decode.
         waiting: the partitions that come next, none that the caller is at; who takes one away looks whether its item is
             in hand.
         lock: guards them.
     """
 
-    def __init__(
-        self, check_crcs: bool, read_committed: bool, waiting: Iterable[PartitionState], lock: threading.Lock
-    ) -> None:
-        self._how = check_crcs, read_committed
+    def __init__(self, options: DecodeOptions, waiting: Iterable[PartitionState], lock: threading.Lock) -> None:
+        self._options = options
         self._waiting = waiting
         self._waiting_lock = lock
         self._usable = parallel.processors() > 1  # with one there is nothing to win
@@ -109,7 +108,7 @@ class DecodeAhead:
     @property
     def partition(self) -> PartitionState | None:
         """One of whose parts is ready, if there is any."""
-        return next((task.item.state for task in list(self._tasks.values()) if task.parts), None)
+        return next((task.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
         """Whether an item is in hand: its parts have to be had from `take`."""
@@ -148,7 +147,7 @@ class DecodeAhead:
                 part = task.parts.popleft()
                 self._ready -= part.nbytes
         if part is None:  # the thread has ended before it
-            part = task.decode(*self._how, self._max_bytes)
+            part = task.decode(self._options, self._max_bytes)
             if part.is_last:
                 self._unfinished = None
         if part.is_last:
@@ -159,7 +158,7 @@ class DecodeAhead:
         return item.accept(part.columns, part.error, part.is_last)
 
     def abandon(self, item: object) -> None:
-        """Nobody wants an item any more: the part that is being decoded is finished, and all are forgotten."""
+        """An item is not needed any more: the part that is being decoded is finished, and all are forgotten."""
         task = self._tasks.pop(item, None)
         if task is None:
             return
@@ -176,16 +175,17 @@ class DecodeAhead:
         """Take in hand the next item of the first partition of which that pays."""
         with self._waiting_lock:
             for state in itertools.islice(self._waiting, _LOOKED_AT):
-                item = state.items[0] if state.current is None and state.items and not state.paused else None
+                box = state.box
+                item = box.items[0] if box.current is None and box.items and not state.paused else None
                 if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
-                    task = self._tasks[item] = self._unfinished = _Task(item)
+                    task = self._tasks[item] = self._unfinished = _Task(state, item)
                     return task
         return None
 
     def _run(self, task: _Task | None) -> None:
         """Decode until enough lies ready, or nothing is left; in a thread of its own."""
         while task is not None:
-            part = task.decode(*self._how, self._max_bytes)
+            part = task.decode(self._options, self._max_bytes)
             with self._changed:
                 if task.unwanted:
                     task.release()

@@ -1,17 +1,19 @@
 """The buffer between the loop, which fetches, and the caller, who decodes and takes.
 
-The loop puts a partition's answer in and goes on fetching while the bounds allow it; the caller takes slices without a
-hop to the loop. One lock, held for a few operations a batch, never while decoding.
+The loop puts a partition's answer in and goes on fetching while the bounds allow it; the caller takes hand-outs without
+a hop to the loop. One lock, held for a few operations a batch, never while decoding.
 """
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
-from kafka.consumer.handover.fetched import DecodedFetch, Fetched, Slice
+from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
+from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
+from kafka.consumer.handover.ready_queue import ReadyQueue
 from kafka.errors import OffsetOutOfRangeError
 
 NO_LIMIT = 2**62
@@ -44,18 +46,21 @@ class FetchBuffer:
         unblocked: Callable[[PartitionState], None],
         out_of_range: Callable[[PartitionState], None],
     ) -> None:
-        self._check_crcs = options.check_crcs
-        self._read_committed = options.isolation_level == "read_committed"
+        self._decoding = DecodeOptions(
+            options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
+        )
         self._resets = options.auto_offset_reset != "none"
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
+        self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._unblocked = unblocked
         self._out_of_range = out_of_range
         self._lock = threading.Lock()
-        self._ready: deque[PartitionState] = deque()
+        self._ready = ReadyQueue(self._lock)
         self._bytes = 0
-        self._held_up: dict[PartitionState, None] = {}
-        self._aid = DecodeAhead(self._check_crcs, self._read_committed, self._ready, self._lock)
+        self._waiting_for_room: dict[PartitionState, None] = {}
+        self._ahead = DecodeAhead(self._decoding, self._ready, self._lock)
+        self._hand_out = HandOut(self._put_back)
         self.records_taken = 0
 
     @property
@@ -65,47 +70,48 @@ class FetchBuffer:
 
     # The loop's side --------------------------------------------------------------------------------------------------
 
-    def put(self, item: Fetched) -> bool:
+    def put(self, state: PartitionState, item: Fetched) -> bool:
         """Take in an answer; False if a seek or a rebalance has made it useless."""
-        state = item.state
         with self._lock:
             if item.generation == state.generation:
-                state.items.append(item)
-                state.buffered_bytes += item.nbytes
+                state.box.items.append(item)
+                state.box.nbytes += item.nbytes
                 self._bytes += item.nbytes
-                self._make_ready(state)
+                self._ready.add(state)
                 return True
         item.drop()
         return False
 
     def is_full(self, state: PartitionState) -> bool:
         """Whether a partition has to wait for the caller; ``unblocked`` is called when it need not any more."""
+        box = state.box
         with self._lock:
-            state.blocked = state.buffered_bytes >= self._partition_bound
-            if not state.blocked and self._bytes >= self._bound:
-                state.blocked = True
-                self._held_up[state] = None
-            return state.blocked
+            box.blocked = box.nbytes >= self._partition_bound
+            if not box.blocked and self._bytes >= self._bound:
+                box.blocked = True
+                self._waiting_for_room[state] = None
+            return box.blocked
 
     def follow(self, state: PartitionState) -> None:
-        """Fetch from the position, if it has been changed by other means than taking."""
+        """Fetch from the position, if it has been changed by other means than handing out."""
+        fetching = state.fetching
         with self._lock:
-            if state.fetch_generation != state.generation:
-                state.fetch_generation, state.fetch_offset = state.generation, state.position
+            if fetching.generation != state.generation:
+                position = state.position
+                fetching.generation, fetching.offset = state.generation, None if position is None else position.offset
 
-    def locate(self, state: PartitionState, generation: int, position: int) -> bool:
+    def locate(self, state: PartitionState, generation: int, position: Position) -> bool:
         """Take the position that has been found for a partition; False if a seek was quicker."""
         with self._lock:
-            if state.generation != generation or state.position is not None:
+            if not state.locate(generation, position):
                 return False
-            state.position, state.reset = position, None
-            state.fetch_generation, state.fetch_offset = generation, position
+            state.fetching.generation, state.fetching.offset = generation, position.offset
             return True
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
-    def take(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> list[Slice]:
-        """Up to ``max_records`` records, a slice a partition mostly; positions are left where they are.
+    def take(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
+        """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
 
         Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
 
@@ -114,61 +120,39 @@ class FetchBuffer:
             one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
                 stands alone.
         """
-        taken: list[Slice] = []
+        self._hand_out.roll_back()
+        hand_out = self._hand_out = HandOut(self._put_back)
         aside: list[PartitionState] = []
-        seen: set[PartitionState] = set()
-        left, made, bound = max_records, 0, max_bytes
-        aided = max_bytes < NO_LIMIT
-        if aided:
-            self._put_first_what_is_done()
         try:
-            while left > 0 and made < bound:
-                state = self._next_ready()
-                if state is not None and (state in seen or self._is_being_decoded(state)):
-                    aside.append(state)
-                    continue
-                if state is None and aside and not taken:
-                    state = aside.pop()  # there is nothing else: wait for the aid
-                if state is None:
-                    break
-                try:
-                    if state.current is None:
-                        if not self._open_next(state, taken, min(bound - made, DECODED_BYTES), aided):
-                            break
-                        made += _memory(state.current)
-                    left -= self._take_slice(state, left, taken)
-                finally:
-                    self._requeue(state)
-                if one_each:
-                    seen.add(state)
-                elif aided and taken:
-                    bound = max_bytes // _JOINED_PART
+            told = self._fill(hand_out, max_records, max_bytes, one_each, aside)
+        except BaseException:
+            hand_out.roll_back()
+            if self._ready.at is not None:
+                self._start_over(self._ready.at)
+            raise
         finally:
             for state in aside:
-                self._requeue(state)
-        if aided:
-            self._aid.offer(DECODED_BYTES)
-        self.records_taken += max_records - left
-        return taken
-
-    def unread(self, slices: Iterable[Slice]) -> None:
-        """Put back, in their order, slices that have been taken and not used."""
-        for piece in reversed(list(slices)):
-            state = piece.state
-            if not piece.is_current:
-                continue
-            with self._lock:
-                if state.current is not None:
-                    state.items.appendleft(state.current)
-                state.current = DecodedFetch(piece.columns, piece.next_offset, 0)
-                self._make_ready(state)
+                self._ready.give_back(state)
+        if not hand_out:
+            hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
+        if told is not None:
+            raise told
+        if max_bytes < NO_LIMIT:
+            self._ahead.offer(DECODED_BYTES)
+        return hand_out
 
     def resume(self, state: PartitionState) -> None:
         """Hand out again what a pause held back."""
+        state.paused = False
         with self._lock:
-            self._make_ready(state)
+            self._ready.add(state)
 
-    def discard(self, state: PartitionState, position: int | None = None, reset: int | None = None) -> None:
+    def pause(self, state: PartitionState) -> None:
+        """Hand out nothing of a partition until `resume`, and keep what has been fetched."""
+        state.paused = True
+        self._hand_out.withdraw(state)
+
+    def discard(self, state: PartitionState, position: Position | None = None, reset: int | None = None) -> None:
         """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
 
         Arguments:
@@ -176,135 +160,152 @@ class FetchBuffer:
             reset: the timestamp to look that up by; None: as configured.
         """
         with self._lock:
-            state.generation += 1
-            state.position, state.reset = position, reset
-            items = list(state.items)
-            state.items.clear()
-            state.current = None
-            self._bytes -= state.buffered_bytes
-            state.buffered_bytes = 0
-            state.blocked = False
-            self._held_up.pop(state, None)
+            state.go_to(position, reset)
+            self._bytes -= state.box.nbytes
+            items = state.box.clear()
+            self._waiting_for_room.pop(state, None)
             freed = self._freed()
+        self._hand_out.withdraw(state)
         for item in items:
-            if isinstance(item, Fetched):
-                self._aid.abandon(item)
-                item.drop()
+            self._ahead.abandon(item)
+            item.drop()
         for other in freed:
             self._unblocked(other)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _make_ready(self, state: PartitionState) -> None:
-        if not state.queued and not state.paused and (state.items or state.current is not None):
-            state.queued = True
-            self._ready.append(state)
+    def _fill(
+        self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool, aside: list[PartitionState]
+    ) -> Exception | None:
+        """Take; returns the error of a partition, if there is one and nothing to be handed out before it.
 
-    def _next_ready(self) -> PartitionState | None:
-        """The next partition, which is in the caller's hands until `_requeue`: an answer does not put it back."""
-        with self._lock:
-            while self._ready:
-                state = self._ready.popleft()
-                if not state.paused and (state.current is not None or state.items):
-                    return state
-                state.queued = False
+        Arguments:
+            aside: gets the partitions that are passed over.
+        """
+        ahead = max_bytes < NO_LIMIT
+        bound, made = min(max_bytes, self._most_made), 0
+        seen: set[PartitionState] = set()
+        if ahead:
+            self._put_first_what_is_decoded()
+        while hand_out.count < max_records and made < bound:
+            state = self._ready.next()
+            if state is not None and (state in seen or self._is_being_decoded(state)):
+                aside.append(state)
+                continue
+            if state is None and aside and not hand_out:
+                state = self._ready.at = aside.pop()  # there is nothing else: wait until it is decoded
+            if state is None:
+                break
+            if state.box.current is None:
+                error = self._open_next(state, min(bound - made, DECODED_BYTES), ahead, bool(hand_out))
+                if error is not None:
+                    self._ready.give_back(state)
+                    return None if hand_out else error
+                made += _memory(state.box.current)
+            self._take_slice(state, max_records - hand_out.count, hand_out)
+            self._ready.give_back(state)
+            if one_each:
+                seen.add(state)
+            elif ahead and hand_out.slices:
+                bound = max_bytes // _JOINED_PART
         return None
 
-    def _requeue(self, state: PartitionState) -> None:
-        with self._lock:
-            state.queued = False
-            begun = state.items and isinstance(state.items[0], Fetched) and state.items[0].is_begun
-            if (state.current is not None or begun) and not state.paused:
-                state.queued = True
-                self._ready.appendleft(state)  # what has been begun is handed out first: its frame can go
-            else:
-                self._make_ready(state)
-
     def _is_being_decoded(self, state: PartitionState) -> bool:
-        """Whether what comes next of a partition is in the hands of the aid, which has no part of it ready."""
-        return state.current is None and self._aid.has(state.items[0]) and not self._aid.is_ready(state.items[0])
+        """Whether what comes next of a partition is being decoded ahead, and no part of it is ready."""
+        box = state.box
+        return box.current is None and self._ahead.has(box.items[0]) and not self._ahead.is_ready(box.items[0])
 
-    def _put_first_what_is_done(self) -> None:
-        state = self._aid.partition
+    def _put_first_what_is_decoded(self) -> None:
+        state = self._ahead.partition
         if state is not None:
             with self._lock:
-                if state.queued:
-                    self._ready.remove(state)
-                    self._ready.appendleft(state)
+                if state.box.queued:
+                    self._ready.put_first(state)
 
-    def _open_next(self, state: PartitionState, taken: list[Slice], max_bytes: int, aided: bool) -> bool:
-        """Make of the next item the current one; False if its error has to wait until ``taken`` has been handed out."""
-        item = state.items[0]  # only the caller's side takes items away
-        if isinstance(item, Fetched) and item.error is None:
-            if self._aid.has(item):
-                state.current = self._aid.take(item)
-            else:
-                if aided and item.packed_bytes:
-                    self._aid.offer(DECODED_BYTES)
-                state.current = item.decode(self._check_crcs, self._read_committed, max_bytes)
-            if not item.is_decoded:
-                return True
-        elif isinstance(item, Fetched) and taken:
-            return False
-        with self._lock:
-            state.items.popleft()
+    def _open_next(self, state: PartitionState, max_bytes: int, ahead: bool, has_before: bool) -> Exception | None:
+        """Make of the next item the current one; the error where there is one instead.
+
+        Arguments:
+            has_before: whether records are handed out before it, so that an error has to wait.
+        """
+        box = state.box
+        item = box.items[0]
+        if isinstance(item, Fetched) and item.error is not None:
+            return item.error if has_before else self._open_error(state, item, item.error)
         if isinstance(item, DecodedFetch):
-            state.current = item
-        elif item.error is not None:
-            self._raise_error(state, item, item.error)
-        return True
+            opened = item
+        elif self._ahead.has(item):
+            opened = self._ahead.take(item)
+        else:
+            if ahead and item.packed_bytes:
+                self._ahead.offer(DECODED_BYTES)
+            opened = item.decode(self._decoding, max_bytes)
+        with self._lock:
+            box.current = opened
+            if not isinstance(item, Fetched) or item.is_decoded:
+                box.items.popleft()
+        return None
 
-    def _raise_error(self, state: PartitionState, item: Fetched, error: Exception) -> None:
-        """Raise what the broker said about a partition, unless there is a policy for it."""
+    def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
+        """What the broker said about a partition, unless there is a policy for it."""
         if self._resets and isinstance(error, OffsetOutOfRangeError):
             self._out_of_range(state)
-            return
-        if item.sticky:
+            return None
+        if not item.sticky:
             with self._lock:
-                state.items.appendleft(item)
-        raise error
+                state.box.items.popleft()
+        return error
 
-    def _take_slice(self, state: PartitionState, most: int, taken: list[Slice]) -> int:
-        current = state.current
+    def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
+        current = state.box.current
         if current is None:
-            return 0
+            return
         count = min(most, current.left)
         start, stop = current.start, current.start + count
         ends = stop == len(current.columns)
+        columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
         next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
-        if count:
-            whole = start == 0 and ends
-            columns = current.columns if whole else current.columns.slice(start, stop)
-            taken.append(Slice(state, state.generation, columns, next_offset))
-        elif taken and taken[-1].state is state:
-            taken[-1].next_offset = next_offset  # nothing but control records and gaps: read over together
-        else:
-            state.position = next_offset
+        hand_out.add(Slice(state, state.generation, columns, next_offset))
+        self.records_taken += count
         current.start = stop
         if ends:
             self._finish(state, current)
-        return count
 
     def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
-        """All of ``current`` has been handed out."""
+        """All of ``current`` has been taken."""
+        box = state.box
         with self._lock:
-            state.current = None
-            state.buffered_bytes -= current.nbytes
+            box.current = None
+            box.nbytes -= current.nbytes
             self._bytes -= current.nbytes
             if current.error is not None:
-                failed = Fetched(state, state.generation, current.next_offset, error=current.error, sticky=True)
-                state.items.appendleft(failed)
+                failed = Fetched(state.tp, state.generation, current.next_offset, error=current.error, sticky=True)
+                box.items.appendleft(failed)
             freed = self._freed()
-            if state.blocked and state.buffered_bytes < self._partition_bound and state not in freed:
+            if box.blocked and box.nbytes < self._partition_bound and state not in freed:
                 freed.append(state)
         for other in freed:
             self._unblocked(other)
 
+    def _put_back(self, piece: Slice) -> None:
+        """A slice is not handed out after all."""
+        state = piece.state
+        with self._lock:
+            state.box.put_back(DecodedFetch(piece.columns, piece.next_offset, 0))
+            self._ready.put_first(state)
+        self.records_taken -= len(piece.columns)
+
+    def _start_over(self, state: PartitionState) -> None:
+        """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""
+        state.box.queued = False
+        self.discard(state, state.position, state.reset)
+        self._unblocked(state)
+
     def _freed(self) -> list[PartitionState]:
-        if not self._held_up or self._bytes >= self._bound:
+        if not self._waiting_for_room or self._bytes >= self._bound:
             return []
-        freed = list(self._held_up)
-        self._held_up.clear()
+        freed = list(self._waiting_for_room)
+        self._waiting_for_room.clear()
         return freed
 
 

@@ -1,11 +1,11 @@
-"""Fetched bytes on their way to the caller: as they came, decoded, and handed out."""
+"""Fetched bytes on their way to the caller: as they came, and decoded."""
 
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import BatchDecoder, Columns
+from kafka.structs import TopicPartition
 
 _LENGTH = slice(8, 12)
 _MAGIC_AT = 16
@@ -13,6 +13,14 @@ _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
 """With batches smaller than this the interpreter has so much to do that two threads would hinder each other."""
+
+
+class DecodeOptions(NamedTuple):
+    """How batches are decoded; see `BatchDecoder`."""
+
+    check_crcs: bool
+    read_committed: bool
+    max_decompressed_size: int
 
 
 class SharedFrame:
@@ -43,8 +51,8 @@ class Fetched:
     """The answer for one partition: records as bytes, or an error to raise when the caller gets there.
 
     Arguments:
-        state: the partition.
-        generation: the one it was fetched under.
+        tp: the partition.
+        generation: the one of its `PartitionState` that it was fetched under.
         offset: the offset asked for; later, where decoding goes on.
         records: whole batches, the last may be cut.
         nbytes: what it counts for against the bounds of the buffer.
@@ -63,13 +71,13 @@ class Fetched:
         "nbytes",
         "offset",
         "records",
-        "state",
         "sticky",
+        "tp",
     )
 
     def __init__(
         self,
-        state: PartitionState,
+        tp: TopicPartition,
         generation: int,
         offset: int,
         records: memoryview | None = None,
@@ -79,7 +87,7 @@ class Fetched:
         error: Exception | None = None,
         sticky: bool = False,
     ) -> None:
-        self.state = state
+        self.tp = tp
         self.generation = generation
         self.offset = offset
         self.records = records
@@ -97,7 +105,7 @@ class Fetched:
         if frame is not None:
             frame.release()
 
-    def decode(self, check_crcs: bool, read_committed: bool, max_bytes: int) -> "DecodedFetch":
+    def decode(self, options: DecodeOptions, max_bytes: int) -> "DecodedFetch":
         """Decode on, and let go of the bytes at their end; not to be called when `is_decoded`.
 
         Arguments:
@@ -105,14 +113,14 @@ class Fetched:
 
         What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
         """
-        decoder = self.decoder(check_crcs, read_committed)
+        decoder = self.decoder(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 
-    def decoder(self, check_crcs: bool, read_committed: bool) -> BatchDecoder:
+    def decoder(self, options: DecodeOptions) -> BatchDecoder:
         """What decodes it part by part; each part has to be given to `accept`."""
         if self._decoder is None:
-            self._decoder = self._begin(check_crcs, read_committed)
+            self._decoder = self._begin(options)
         return self._decoder
 
     def accept(self, columns: Columns, error: Exception | None, is_last: bool) -> "DecodedFetch":
@@ -143,16 +151,17 @@ class Fetched:
         """Whether some of it is decoded, and some is not."""
         return self._decoder is not None
 
-    def _begin(self, check_crcs: bool, read_committed: bool) -> BatchDecoder:
+    def _begin(self, options: DecodeOptions) -> BatchDecoder:
         assert self.records is not None
         return BatchDecoder(
             self.records,
-            topic=self.state.tp.topic,
-            partition=self.state.tp.partition,
-            check_crcs=check_crcs,
-            read_committed=read_committed,
+            topic=self.tp.topic,
+            partition=self.tp.partition,
+            check_crcs=options.check_crcs,
+            read_committed=options.read_committed,
             aborted_transactions=self.aborted,
             start_offset=self.offset,
+            max_decompressed_size=options.max_decompressed_size,
         )
 
 
@@ -161,7 +170,7 @@ class DecodedFetch:
 
     Arguments:
         columns: all of them.
-        next_offset: the position once they have been handed out.
+        next_offset: where the position is once they have been handed out.
         nbytes: what counts no more against the bounds of the buffer once they have been handed out.
         error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
     """
@@ -179,39 +188,3 @@ class DecodedFetch:
     def left(self) -> int:
         """Records that have not been handed out."""
         return len(self.columns) - self.start
-
-
-class Slice:
-    """A run of records of one partition, handed out together.
-
-    Arguments:
-        state: the partition.
-        generation: the one they were fetched under; the position moves only while it is the present one.
-        columns: the records.
-        next_offset: the position after them.
-    """
-
-    __slots__ = ("columns", "generation", "next_offset", "state")
-
-    def __init__(self, state: PartitionState, generation: int, columns: Columns, next_offset: int) -> None:
-        self.state = state
-        self.generation = generation
-        self.columns = columns
-        self.next_offset = next_offset
-
-    @property
-    def is_current(self) -> bool:
-        """Whether no seek, revocation or other assignment came in between."""
-        return self.generation == self.state.generation
-
-    def advance(self) -> None:
-        """Move the position past these records."""
-        if self.generation == self.state.generation:
-            self.state.position = self.next_offset
-            self.state.leader_epoch = self.columns.leader_epoch
-
-    def from_offset(self, offset: int) -> "Slice":
-        """What is left from ``offset`` on."""
-        first = bisect_left(self.columns.offsets, offset)
-        rest = self.columns.slice(first, len(self.columns))
-        return Slice(self.state, self.generation, rest, self.next_offset)

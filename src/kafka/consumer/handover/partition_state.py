@@ -1,79 +1,69 @@
-"""What a consumer knows of one partition that is assigned to it.
+"""What a consumer knows of one partition that is assigned to it."""
 
-Two sides work on it. The caller's thread owns `position` and what has been decoded; the loop owns `fetch_offset`, which
-runs ahead. `generation` ties them together: a seek raises it, and whatever was fetched under an older one is dropped.
-"""
-
-from collections import deque
-from typing import TYPE_CHECKING
-
+from kafka.consumer.handover.fetch_box import FetchBox
+from kafka.consumer.handover.fetch_progress import FetchProgress
+from kafka.consumer.handover.position import Position
+from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
-
-if TYPE_CHECKING:
-    from kafka.consumer.handover.fetched import DecodedFetch, Fetched
 
 
 class PartitionState:
-    """See the module.
+    """Owns the position. Belongs to the caller's thread; but `box` is between both sides, and `fetching` the loop's.
+
+    The position is changed here and nowhere else: by `go_to`, `locate` and `move_past`, or by setting `last_record`.
 
     Arguments:
         tp: the partition.
+
+    Attributes:
+        generation: raised whenever the position changes by other means than handing out; what was fetched under an
+            older one is dropped.
+        reset: the timestamp to look the position up by, EARLIEST or LATEST; None: no reset is wanted.
+        paused: nothing is handed out.
+        last_record: the last one that iteration has handed out, if that was later than `move_past`.
     """
 
-    __slots__ = (
-        "asked_generation",
-        "backing_off",
-        "blocked",
-        "buffered_bytes",
-        "current",
-        "fetch_generation",
-        "fetch_offset",
-        "generation",
-        "highwater",
-        "items",
-        "last_stable_offset",
-        "leader_epoch",
-        "log_start_offset",
-        "node_id",
-        "paused",
-        "position",
-        "queued",
-        "reset",
-        "tp",
-    )
+    __slots__ = ("_position", "box", "fetching", "generation", "last_record", "paused", "reset", "tp")
 
     def __init__(self, tp: TopicPartition) -> None:
         self.tp = tp
-        # The caller's side, under the buffer's lock where the loop reads it.
-        self.position: int | None = None
-        self.reset: int | None = None
-        """The timestamp to look the position up by, EARLIEST or LATEST; None: no reset is wanted."""
-        self.paused = False
         self.generation = 0
-        self.current: DecodedFetch | None = None
-        self.leader_epoch = -1
-        """Of the last record handed out."""
-        # Filled by the loop, emptied by the caller.
-        self.items: deque[Fetched | DecodedFetch] = deque()
-        self.buffered_bytes = 0
-        self.queued = False
-        """It comes next, or is in the caller's hands: an answer need not put it among those that come next."""
-        self.blocked = False
-        # The loop's side.
-        self.fetch_offset: int | None = None
-        self.fetch_generation = 0
-        self.asked_generation = -1
-        """The newest generation that a broker was to be asked for data of."""
-        self.node_id: int | None = None
-        self.backing_off = False
-        self.highwater: int | None = None
-        self.last_stable_offset: int | None = None
-        self.log_start_offset: int | None = None
+        self.reset: int | None = None
+        self.paused = False
+        self.last_record: ConsumerRecord | None = None
+        self.box = FetchBox()
+        self.fetching = FetchProgress()
+        self._position: Position | None = None
 
     @property
-    def has_position(self) -> bool:
-        """Whether it is known where to read on."""
-        return self.position is not None
+    def position(self) -> Position | None:
+        """Behind the last record that the caller got; None as long as it is not known where to read."""
+        last, position = self.last_record, self._position
+        if last is None or position is None:
+            return position
+        return Position(last.offset + 1, position.leader_epoch)
+
+    def go_to(self, position: Position | None, reset: int | None = None) -> None:
+        """Read on from elsewhere, with a new generation.
+
+        Arguments:
+            position: None: it has to be looked up.
+            reset: the timestamp to look it up by; None: as configured.
+        """
+        self.generation += 1
+        self._position, self.last_record, self.reset = position, None, reset
+
+    def locate(self, generation: int, position: Position) -> bool:
+        """Take a position that was looked up; False if a seek was quicker."""
+        if self.generation != generation or self._position is not None:
+            return False
+        self._position, self.reset = position, None
+        return True
+
+    def move_past(self, generation: int, position: Position | None) -> None:
+        """What was fetched under ``generation`` has been handed out up to ``position``."""
+        if self.generation == generation:
+            self._position, self.last_record = position, None
 
     def __repr__(self) -> str:
         return f"<PartitionState {self.tp.topic}-{self.tp.partition} position={self.position}>"

@@ -1,145 +1,73 @@
-"""Iteration over a consumer: `for record in consumer`, one record a time, positions moving with them.
+"""Iteration over a consumer: one record a time, positions moving with them.
 
-A record counts as handed out when it is yielded, so a commit in the loop's body commits up to and with it. What was
-taken from the buffer and not yielded goes back there.
+A record counts as handed out when it is returned, so a commit in the loop's body commits up to and with it. What was
+taken from the buffer and not returned goes back there when something else is taken.
 """
 
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import Iterator
 
-from kafka.consumer.core import ConsumerCore
-from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.handover.hand_out import HandOut, Slice
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.materialize import Materializer
+from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
+from kafka.structs import TopicPartition
+
+_NOWHERE = PartitionState(TopicPartition("", -1))
 
 
-class RecordIterator:
-    """One run of iteration, from the first record to the end, an error, or a `poll()` that takes over.
+class RecordCursor:
+    """Where iteration is in a hand-out. Waits for nothing: the faces do.
+
+    Whoever takes a record from `rest` sets `state.last_record` to it, which moves the position.
 
     Arguments:
-        core: the consumer's.
-        take: waits for slices; none when the time for waiting is up or the consumer is closed.
-        attend: does what the group and the automatic commit ask for.
         materializer: makes records.
+
+    Attributes:
+        rest: the records of one slice that have not been returned.
+        state: the partition they are of.
     """
 
-    def __init__(
-        self,
-        core: ConsumerCore,
-        take: Callable[[], list[Slice]],
-        attend: Callable[[], None],
-        materializer: Materializer,
-    ) -> None:
-        self._core = core
-        self._take = take
-        self._attend = attend
+    __slots__ = ("_error", "_hand_out", "_loaded", "_materializer", "rest", "state")
+
+    def __init__(self, materializer: Materializer) -> None:
         self._materializer = materializer
-        self._pieces: deque[Slice] = deque()
-        self.finished = False
-        self.run: Generator[ConsumerRecord, None, None] = self._run()
+        self._hand_out: HandOut | None = None
+        self._loaded: Slice | None = None
+        self._error: RecordDeserializationError | None = None
+        self.rest: Iterator[ConsumerRecord] = iter(())
+        self.state = _NOWHERE
 
-    def stop(self) -> None:
-        """End it, and put back what has not been yielded."""
-        self.run.close()
+    def begin(self, hand_out: HandOut) -> None:
+        """Go on with the records of ``hand_out``."""
+        self._stop()
+        self._hand_out = hand_out
+        hand_out.on_change = self._stop
 
-    def _run(self) -> Generator[ConsumerRecord, None, None]:
-        try:
-            while not self._core.closed:
-                self._pieces.extend(self._take())
-                if not self._pieces:
-                    return
-                while self._pieces:
-                    yield from self._records_of(self._pieces[0])
-                    self._pieces.popleft()
-        finally:
-            self.finished = True
-            self._put_back()
+    def load(self) -> bool:
+        """Fill `rest`, which is at its end, from the next slice; False if there is none.
 
-    def _records_of(self, piece: Slice) -> Iterator[ConsumerRecord]:
-        core, state, generation = self._core, piece.state, piece.generation
-        if state.generation != generation:
-            return
-        records, error = self._materializer.records(piece)
-        clock = core.clock
-        for record in records:
-            if core.attention:
-                self._attend()
-            if state.generation != generation:  # a seek, or a rebalance
-                return
-            clock.progressed = True
-            state.position = record.offset + 1
-            yield record
-        if state.generation != generation:
-            return
+        Raises the error of a record that cannot be deserialized.
+        """
+        hand_out = self._hand_out
+        if hand_out is None:
+            return False
+        error, self._error = self._error, None
         if error is not None:
-            state.position = error.offset
+            hand_out.roll_back()
             raise error
-        piece.advance()
+        if self._loaded is not None:
+            self._loaded = None
+            hand_out.commit_first()
+        piece = next(iter(hand_out.slices), None)
+        if piece is None:
+            self._hand_out = None
+            return False
+        records, self._error = self._materializer.records(piece.unread())
+        self.rest, self.state, self._loaded = iter(records), piece.state, piece
+        return True
 
-    def _put_back(self) -> None:
-        put_back(self._core, self._pieces)
-
-
-class AsyncRecordIterator:
-    """The same in asyncio.
-
-    Arguments:
-        core, take, attend, materializer: as for `RecordIterator`; ``take`` and ``attend`` are coroutine functions.
-    """
-
-    def __init__(
-        self,
-        core: ConsumerCore,
-        take: Callable[[], Awaitable[list[Slice]]],
-        attend: Callable[[], Awaitable[None]],
-        materializer: Materializer,
-    ) -> None:
-        self._core = core
-        self._take = take
-        self._attend = attend
-        self._materializer = materializer
-        self._pieces: deque[Slice] = deque()
-        self.finished = False
-        self.run: AsyncGenerator[ConsumerRecord, None] = self._run()
-
-    async def stop(self) -> None:
-        """End it, and put back what has not been yielded."""
-        await self.run.aclose()
-
-    async def _run(self) -> AsyncGenerator[ConsumerRecord, None]:
-        try:
-            while not self._core.closed:
-                self._pieces.extend(await self._take())
-                if not self._pieces:
-                    return
-                while self._pieces:
-                    piece = self._pieces[0]
-                    state, generation = piece.state, piece.generation
-                    records, error = self._materializer.records(piece) if piece.is_current else ([], None)
-                    for record in records:
-                        if self._core.attention:
-                            await self._attend()
-                        if state.generation != generation:  # a seek, or a rebalance
-                            break
-                        self._core.clock.progressed = True
-                        state.position = record.offset + 1
-                        yield record
-                    if error is not None and state.generation == generation:
-                        state.position = error.offset
-                        raise error
-                    piece.advance()
-                    self._pieces.popleft()
-        finally:
-            self.finished = True
-            put_back(self._core, self._pieces)
-
-
-def put_back(core: ConsumerCore, pieces: deque[Slice]) -> None:
-    """Give slices back to the buffer, the first from the position on."""
-    left = list(pieces)
-    pieces.clear()
-    if left:
-        first = left[0]
-        if first.is_current and first.state.position is not None:
-            left[0] = first.from_offset(first.state.position)
-        core.buffer.unread(left)
+    def _stop(self) -> None:
+        """What was loaded has been taken back, or a seek has made it useless."""
+        self.rest, self.state, self._loaded, self._error = iter(()), _NOWHERE, None, None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kafka.consumer.handover.fetched import Slice
+from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
@@ -53,29 +53,21 @@ class Materializer:
         del cause
         return records, None
 
-    def batch(
-        self, pieces: list[Slice], unread: Callable[[list[Slice]], None]
-    ) -> tuple[dict[TopicPartition, list[ConsumerRecord]], list[Slice]]:
-        """The records of several slices by partition, and the slices that they are of.
+    def batch(self, hand_out: HandOut) -> dict[TopicPartition, list[ConsumerRecord]]:
+        """The records of a hand-out by partition.
 
-        A record that cannot be deserialized ends them; it and what comes after goes back through ``unread``. If it is
-        the very first, its error is raised.
+        A record that cannot be deserialized ends the hand-out. If it is the very first, its error is raised.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
-        used: list[Slice] = []
-        for index, piece in enumerate(pieces):
+        for piece in hand_out.pieces:
             records, error = self.records(piece)
             if records:
                 before = gathered.setdefault(piece.state.tp, records)
                 if before is not records:
                     before += records
-            if error is None:
-                used.append(piece)
-                continue
-            unread([piece.from_offset(error.offset), *pieces[index + 1 :]])
-            if not gathered:
-                raise error
-            piece.next_offset = error.offset
-            used.append(piece)
-            break
-        return gathered, used
+            if error is not None:
+                if not gathered:
+                    raise error
+                hand_out.end_at(piece, error.offset)
+                break
+        return gathered

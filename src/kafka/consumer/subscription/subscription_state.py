@@ -177,9 +177,9 @@ class SubscriptionState:
     def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """The positions known: what a commit without arguments commits."""
         return {
-            state.tp: OffsetAndMetadata(state.position, "", state.leader_epoch)
+            state.tp: OffsetAndMetadata(position.offset, "", position.leader_epoch)
             for state in self._states.values()
-            if state.position is not None
+            if (position := state.position) is not None
         }
 
 

@@ -1,0 +1,52 @@
+"""What lies between the loop and the caller, of one partition."""
+
+from collections import deque
+
+from kafka.consumer.handover.fetched import DecodedFetch, Fetched
+
+
+class FetchBox:
+    """Filled by the loop, emptied by the caller, under the lock of the `FetchBuffer`.
+
+    Attributes:
+        current: what is being handed out.
+        items: what comes after it. Only the caller's side takes items away.
+        nbytes: what both count for against the bounds of the buffer.
+        queued: the partition is among those that come next, or in the caller's hands: an answer need not put it there.
+        blocked: the loop waits until the caller has taken some.
+    """
+
+    __slots__ = ("blocked", "current", "items", "nbytes", "queued")
+
+    def __init__(self) -> None:
+        self.current: DecodedFetch | None = None
+        self.items: deque[Fetched | DecodedFetch] = deque()
+        self.nbytes = 0
+        self.queued = False
+        self.blocked = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to hand out."""
+        return self.current is None and not self.items
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of an answer has been handed out, and some has not."""
+        first = self.items[0] if self.items else None
+        return self.current is not None or (isinstance(first, Fetched) and first.is_begun)
+
+    def put_back(self, piece: DecodedFetch) -> None:
+        """Hand out ``piece`` before everything else."""
+        if self.current is not None:
+            self.items.appendleft(self.current)
+        self.current = piece
+
+    def clear(self) -> list[Fetched]:
+        """Take everything out; what has not been decoded is to be dropped."""
+        fetched = [item for item in self.items if isinstance(item, Fetched)]
+        self.items.clear()
+        self.current = None
+        self.nbytes = 0
+        self.blocked = False
+        return fetched

@@ -1,0 +1,65 @@
+"""Which partitions come next."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+
+from kafka.consumer.handover.partition_state import PartitionState
+
+
+class ReadyQueue:
+    """The partitions that have something to hand out, in turn, but what was begun first.
+
+    The loop's side calls `add`, with the lock held; the rest is for the caller's side and takes it.
+
+    Arguments:
+        lock: the buffer's.
+
+    Attributes:
+        at: the partition that the caller's side has taken out last.
+    """
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+        self._waiting: deque[PartitionState] = deque()
+        self.at: PartitionState | None = None
+
+    def __iter__(self) -> Iterator[PartitionState]:
+        return iter(self._waiting)
+
+    def add(self, state: PartitionState) -> None:
+        """Put a partition last, if it has something and is not in the queue or in the caller's hands."""
+        if not state.box.queued and not state.paused and not state.box.is_empty:
+            state.box.queued = True
+            self._waiting.append(state)
+
+    def next(self) -> PartitionState | None:
+        """The next partition, which is in the caller's hands until `give_back`: an answer does not put it in again."""
+        with self._lock:
+            while self._waiting:
+                state = self.at = self._waiting[0]
+                del self._waiting[0]
+                if not state.paused and not state.box.is_empty:
+                    return state
+                state.box.queued = False
+        self.at = None
+        return None
+
+    def give_back(self, state: PartitionState) -> None:
+        """A partition is not in the caller's hands any more."""
+        with self._lock:
+            state.box.queued = False
+            if state.box.is_begun and not state.paused:
+                state.box.queued = True
+                self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
+            else:
+                self.add(state)
+
+    def put_first(self, state: PartitionState) -> None:
+        """Have a partition that has something handed out before all others; the lock is held."""
+        if state.paused:
+            return
+        if state.box.queued and state in self._waiting:
+            self._waiting.remove(state)
+        state.box.queued = True
+        self._waiting.appendleft(state)

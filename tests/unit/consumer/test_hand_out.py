@@ -1,0 +1,212 @@
+"""A hand-out moves positions when it reaches the caller, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_consumer
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.hand_out import Slice
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
+from kafka.record import BatchDecoder
+from kafka.structs import TopicPartition
+from unit.consumer.batches import at, numbered
+
+Offsets = list[tuple[int, int]]
+
+
+class Desk:
+    """A buffer with partitions that have a position, and what it calls back."""
+
+    def __init__(self, *positions: int, **options: Any) -> None:
+        self.refetched: list[PartitionState] = []
+        self.buffer = FetchBuffer(parse_consumer(options).fetch, self.refetched.append, lambda _: None)
+        self.states = [PartitionState(TopicPartition("t", number)) for number in range(len(positions))]
+        for state, position in zip(self.states, positions, strict=True):
+            state.locate(0, Position(position))
+
+    def put(self, number: int, start: int, stop: int, begin: int | None = None) -> None:
+        """Put in what a fetch from offset `begin` gave."""
+        state, data = self.states[number], numbered(start, stop)
+        item = Fetched(state.tp, state.generation, start if begin is None else begin, memoryview(data), len(data))
+        assert self.buffer.put(state, item)
+
+    def put_control(self, number: int, before: int, at: int) -> None:
+        """Put in an answer that has nothing to hand out at offset `at`."""
+        self.put(number, before, at, begin=at)
+
+    def read(self, most: int = 100) -> Offsets:
+        with self.buffer.take(most) as hand_out:
+            return offsets(hand_out.pieces)
+
+    def interrupt(self, most: int = 100, within: Callable[[], object] = list) -> Offsets:
+        """Take, and be interrupted before it is done; what was taken."""
+        taken: Offsets = []
+        try:
+            with self.buffer.take(most) as hand_out:
+                taken += offsets(hand_out.pieces)
+                within()
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            return taken
+
+    def positions(self) -> list[int | None]:
+        return [at(state) for state in self.states]
+
+
+def offsets(pieces: list[Slice]) -> Offsets:
+    return [(piece.state.tp.partition, offset) for piece in pieces for offset in piece.columns.offsets]
+
+
+def of(number: int, start: int, stop: int) -> Offsets:
+    return [(number, offset) for offset in range(start, stop)]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit, ValueError])
+def test_whatever_is_raised_the_positions_stay_and_the_records_come_again(raised: type[BaseException]) -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 5)
+    desk.put(1, 0, 5)
+    desk.put(0, 5, 8)
+    with pytest.raises(raised), desk.buffer.take(12):
+        raise raised
+    assert desk.positions() == [0, 0]
+    assert desk.buffer.records_taken == 0
+    read = desk.read()
+    assert sorted(read) == of(0, 0, 8) + of(1, 0, 5)
+    assert [offset for number, offset in read if number == 0] == list(range(8))
+    assert desk.positions() == [8, 5]
+    assert desk.buffer.records_taken == 13
+
+
+def test_a_hand_out_that_was_left_lying_is_rolled_back_by_the_next() -> None:
+    desk = Desk(0)
+    desk.put(0, 0, 5)
+    assert offsets(desk.buffer.take(3).pieces) == of(0, 0, 3)
+    assert desk.positions() == [0]
+    assert desk.read() == of(0, 0, 5)
+
+
+def test_what_is_rolled_back_comes_before_partitions_whose_turn_it_would_be() -> None:
+    desk = Desk(0, 0, 0)
+    for number in range(3):
+        desk.put(number, 0, 4)
+    hand_out = desk.buffer.take(6)
+    first = offsets(hand_out.pieces)
+    hand_out.roll_back()
+    assert desk.read(6) == first
+
+
+def test_control_records_are_passed_only_behind_what_was_handed_out() -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 5)
+    desk.put(1, 0, 3)
+    desk.put_control(0, 0, 6)
+    assert desk.interrupt() == of(0, 0, 5) + of(1, 0, 3)
+    assert desk.positions() == [0, 0]
+    assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
+    assert desk.positions() == [6, 3]
+
+
+def test_control_records_of_a_partition_behind_records_of_another_wait_for_these() -> None:
+    desk = Desk(5, 0)
+    desk.put(1, 0, 3)
+    desk.put_control(0, 0, 6)
+    assert desk.interrupt() == of(1, 0, 3)
+    assert desk.positions() == [5, 0]
+    assert desk.read() == of(1, 0, 3)
+    assert desk.positions() == [6, 3]
+
+
+def test_control_records_alone_are_passed_at_once() -> None:
+    desk = Desk(5)
+    desk.put_control(0, 0, 6)
+    assert not desk.buffer.take(100)
+    assert desk.positions() == [6]
+
+
+def test_a_hand_out_that_ends_early_gives_back_the_rest_of_all_partitions() -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 5)
+    desk.put(1, 0, 3)
+    with desk.buffer.take(100) as hand_out:
+        hand_out.end_at(hand_out.pieces[0], 2)
+    assert desk.positions() == [2, 0]
+    assert desk.read() == of(0, 2, 5) + of(1, 0, 3)
+
+
+def test_a_commit_that_is_interrupted_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 5)
+    desk.put(1, 0, 3)
+    move = Slice.move_position
+
+    def interrupted(piece: Slice) -> None:
+        if piece.state is desk.states[1]:
+            raise KeyboardInterrupt
+        move(piece)
+
+    monkeypatch.setattr(Slice, "move_position", interrupted)
+    with pytest.raises(KeyboardInterrupt), desk.buffer.take(100):
+        pass
+    monkeypatch.undo()
+    assert desk.positions() == [0, 0]
+    assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
+
+
+def test_a_seek_within_a_hand_out_stands() -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 5)
+    desk.put(1, 0, 3)
+    with desk.buffer.take(100):
+        desk.buffer.discard(desk.states[0], Position(50))
+    assert desk.positions() == [50, 3]
+    desk.put(1, 3, 4)
+    desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], Position(60)))
+    assert desk.positions() == [50, 60]
+    assert desk.read() == []
+
+
+def test_the_leader_epoch_moves_with_the_offset() -> None:
+    desk = Desk(0)
+    state = desk.states[0]
+    state.go_to(Position(3, leader_epoch=7))
+    assert state.position == Position(3, 7)
+    desk.put(0, 3, 5)
+    desk.read()
+    assert state.position == Position(5, 0)  # the epoch of the batch
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("decoded_before", [False, True])
+def test_an_interrupt_while_decoding_has_the_partition_fetched_again(
+    raised: type[BaseException], decoded_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(0, 0)
+    desk.put(0, 0, 3)
+    desk.put(1, 0, 5)
+    part: Callable[..., Any] = BatchDecoder.part
+
+    def interrupted(decoder: BatchDecoder, max_bytes: int) -> Any:
+        columns, error = part(decoder, max_bytes) if decoded_before else (None, None)
+        if columns is None or len(columns) == 5:
+            raise raised
+        return columns, error
+
+    monkeypatch.setattr(BatchDecoder, "part", interrupted)
+    with pytest.raises(raised):
+        desk.buffer.take(100)
+    monkeypatch.undo()
+    assert desk.positions() == [0, 0]
+    (refetched,) = desk.refetched
+    assert refetched is desk.states[1 if decoded_before else 0]
+    number = desk.states.index(refetched)
+    desk.buffer.follow(refetched)
+    assert refetched.fetching.offset == 0
+    desk.put(number, 0, 3 if number == 0 else 5)
+    assert sorted(desk.read()) == of(0, 0, 3) + of(1, 0, 5)
