@@ -17,8 +17,7 @@ class KafkaError(RuntimeError):
     invalid_metadata: ClassVar[bool] = False
 
     def __str__(self) -> str:
-        text = super().__str__()
-        return f"{type(self).__name__}: {text}" if text else type(self).__name__
+        return BaseException.__str__(self) or type(self).__name__  # not KeyError's, which some are as well
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KafkaError):
@@ -63,6 +62,21 @@ class IllegalArgumentError(KafkaError, ValueError):
 
 class IllegalStateError(KafkaError):
     """The object is in a state in which this operation is not allowed."""
+
+
+class AssertedArgumentError(IllegalArgumentError, AssertionError):
+    """An illegal argument that kafka-python asserts not to be: an `AssertionError` as well."""
+
+
+class AssertedStateError(IllegalStateError, AssertionError):
+    """A state that kafka-python asserts not to be in: an `AssertionError` as well."""
+
+
+class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
+    """The partition is not assigned to this consumer.
+
+    kafka-python has an `AssertionError`, `KeyError` or `ValueError` here, by call and version; this is all of them.
+    """
 
 
 class IncompatibleBrokerVersion(KafkaError):

@@ -6,5 +6,6 @@ buffered bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Three jour
 
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.kafka_consumer import KafkaConsumer
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 
-__all__ = ["AsyncKafkaConsumer", "KafkaConsumer"]
+__all__ = ["AsyncConsumerRebalanceListener", "AsyncKafkaConsumer", "ConsumerRebalanceListener", "KafkaConsumer"]

@@ -23,6 +23,7 @@ from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serializer import adapt_deserializer
@@ -46,6 +47,8 @@ class AsyncKafkaConsumer(ConsumerFace):
 
     Raises `KafkaConfigurationError` for an option that is unknown or wrong.
     """
+
+    _listener_types = (ConsumerRebalanceListener, AsyncConsumerRebalanceListener)
 
     def __init__(self, *topics: str, **configs: Any) -> None:
         self._config = parse_consumer(configs)

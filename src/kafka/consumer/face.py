@@ -3,18 +3,15 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
-from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
-from kafka.errors import IllegalArgumentError, IllegalStateError
+from kafka.consumer.subscription.subscription_state import Listener
+from kafka.errors import AssertedArgumentError, AssertedStateError, IllegalArgumentError, IllegalStateError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
-
-Listener = ConsumerRebalanceListener | AsyncConsumerRebalanceListener
-
 
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
@@ -28,14 +25,21 @@ def check_max_records(given: Any, default: int) -> int:
     if given is None:
         return default
     if not isinstance(given, int) or given < 1:
-        raise IllegalArgumentError(f"max_records is a whole number from 1, not {given!r}")
+        raise AssertedArgumentError(f"max_records is a whole number from 1, not {given!r}")
     return given
 
 
 def check_offset(given: Any) -> int:
     """An offset to go to; raises `IllegalArgumentError`."""
     if not isinstance(given, int) or given < 0:
-        raise IllegalArgumentError(f"an offset is a whole number from 0, not {given!r}")
+        raise AssertedArgumentError(f"an offset is a whole number from 0, not {given!r}")
+    return given
+
+
+def check_timeout(given: float) -> float:
+    """A time to wait in milliseconds; raises `IllegalArgumentError`."""
+    if not given >= 0:
+        raise AssertedArgumentError(f"a timeout is a number of milliseconds from 0, not {given!r}")
     return given
 
 
@@ -76,6 +80,7 @@ def check_times(timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition
 class ConsumerFace:
     """The methods that do not wait. All but `wakeup` belong to the thread that polls."""
 
+    _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _api_timeout_ms: float
 
@@ -102,9 +107,13 @@ class ConsumerFace:
                 created later are found as metadata are refreshed (``metadata_max_age_ms``).
             listener: told when partitions come and go.
 
-        Raises `IllegalStateError` after `assign`, or where topics and a pattern are both given.
+        Raises `IllegalStateError` after `assign`, or where both or none of topics and a pattern are given; `TypeError`
+        for a listener that is none.
         """
         self._check_open()
+        if listener is not None and not isinstance(listener, self._listener_types):
+            kinds = " or ".join(kind.__name__ for kind in self._listener_types)
+            raise TypeError(f"a listener is a {kinds}, not {type(listener).__name__}")
         self._core.subscription.subscribe(topics, pattern, listener)
         self._core.subscribed()
 
@@ -181,6 +190,12 @@ class ConsumerFace:
         """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""
         self._core.wake()
 
+    def __getstate__(self) -> object:
+        raise TypeError(
+            f"a {type(self).__name__} owns connections and positions, so it cannot be pickled or copied: make one "
+            "where it is needed, for example in each process"
+        )
+
     def _assigned(self, tp: TopicPartition) -> PartitionState:
         self._check_open()
         return self._core.subscription.assigned(tp)
@@ -190,7 +205,7 @@ class ConsumerFace:
         wanted = list(partitions)
         states = [self._assigned(tp) for tp in wanted] if wanted else self._core.subscription.states()
         if not states:
-            raise IllegalStateError("no partitions are assigned to seek in")
+            raise AssertedStateError("no partitions are assigned to seek in")
         for state in states:
             self._core.reset(state, timestamp)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kafka.config import option_table, parse_consumer
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.drive.sync_driver import SyncDriver
+from kafka.consumer.drive.unclosed import close_at_exit
 from kafka.consumer.face import (
     CLOSE_TIMEOUT_MS,
     COLUMNS_BYTES,
@@ -24,6 +25,7 @@ from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
+from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serializer import adapt_deserializer
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
@@ -53,6 +55,7 @@ class KafkaConsumer(ConsumerFace):
     }
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
     """What brokers before 0.10.1, which have no rebalance timeout, were given by older clients."""
+    _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Any) -> None:
         config = parse_consumer(configs)
@@ -68,6 +71,7 @@ class KafkaConsumer(ConsumerFace):
         self._finalizer.atexit = False
         try:
             self._driver.run(self._core.start())
+            close_at_exit(self._core, self._driver.runner)
             if topics:
                 self.subscribe(topics)
         except BaseException:

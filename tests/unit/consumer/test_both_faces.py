@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import subprocess
+import sys
+import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 
 from harness.topics import create_topic
-from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import CommitFailedError, IllegalStateError
-from unit.consumer.faces import Face
+from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError
+from unit.consumer.faces import PATIENCE_S, Face
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +216,78 @@ async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
         await consumer.poll(0)
     with pytest.raises(IllegalStateError):
         await consumer.commit_async()
+
+
+@pytest.mark.parametrize("listener", [object(), "revoked", lambda *_: None])
+async def test_a_listener_that_is_none_is_refused_at_once(scene: Scene, listener: object) -> None:
+    consumer = await scene.face.open()
+    with pytest.raises(TypeError, match="ConsumerRebalanceListener, not"):
+        await consumer.subscribe([scene.topic], listener=listener)
+    assert await consumer.subscription() is None
+
+
+async def test_a_thread_has_no_use_for_a_listener_of_coroutines_and_a_loop_takes_both(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    coroutines = Face("asyncio").listener(lambda *_: None)
+    if consumer.kind == "sync":
+        with pytest.raises(TypeError, match="not AsyncListener"):
+            await consumer.subscribe([scene.topic], listener=coroutines)
+    else:
+        await consumer.subscribe([scene.topic], listener=Face("sync").listener(lambda *_: None))
+        await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+
+
+Wrong = Callable[[Face, TopicPartition], Awaitable[Any]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda face, tp: face.subscribe(), IllegalStateError),
+        (lambda face, tp: face.seek(tp, -1), IllegalArgumentError),
+        (lambda face, tp: face.seek(tp, 1.5), IllegalArgumentError),
+        (lambda face, tp: face.seek(TopicPartition("other", 0), 1), KeyError),
+        (lambda face, tp: face.seek_to_beginning(TopicPartition("other", 0)), ValueError),
+        (lambda face, tp: face.pause(TopicPartition("other", 0)), KeyError),
+        (lambda face, tp: face.position(TopicPartition("other", 0)), IllegalStateError),
+        (lambda face, tp: face.poll(max_records=0), IllegalArgumentError),
+    ],
+)
+async def test_what_kafka_python_asserts_is_an_assertion_error_too(
+    scene: Scene, call: Wrong, error: type[Exception]
+) -> None:
+    consumer = await scene.face.open()
+    if error is not IllegalStateError:
+        await consumer.assign([scene.first])
+    with pytest.raises(AssertionError) as caught:
+        await call(consumer, scene.first)
+    assert isinstance(caught.value, error)
+    assert str(caught.value) == caught.value.args[0]
+    assert not str(caught.value).startswith(type(caught.value).__name__)
+
+
+@pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
+async def test_a_consumer_says_that_it_cannot_be_pickled_or_copied(scene: Scene, lose: Callable[[Any], Any]) -> None:
+    consumer = await scene.face.open()
+    with pytest.raises(TypeError, match=r"a (Async)?KafkaConsumer owns connections .* cannot be pickled or copied"):
+        lose(consumer.consumer)
+
+
+def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(broker: EmbeddedBroker) -> None:
+    program = (
+        "import logging\n"
+        "from kafka import KafkaConsumer\n"
+        "logging.basicConfig(format='%(message)s')\n"
+        f"options = dict(bootstrap_servers={broker.bootstrap_servers!r})\n"
+        "member, reader = KafkaConsumer('t', group_id='left-open', **options), KafkaConsumer(**options)\n"
+        "while not member.assignment(): member.poll(100)\n"
+    )
+    create_topic(broker.bootstrap_servers, "t", 1, {})
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    [line] = done.stderr.splitlines()
+    assert line.startswith("a consumer of group 'left-open' was not closed before the program ended: ")
+    with KafkaConsumer("t", group_id="left-open", bootstrap_servers=broker.bootstrap_servers) as successor:
+        begun = time.monotonic()
+        while not successor.assignment():
+            successor.poll(100)
+            assert time.monotonic() - begun < PATIENCE_S, "the member that ended has not left its group"

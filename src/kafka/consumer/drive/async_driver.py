@@ -27,17 +27,17 @@ class AsyncDriver:
     """
 
     def __init__(self, config: ConsumerConfig, client: Cluster | None = None) -> None:
-        self._runner = LoopRunner()
-        self.one_caller = self._runner.one_caller
-        self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
+        self.runner = LoopRunner()
+        self.one_caller = self.runner.one_caller
+        self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
-        return await self._runner.run(coroutine, timeout_ms)
+        return await self.runner.run(coroutine, timeout_ms)
 
     async def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
-        core, runner = self.core, self._runner
+        core, runner = self.core, self.runner
         runner.check()
         core.begin_poll()
         try:
@@ -75,7 +75,7 @@ class AsyncDriver:
         """Call back for commits that are done; raises what a callback raises."""
         try:
             while (call := self.core.commits.next_call()) is not None:
-                await self._runner.call(call)
+                await self.runner.call(call)
         except BaseException:
             self.core.attention = True  # the others are called next time
             raise
@@ -90,10 +90,10 @@ class AsyncDriver:
 
     async def close(self, autocommit: bool, timeout_ms: float) -> None:
         """Close the core, once; the second call does nothing, and one beside the first waits for it."""
-        await self._runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
+        await self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
 
     async def _close(self, autocommit: bool, timeout_ms: float) -> None:
-        core, deadline = self.core, self._runner.time() + timeout_ms / 1000
+        core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
             await self.give_up(timeout_ms / 2, autocommit)
         finally:
@@ -103,7 +103,7 @@ class AsyncDriver:
                 await self.run_callbacks()
             finally:
                 core.closed = True
-                self._runner.notify()
+                self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 await self.run(core.close(left_ms), left_ms)
                 await self.run_callbacks()
@@ -112,10 +112,10 @@ class AsyncDriver:
         """Close without waiting: nobody holds the consumer any more."""
         if not self.core.closed:
             self.core.closed = True
-            self._runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
+            self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
 
     def _left_ms(self, deadline: float) -> float:
-        return max((deadline - self._runner.time()) * 1000, 0.0)
+        return max((deadline - self.runner.time()) * 1000, 0.0)
 
     async def _commit_automatically(self, timeout_ms: float) -> None:
         commits = self.core.commits
@@ -127,8 +127,8 @@ class AsyncDriver:
         if told is None:
             return
         if step.kind is StepKind.TAKE_OVER:
-            await self._runner.call(told.on_partitions_assigned, set(step.partitions))
+            await self.runner.call(told.on_partitions_assigned, set(step.partitions))
         elif step.kind is StepKind.LOSE:
-            await self._runner.call(told.on_partitions_lost, set(step.partitions))
+            await self.runner.call(told.on_partitions_lost, set(step.partitions))
         else:
-            await self._runner.call(told.on_partitions_revoked, set(step.partitions))
+            await self.runner.call(told.on_partitions_revoked, set(step.partitions))

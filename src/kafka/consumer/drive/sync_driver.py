@@ -28,17 +28,17 @@ class SyncDriver:
     """
 
     def __init__(self, config: ConsumerConfig, client: Cluster | None = None) -> None:
-        self._runner = ThreadRunner()
-        self.one_caller = self._runner.one_caller
-        self.core = ConsumerCore(config, self._runner, self._runner.loop, client)
+        self.runner = ThreadRunner()
+        self.one_caller = self.runner.one_caller
+        self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
-        return self._runner.run(coroutine, timeout_ms)
+        return self.runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
-        core, runner = self.core, self._runner
+        core, runner = self.core, self.runner
         runner.check()
         core.begin_poll()
         try:
@@ -76,7 +76,7 @@ class SyncDriver:
         """Call back for commits that are done; raises what a callback raises."""
         try:
             while (call := self.core.commits.next_call()) is not None:
-                self._runner.call(call)
+                self.runner.call(call)
         except BaseException:
             self.core.attention = True  # the others are called next time
             raise
@@ -91,10 +91,10 @@ class SyncDriver:
 
     def close(self, autocommit: bool, timeout_ms: float) -> None:
         """Close the core, once; the second call does nothing, and one beside the first waits for it."""
-        self._runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
+        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
 
     def _close(self, autocommit: bool, timeout_ms: float) -> None:
-        core, deadline = self.core, self._runner.time() + timeout_ms / 1000
+        core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
             self.give_up(timeout_ms / 2, autocommit)
         finally:
@@ -104,7 +104,7 @@ class SyncDriver:
                 self.run_callbacks()
             finally:
                 core.closed = True
-                self._runner.notify()
+                self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 self.run(core.close(left_ms), left_ms)
                 self.run_callbacks()
@@ -113,10 +113,10 @@ class SyncDriver:
         """Close without waiting: nobody holds the consumer any more."""
         if not self.core.closed:
             self.core.closed = True
-            self._runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
+            self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
 
     def _left_ms(self, deadline: float) -> float:
-        return max((deadline - self._runner.time()) * 1000, 0.0)
+        return max((deadline - self.runner.time()) * 1000, 0.0)
 
     def _commit_automatically(self, timeout_ms: float) -> None:
         commits = self.core.commits
@@ -128,8 +128,8 @@ class SyncDriver:
         if told is None:
             return
         if step.kind is StepKind.TAKE_OVER:
-            self._runner.call(told.on_partitions_assigned, set(step.partitions))
+            self.runner.call(told.on_partitions_assigned, set(step.partitions))
         elif step.kind is StepKind.LOSE:
-            self._runner.call(told.on_partitions_lost, set(step.partitions))
+            self.runner.call(told.on_partitions_lost, set(step.partitions))
         else:
-            self._runner.call(told.on_partitions_revoked, set(step.partitions))
+            self.runner.call(told.on_partitions_revoked, set(step.partitions))

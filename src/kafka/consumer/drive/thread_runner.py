@@ -1,5 +1,6 @@
 """How the synchronous consumer waits: in the caller's thread, for what happens on the shared loop's."""
 
+import concurrent.futures
 import contextlib
 import os
 import threading
@@ -103,4 +104,8 @@ class ThreadRunner:
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""
         if os.getpid() == self._pid:
-            self._thread.spawn(close())
+            self.begin(close)
+
+    def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> "concurrent.futures.Future[None]":
+        """Run a coroutine on the loop without waiting for it."""
+        return self._thread.spawn(close())

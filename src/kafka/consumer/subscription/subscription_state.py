@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.errors import IllegalStateError
+from kafka.errors import AssertedStateError, IllegalStateError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -97,8 +97,10 @@ class SubscriptionState:
         if self.type is SubscriptionType.USER_ASSIGNED:
             raise IllegalStateError("partitions were assigned by hand; call unsubscribe() before subscribe()")
         named = frozenset(check_topic_name(topic) for topic in ([topics] if isinstance(topics, str) else topics))
-        if bool(named) == (pattern is not None):
-            raise IllegalStateError("subscribe() takes either topics or a pattern")
+        if named and pattern is not None:
+            raise IllegalStateError("subscribe() takes either topics or a pattern, not both")
+        if not named and pattern is None:
+            raise AssertedStateError("subscribe() takes topics or a pattern; unsubscribe() ends a subscription")
         if pattern is not None:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, re.compile(pattern), frozenset()
         else:
@@ -160,10 +162,12 @@ class SubscriptionState:
         return self._states.get(tp)
 
     def assigned(self, tp: TopicPartition) -> PartitionState:
-        """The state of a partition; raises `IllegalStateError` for one that is not assigned."""
+        """The state of a partition; raises `PartitionNotAssignedError` for one that is not assigned."""
         state = self._states.get(tp)
         if state is None:
-            raise IllegalStateError(f"{tp!r} is not assigned to this consumer; assigned are {len(self._states)} others")
+            raise PartitionNotAssignedError(
+                f"{tp!r} is not assigned to this consumer; assigned are {len(self._states)} others"
+            )
         return state
 
     def assigned_partitions(self) -> set[TopicPartition]:

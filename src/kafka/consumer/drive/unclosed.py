@@ -1,0 +1,46 @@
+"""Consumers of the shared loop that are still open when the program ends: they leave their groups, with a warning."""
+
+import atexit
+import concurrent.futures
+import functools
+import logging
+import weakref
+
+from kafka.consumer.core import ConsumerCore
+from kafka.consumer.drive.thread_runner import ThreadRunner
+from kafka.errors import KafkaError
+from kafka.net.fork import after_fork
+
+log = logging.getLogger(__name__)
+
+_CLOSE_MS = 1_000
+_open: "weakref.WeakKeyDictionary[ConsumerCore, ThreadRunner]" = weakref.WeakKeyDictionary()
+
+
+def close_at_exit(core: ConsumerCore, runner: ThreadRunner) -> None:
+    """Close a consumer when the program ends, if it is open then. Nothing is committed: what it was given may not have
+    been processed."""
+    _open[core] = runner
+
+
+def _at_exit() -> None:
+    closing = []
+    for core, runner in list(_open.items()):
+        if core.closed:
+            continue
+        core.closed = True
+        if core.config.group.group_id is not None:
+            log.warning(
+                "a consumer of group %r was not closed before the program ended: what it was given since its last "
+                "commit will be read again. Call close(), or use it in a 'with' block",
+                core.config.group.group_id,
+            )
+        try:
+            closing.append(runner.begin(functools.partial(core.close, _CLOSE_MS)))
+        except KafkaError as error:
+            log.debug("closing a consumer at exit: %s", error)
+    concurrent.futures.wait(closing, _CLOSE_MS / 1000)
+
+
+after_fork(_open.clear)
+atexit.register(_at_exit)
