@@ -54,6 +54,16 @@ class Twin:
 
 TWINS: tuple[Twin, ...] = (
     Twin(
+        "consumer/async_calls.py",
+        "consumer/calls.py",
+        {
+            "AsyncConsumerCalls": "ConsumerCalls",
+            "AsyncDriver": "SyncDriver",
+            "AsyncKafkaConsumer": "KafkaConsumer",
+            "async_driver": "sync_driver",
+        },
+    ),
+    Twin(
         "consumer/drive/async_driver.py",
         "consumer/drive/sync_driver.py",
         {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},

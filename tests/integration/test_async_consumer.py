@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from integration.consumer_support import produce
-from kafka import KafkaConsumer, TopicPartition
+from kafka import TopicPartition
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
@@ -140,13 +139,3 @@ async def test_no_broker_is_an_error_and_leaves_nothing_behind() -> None:
     with pytest.raises(NoBrokersAvailable):
         await consumer.start()
     await consumer.close()
-
-
-def test_both_faces_have_the_same_methods_and_arguments() -> None:
-    only_sync = {"commit_async", "bootstrap_connected"}
-    for name, method in inspect.getmembers(KafkaConsumer, inspect.isfunction):
-        if name.startswith("_") or name in only_sync:
-            continue
-        ours = list(inspect.signature(method).parameters.items())
-        theirs = list(inspect.signature(getattr(AsyncKafkaConsumer, name)).parameters.items())
-        assert [(n, p.kind, p.default) for n, p in ours] == [(n, p.kind, p.default) for n, p in theirs], name

@@ -26,13 +26,13 @@ from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.solo import SoloAssignment
-from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.member import GroupMember
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.state import CALLERS_TURN, MemberState
-from kafka.errors import IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
+from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -82,6 +82,7 @@ class ConsumerCore:
         self._resting = False
         self._unplaced = False
         self._woken = False
+        self._warned_idle = False
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
         self.metrics = consumer_metrics.register(
             config, self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance
@@ -216,6 +217,17 @@ class ConsumerCore:
         states = (self.subscription.state_of(tp) for tp in error.args[0])
         lacking = [state.tp for state in states if state is not None and state.position is None and state.reset is None]
         return NoOffsetForPartitionError(lacking) if lacking else None
+
+    def check_wanted(self) -> None:
+        """Raise `IllegalStateError` where nothing is subscribed to or assigned: iteration would wait for ever."""
+        if self.subscription.type is SubscriptionType.NONE:
+            raise AssertedStateError("nothing is subscribed to or assigned: call subscribe() or assign() first")
+
+    def warn_if_idle(self) -> None:
+        """Log, once, that `poll()` cannot give anything."""
+        if self.subscription.type is SubscriptionType.NONE and not self._warned_idle:
+            self._warned_idle = True
+            log.warning("poll() can give nothing: nothing is subscribed to or assigned; call subscribe() or assign()")
 
     def wake(self) -> None:
         """Have the caller return from waiting, now or next time; any thread may call this."""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from kafka.config import option_table
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
@@ -80,9 +81,16 @@ def check_times(timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition
 class ConsumerFace:
     """The methods that do not wait. All but `wakeup` belong to the thread that polls."""
 
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "consumer" in row.clients
+    }
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _api_timeout_ms: float
+
+    @property
+    def _started(self) -> bool:
+        return "_driver" in self.__dict__
 
     @property
     def config(self) -> dict[str, Any]:

@@ -82,8 +82,8 @@ class Face:
         return [record async for record in self.consumer]
 
     async def next(self) -> Any:
-        """The next record of iteration."""
-        return next(self.consumer) if self.kind == "sync" else await anext(self.consumer)
+        """The next record of iteration, None at its end."""
+        return next(self.consumer, None) if self.kind == "sync" else await anext(self.consumer, None)
 
     @asynccontextmanager
     async def block(self) -> AsyncIterator[None]:

@@ -16,7 +16,7 @@ import pytest
 from harness.topics import create_topic
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError
+from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from unit.consumer.faces import PATIENCE_S, Face
 
 
@@ -218,6 +218,125 @@ async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
         await consumer.commit_async()
 
 
+async def test_records_come_once_and_in_order_and_positions_move_with_them(scene: Scene) -> None:
+    consumer = await scene.face.open(max_poll_records=7)
+    await consumer.assign([scene.first, scene.second])
+    records = await consumer.read(20)
+    for tp in (scene.first, scene.second):
+        assert [record.offset for record in records if record.partition == tp.partition] == list(range(10))
+        assert await consumer.position(tp) == 10
+        assert await consumer.highwater(tp) == 10
+    assert [record.value for record in records if record.partition == 1] == [b"%d" % n for n in range(1, 20, 2)]
+    assert await consumer.poll(0) == {}
+
+
+async def test_records_come_again_where_positions_were_left(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    while not (first := await consumer.poll(200, max_records=3, update_offsets=False)):
+        pass
+    assert await consumer.position(scene.first) == 0
+    again = await consumer.poll(0, max_records=3)
+    assert [record.offset for record in first] == [record.offset for record in again] == [0, 1, 2]
+    assert await consumer.position(scene.first) == 3
+
+
+async def test_seeking_pausing_and_looking_up(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    both = [scene.first, scene.second]
+    await consumer.assign(both)
+    assert await consumer.beginning_offsets(both) == dict.fromkeys(both, 0)
+    assert await consumer.end_offsets(both) == dict.fromkeys(both, 10)
+    assert await consumer.offsets_for_times({scene.first: 2**50}) == {scene.first: None}
+    await consumer.pause(scene.second)
+    await consumer.seek(scene.first, 8)
+    assert [record.offset for record in await consumer.read(2)] == [8, 9]
+    await consumer.seek_to_beginning(scene.first)
+    assert await consumer.position(scene.first) == 0
+    await consumer.seek_to_end()
+    assert [await consumer.position(tp) for tp in both] == [10, 10]
+    assert await consumer.paused() == {scene.second}
+    await consumer.resume(scene.second)
+    await consumer.seek(scene.second, 9)
+    assert (await consumer.getone()).offset == 9
+    assert await consumer.partitions_for_topic(scene.topic) == {0, 1}
+    assert scene.topic in await consumer.topics()
+    assert await consumer.bootstrap_connected()
+    with pytest.raises(KafkaTimeoutError, match="has no partition 7"):
+        await consumer.end_offsets([TopicPartition(scene.topic, 7)], timeout_ms=300)
+
+
+async def test_columns_and_arrow_have_the_same_rows(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    await consumer.seek_to_beginning()
+    while not (columns := await consumer.poll_columns(200)):
+        pass
+    await consumer.seek_to_beginning()
+    while not (batch := await consumer.poll_arrow(200)).num_rows:
+        pass
+    assert batch.column("offset").to_pylist() == list(columns[scene.first].offsets) == list(range(10))
+    assert (await consumer.poll_arrow(0)).schema == batch.schema
+
+
+async def test_iteration_moves_positions_with_each_record_and_ends_in_time(scene: Scene) -> None:
+    consumer = await scene.face.open(consumer_timeout_ms=300)
+    await consumer.assign([scene.first])
+    assert [(await consumer.next()).offset for _ in range(3)] == [0, 1, 2]
+    assert await consumer.position(scene.first) == 3
+    assert [record.offset for record in await consumer.iterate()] == list(range(3, 10))
+    assert await consumer.iterate() == []
+    await consumer.seek(scene.first, 9)
+    assert [record.offset for record in await consumer.iterate()] == [9]
+
+
+async def test_iteration_ends_when_the_consumer_is_closed(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    await consumer.next()
+    await consumer.close()
+    assert await consumer.next() is None
+    assert await committed(scene, scene.first) == [1]
+
+
+async def test_iteration_without_anything_to_read_is_an_error_and_polling_a_warning(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    consumer = await scene.face.open()
+    with pytest.raises(IllegalStateError, match="nothing is subscribed to or assigned") as caught:
+        await consumer.next()
+    assert isinstance(caught.value, AssertionError)
+    for _ in range(3):
+        assert await consumer.poll(0) == {}
+    assert [line for line in caplog.messages if "can give nothing" in line] == [caplog.messages[-1]]
+    await consumer.assign([scene.first])
+    await consumer.unsubscribe()
+    with pytest.raises(IllegalStateError):
+        await consumer.next()
+
+
+async def test_a_wakeup_ends_one_poll(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    await consumer.seek_to_end()
+    await consumer.wakeup()
+    assert await consumer.poll(3_600_000) == {}
+
+
+async def test_a_subscription_may_change_while_joining_and_end(scene: Scene, broker: EmbeddedBroker) -> None:
+    other = f"{scene.topic}-other"
+    create_topic(broker.bootstrap_servers, other, 1, {})
+    consumer = await scene.face.open(scene.topic)
+    await consumer.poll(0)  # begins to join
+    await consumer.subscribe([other])
+    await consumer.poll_until(lambda: consumer.consumer.assignment() == {TopicPartition(other, 0)})
+    assert await consumer.subscription() == {other}
+    await consumer.unsubscribe()
+    assert (await consumer.subscription(), await consumer.assignment()) == (None, set())
+    await consumer.assign([scene.first])
+    await consumer.read(10)
+
+
 @pytest.mark.parametrize("listener", [object(), "revoked", lambda *_: None])
 async def test_a_listener_that_is_none_is_refused_at_once(scene: Scene, listener: object) -> None:
     consumer = await scene.face.open()
@@ -251,6 +370,8 @@ Wrong = Callable[[Face, TopicPartition], Awaitable[Any]]
         (lambda face, tp: face.pause(TopicPartition("other", 0)), KeyError),
         (lambda face, tp: face.position(TopicPartition("other", 0)), IllegalStateError),
         (lambda face, tp: face.poll(max_records=0), IllegalArgumentError),
+        (lambda face, tp: face.poll(-1), IllegalArgumentError),
+        (lambda face, tp: face.commit(timeout_ms=-1), IllegalArgumentError),
     ],
 )
 async def test_what_kafka_python_asserts_is_an_assertion_error_too(

@@ -51,6 +51,7 @@ class AsyncDriver:
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:
+                    core.warn_if_idle()
                     await runner.give_way()
                     return taken
                 await runner.wait(left)

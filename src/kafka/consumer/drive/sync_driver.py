@@ -52,6 +52,7 @@ class SyncDriver:
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:
+                    core.warn_if_idle()
                     runner.give_way()
                     return taken
                 runner.wait(left)

@@ -1,0 +1,302 @@
+"""The consumer's calls that wait, or that run the user's listeners and callbacks."""
+
+import functools
+import weakref
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from kafka.config import ConsumerConfig
+from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.face import (
+    CLOSE_TIMEOUT_MS,
+    COLUMNS_BYTES,
+    ConsumerFace,
+    check_max_records,
+    check_offsets,
+    check_timeout,
+    check_times,
+    found_or_none,
+)
+from kafka.consumer.handover.fetch_buffer import NO_LIMIT
+from kafka.consumer.handover.hand_out import HandOut
+from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.materialize import Materializer
+from kafka.errors import IllegalStateError
+from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.serializer import adapt_deserializer
+from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class AsyncConsumerCalls(ConsumerFace):
+    """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
+
+    _driver: AsyncDriver
+    _finalizer: "weakref.finalize[..., AsyncConsumerCalls]"
+
+    def _make_parts(self, config: ConsumerConfig) -> None:
+        options = config.consumer
+        self._materializer = Materializer(
+            adapt_deserializer(options.key_deserializer), adapt_deserializer(options.value_deserializer)
+        )
+        self._cursor = RecordCursor(self._materializer)
+        self._api_timeout_ms: float = options.default_api_timeout_ms
+
+    def _make_driver(self, config: ConsumerConfig) -> None:
+        self._driver = AsyncDriver(config)
+        self._core = self._driver.core
+        self._finalizer = weakref.finalize(self, self._driver.abandon)
+        self._finalizer.atexit = False
+
+    # Records ----------------------------------------------------------------------------------------------------------
+
+    async def poll(
+        self, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True
+    ) -> ConsumerRecords:
+        """Records that have been fetched, waiting for some if there are none.
+
+        Arguments:
+            timeout_ms: how long to wait, 0: not at all. Membership of the group is seen to in any case; rebalance
+                listeners run in here.
+            max_records: at most so many; None: ``max_poll_records``.
+            update_offsets: False leaves the positions where they are: the next call gives the same records.
+
+        Returns a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up (`ConsumerRecords`).
+
+        Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
+        `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError` and what listeners raise.
+        """
+        most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
+        with self._driver.one_caller, await self._take(timeout_ms, most) as hand_out:
+            records = ConsumerRecords(self._materializer.batch(hand_out))
+            if not update_offsets:
+                hand_out.roll_back()
+            return records
+
+    async def getmany(
+        self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
+    ) -> ConsumerRecords:
+        """As `poll`, under the name that other asyncio clients have.
+
+        Raises `IllegalStateError` where partitions are given: pause the others instead.
+        """
+        if partitions:
+            raise IllegalStateError("getmany() takes no partitions here; pause() those that are not wanted")
+        return await self.poll(timeout_ms, max_records)
+
+    async def getone(self) -> ConsumerRecord:
+        """The next record, however long that takes."""
+        while True:
+            async for record in self:
+                return record
+            self._check_open()
+
+    async def poll_columns(
+        self, timeout_ms: float = 0, max_records: int | None = None
+    ) -> dict[TopicPartition, Columns]:
+        """As `poll`, but columns instead of records; positions move past them.
+
+        Arguments:
+            max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
+        """
+        most = check_max_records(max_records, NO_LIMIT)
+        with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
+            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
+
+    async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
+        """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
+
+        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
+        made for a record. Needs the extra "arrow".
+        """
+        from kafka.record.arrow import concat_arrow
+
+        most = check_max_records(max_records, NO_LIMIT)
+        with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
+            batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
+            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+
+    def __aiter__(self) -> Self:
+        """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
+        self._check_open()
+        return self
+
+    async def __anext__(self) -> ConsumerRecord:
+        """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
+        consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
+        core = self._core
+        if not core.attention:
+            cursor = self._cursor
+            for record in cursor.rest:
+                cursor.state.last_record = record
+                core.clock.progressed = True
+                return record
+        return await self._next_record()
+
+    async def _next_record(self) -> ConsumerRecord:
+        """As `__anext__`, where something has to be done first."""
+        core, cursor, options = self._core, self._cursor, self._core.config.consumer
+        with self._driver.one_caller:
+            while not core.closed:
+                core.check_wanted()
+                if core.attention:
+                    await self._driver.attend()
+                for record in cursor.rest:
+                    cursor.state.last_record = record
+                    return record
+                if cursor.load():
+                    continue
+                hand_out = await self._take(options.consumer_timeout_ms, options.max_poll_records)
+                if not hand_out:
+                    break
+                cursor.begin(hand_out)
+        raise StopAsyncIteration
+
+    async def _take(
+        self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False
+    ) -> HandOut:
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
+        return await self._driver.wait_for(check_timeout(timeout_ms), take)
+
+    # Offsets ----------------------------------------------------------------------------------------------------------
+
+    async def commit(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
+    ) -> None:
+        """Commit offsets to the group, and wait until it is done. With nothing to commit it returns at once.
+
+        Arguments:
+            offsets: the next offset to read, by partition; None: the positions of all assigned partitions.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``.
+
+        Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
+        without a ``group_id``, and what the broker answers.
+        """
+        self._check_open()
+        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
+        limit = self._limit(timeout_ms)
+        await self._driver.run(self._core.commits.commit(chosen, limit), limit)
+        await self._driver.run_callbacks()
+
+    async def committed(
+        self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
+    ) -> CommittedOffset | OffsetAndMetadata | None:
+        """The offset that the group has committed last for a partition, assigned or not; None if there is none.
+
+        Arguments:
+            metadata: True gives an `OffsetAndMetadata`; False an int that has ``offset`` and ``metadata`` as well.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``.
+        """
+        self._check_open()
+        limit = self._limit(timeout_ms)
+        found = (await self._driver.run(self._core.commits.committed([partition], limit), limit)).get(partition)
+        if found is None:
+            return None
+        return found if metadata else CommittedOffset(found)
+
+    async def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
+        """The offset of the next record that will be handed out, found out first if need be.
+
+        Raises `IllegalStateError` for a partition that is not assigned, `NoOffsetForPartitionError`,
+        `KafkaTimeoutError` after ``timeout_ms`` (None: ``default_api_timeout_ms``).
+        """
+        state = self._assigned(partition)
+        if state.position is not None:
+            return state.position.offset
+        limit = self._limit(timeout_ms)
+        return await self._driver.run(self._core.position(partition, limit), limit)
+
+    async def beginning_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, int]:
+        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
+        found = await self._look_up(dict.fromkeys(partitions, EARLIEST), timeout_ms)
+        return {tp: each.offset for tp, each in found.items()}
+
+    async def end_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, int]:
+        """The offset after the last record of each partition; with read_committed, after the last stable one."""
+        found = await self._look_up(dict.fromkeys(partitions, LATEST), timeout_ms)
+        return {tp: each.offset for tp, each in found.items()}
+
+    async def offsets_for_times(
+        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+        """The first record at or after a time, by partition; None where there is none.
+
+        Arguments:
+            timestamps: milliseconds since 1970-01-01 UTC.
+        """
+        return found_or_none(await self._look_up(check_times(timestamps), timeout_ms))
+
+    async def _look_up(
+        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        self._check_open()
+        limit = self._limit(timeout_ms)
+        return await self._driver.run(self._core.lookup.lookup(timestamps, limit), limit)
+
+    def _limit(self, timeout_ms: float | None) -> float:
+        return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
+
+    # The cluster ------------------------------------------------------------------------------------------------------
+
+    async def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
+        self._check_open()
+        return await self._driver.run(self._core.cluster.partitions_for_topic(topic), self._api_timeout_ms)
+
+    async def topics(self) -> set[str]:
+        """All topics that the cluster lets this client see, without internal ones."""
+        self._check_open()
+        return await self._driver.run(self._core.cluster.all_topics(), self._api_timeout_ms)
+
+    async def bootstrap_connected(self) -> bool:
+        """Whether a broker is connected."""
+        return await self._driver.run(self._core.cluster.is_connected())
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    async def unsubscribe(self) -> None:
+        """Give up all topics and partitions, and leave the group."""
+        self._check_open()
+        await self._driver.give_up(self._api_timeout_ms)
+        self._core.unsubscribe()
+        await self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
+
+    async def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read exactly these partitions, without the group's assignment; partitions kept keep their positions.
+
+        Raises `IllegalStateError` after `subscribe`.
+        """
+        self._check_open()
+        wanted = list(partitions)
+        await self._driver.give_up(self._api_timeout_ms)
+        self._core.assign(wanted)
+
+    async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
+        """Commit if that is automatic, wait for `commit_async`, leave the group, close the connections.
+
+        The second call does nothing, and one from another thread or task waits for the first.
+
+        Arguments:
+            autocommit: False leaves the last automatic commit out.
+            timeout_ms: how long it may take; None: 30 seconds.
+        """
+        limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
+        if self._started:
+            self._finalizer.detach()
+            await self._driver.close(autocommit, limit)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close; after an error without an automatic commit: what was being worked on will be read again."""
+        await self.close(autocommit=kind is None)
