@@ -55,12 +55,23 @@ def extensions() -> list[Extension]:
     ]
 
 
+def remove_stale() -> None:
+    """Remove what was compiled in place of modules that are hot no more: it would be imported before their `.py`."""
+    hot = {source_of(name).with_suffix("") for name in hot_modules()}
+    for suffix in (".so", ".pyd"):
+        for file in (ROOT / "src").rglob(f"*{suffix}"):
+            if file.with_name(file.name.partition(".")[0]) not in hot:
+                file.unlink()
+
+
 class BuildHotModules(build_ext):
     """Runs Cython for one module after the other, so that a module that fails does not take the others along."""
 
     def build_extensions(self) -> None:
         """Translate to C below the build folder, then compile what was translated."""
         self.extensions = [c for extension in self.extensions for c in self.translate(extension)]
+        if self.inplace:
+            remove_stale()
         super().build_extensions()
 
     def build_extension(self, extension: Extension) -> None:

@@ -18,9 +18,9 @@ from types import ModuleType
 
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
-    "kafka.producer.accumulator",
-    "kafka.producer.future",
-    "kafka.producer.records",
+    "kafka.producer.intake.appender",
+    "kafka.producer.intake.checks",
+    "kafka.producer.outcome.future",
     "kafka.record.encode",
     "kafka.record.grouping",
     "kafka.record.headers",

@@ -12,16 +12,16 @@ from kafka.config import ConnectionOptions, ProducerConfig, ProducerOptions
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
 from kafka.partitioner.adapt import adapt_partitioner
-from kafka.producer.accumulator import Accumulator
-from kafka.producer.batch import ProducerBatch
-from kafka.producer.buffer import BufferOptions, RecordBuffer
-from kafka.producer.exchange import Exchange, magic_for
-from kafka.producer.identity import Identity
-from kafka.producer.outcomes import Outcomes
-from kafka.producer.packing import Packer
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.idempotence import Idempotence
+from kafka.producer.intake.appender import RecordAppender
+from kafka.producer.intake.checks import checked_topic
+from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.ports import Cluster
-from kafka.producer.records import checked_topic
-from kafka.producer.sender import Sender, SenderOptions
+from kafka.producer.send.compression import BatchCompressor
+from kafka.producer.send.produce_requests import ProduceRequests, magic_for
+from kafka.producer.send.sender import Sender, SenderOptions
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import Compression
 from kafka.serializer import adapt_serializer
@@ -72,7 +72,7 @@ class ProducerCore:
             loop,
             self._rng,
         )
-        self.accumulator = Accumulator(
+        self.appender = RecordAppender(
             self.buffer,
             *self._serializers,
             adapt_partitioner(options.partitioner),
@@ -96,17 +96,17 @@ class ProducerCore:
         self.buffer.magic = await self._usable_magic()
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         statistics = ProducerStatistics(self.metrics, self._loop.time)
-        identity = Identity(
+        idempotence = Idempotence(
             self.cluster,
             enabled=_is_idempotent(connection, options),
             required=options.enable_idempotence is True,
             backoff=backoff,
-            on_change=self._identity_changed,
+            on_change=self._idempotence_changed,
         )
         self._outcomes = Outcomes(
             self.buffer,
             self.cluster,
-            identity,
+            idempotence,
             statistics,
             backoff,
             retries=options.retries,
@@ -115,16 +115,16 @@ class ProducerCore:
         self._sender = Sender(
             self.buffer,
             self.cluster,
-            identity,
+            idempotence,
             self._outcomes,
-            Exchange(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
-            Packer(self.buffer),
+            ProduceRequests(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
+            BatchCompressor(self.buffer),
             statistics,
             _sender_options(connection, options),
             backoff,
         )
         self._add_gauges(self._sender)
-        identity.ask()
+        idempotence.ask()
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
         """Wait until a topic is known, and a partition of it if one is named; returns the number of partitions.
@@ -167,7 +167,7 @@ class ProducerCore:
                             raise self.buffer.refusal
                         if memory.reserve(amount):
                             return
-                        self.buffer.press()
+                        self.buffer.end_lingering()
                         waiter = memory.waiter()
                     self.buffer.wake()
                     await waiter
@@ -182,7 +182,7 @@ class ProducerCore:
                 "another thread"
             )
         with self.buffer.lock:
-            self.buffer.press()
+            self.buffer.end_lingering()
         self.buffer.wake()
         if not self.buffer.memory.block(amount, self.max_block_s, lambda: self.buffer.refusal is not None):
             raise self.buffer.refusal or self.no_memory(amount)
@@ -272,7 +272,7 @@ class ProducerCore:
             raise IllegalStateError("the producer is not started")
         return self._outcomes
 
-    def _identity_changed(self) -> None:
+    def _idempotence_changed(self) -> None:
         if self._sender is not None:
             self._sender.reconsider()
 

@@ -73,7 +73,7 @@ def _in_child() -> None:
             f"one in this process (pid {os.getpid()})"
         )
         core.buffer.after_fork(reason)
-        core.accumulator.rebind()
+        core.appender.rebind()
     _live.clear()
 
 

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from kafka.config import parse_producer
-from kafka.producer.blocked import NeedsMemory, NeedsTopic
 from kafka.producer.core import ProducerCore
-from kafka.producer.future import FutureRecordMetadata
+from kafka.producer.intake.blocked import NeedsMemory, NeedsTopic
+from kafka.producer.outcome.future import FutureRecordMetadata
 from unit.producer.fake_cluster import FakeCluster
 
 
@@ -31,7 +31,7 @@ class FakeProducer:
     async def send(self, value: bytes | None, key: bytes | None = None, **more: Any) -> FutureRecordMetadata:
         topic = more.pop("topic", "t")
         try:
-            return self.core.accumulator.append(topic, value, key, **more)
+            return self.core.appender.append(topic, value, key, **more)
         except NeedsTopic as blocked:
             await self.core.find_topic(blocked.topic, blocked.partition)
             return await self.send(value, key, topic=topic, **more)

@@ -12,7 +12,7 @@ import pytest
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAuthorizationFailedError
 from kafka.net import parallel
 from kafka.partitioner import murmur2
-from kafka.producer.arrow import ArrowSender, OffsetRange
+from kafka.producer.arrow.sender import ArrowSender, OffsetRange
 from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import producing
 

@@ -282,7 +282,7 @@ def test_a_callback_may_send() -> None:
         cluster = FakeCluster({"t": 1})
         async with producing(cluster) as producer:
             more = []
-            (await producer.send(b"a")).add_callback(lambda _: more.append(producer.core.accumulator.append("t", b"b")))
+            (await producer.send(b"a")).add_callback(lambda _: more.append(producer.core.appender.append("t", b"b")))
             await producer.core.flush()
             await more[0]
         assert cluster.log(0).values == [b"a", b"b"]

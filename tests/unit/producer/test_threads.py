@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka.producer.accumulator import Accumulator
-from kafka.producer.buffer import BufferOptions, RecordBuffer
-from kafka.producer.future import FutureRecordMetadata
+from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.intake.appender import RecordAppender
+from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.record import decode_batches
 
 SENDERS = 3
@@ -42,13 +42,13 @@ def test_each_record_of_many_threads_is_where_its_future_says(loop: asyncio.Abst
     buffer = RecordBuffer(BufferOptions(batch_size=3_000, buffer_memory=1 << 30), loop, random.Random(1))
     buffer.magic = magic
     buffer.learn_topic("t", 2, [0, 1])
-    accumulator = Accumulator(buffer, None, None, None, lambda: None, 1 << 20)  # type: ignore[arg-type, return-value]
+    appender = RecordAppender(buffer, None, None, None, lambda: None, 1 << 20)  # type: ignore[arg-type, return-value]
     sent: list[list[FutureRecordMetadata]] = [[] for _ in range(SENDERS)]
     logs: list[list[bytes | None]] = [[], []]
 
     def send(number: int) -> None:
         for count in range(RECORDS):
-            sent[number].append(accumulator.append("t", b"%d-%d" % (number, count), None, None, count % 2))
+            sent[number].append(appender.append("t", b"%d-%d" % (number, count), None, None, count % 2))
 
     def deliver() -> None:
         for queue in buffer.queues():

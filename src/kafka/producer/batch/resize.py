@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from kafka.errors import UnsupportedForMessageFormatError
-from kafka.producer.batch import ProducerBatch
+from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.record import BatchBuilder, Buffer, Columns, Compression, ProducerState, batch_headers, decode_batches
 
 _NO_LIMIT = 2**31 - 1
@@ -44,7 +44,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
         sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
         state = ProducerState(batch.producer_id, batch.producer_epoch, sequence)
         data = _encode(columns.slice(start, stop), header.magic, header.codec, state)
-        part = ProducerBatch.encoded(batch.home, batch.topic_partition, batch.created, data, stop - start, 0)
+        part = ProducerBatch.encoded(batch.owner, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
         part.order = (*batch.order, len(parts))
         part.attempts = batch.attempts

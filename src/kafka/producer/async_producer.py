@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalStateError
-from kafka.producer.accumulator import Append
-from kafka.producer.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.core import ProducerCore
-from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.metadata import RecordMetadata
+from kafka.producer.intake.appender import Append
+from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.options import client_configs
+from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.outcome.record_metadata import RecordMetadata
 
 if TYPE_CHECKING:
     import types
 
     import pyarrow as pa
 
-    from kafka.producer.arrow import FutureArrowResult
+    from kafka.producer.arrow.sender import FutureArrowResult
 
 
 class AsyncKafkaProducer:
@@ -65,7 +65,7 @@ class AsyncKafkaProducer:
     ) -> FutureRecordMetadata:
         """Buffer a record; awaiting what this returns gives its `RecordMetadata`. See `KafkaProducer.send`."""
         core = self._started()
-        append: Append = core.accumulator.append
+        append: Append = core.appender.append
         try:
             return append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
@@ -100,7 +100,7 @@ class AsyncKafkaProducer:
 
         The rows are encoded in another thread, so that the loop goes on meanwhile.
         """
-        from kafka.producer.arrow import ArrowSender
+        from kafka.producer.arrow.sender import ArrowSender
 
         core = self._started()
         await core.find_topic(topic)

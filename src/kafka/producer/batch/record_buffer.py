@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka.errors import KafkaError
-from kafka.producer.batch import ProducerBatch
-from kafka.producer.blocked import NeedsMemory
-from kafka.producer.future import FutureRecordMetadata, append_record
-from kafka.producer.memory import MemoryPool
-from kafka.producer.queues import PartitionQueue, TopicQueues
-from kafka.producer.records import PreparedRecord
+from kafka.producer.batch.memory_pool import MemoryPool
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.queues import PartitionQueue, TopicQueues
+from kafka.producer.intake.blocked import NeedsMemory
+from kafka.producer.intake.checks import PreparedRecord
+from kafka.producer.outcome.future import FutureRecordMetadata, append_locked
 from kafka.record import BatchBuilder, Buffer, Compression
 from kafka.structs import TopicPartition
 
@@ -55,7 +55,7 @@ class RecordBuffer:
         self.refusal: KafkaError | None = None
         """Why no more records are taken."""
         self.incomplete: set[ProducerBatch] = set()
-        self.pressed = False
+        self.memory_is_short = False
         """Somebody waits, or is about to wait, for memory."""
         self.on_dirty: Callable[[], None] = _nobody
         """The sender's pump, called on the loop after queues have become dirty."""
@@ -105,9 +105,9 @@ class RecordBuffer:
         if self.refusal is not None:
             raise self.refusal
         if granted is None and not self.memory.reserve(amount):
-            self.press()
+            self.end_lingering()
             raise NeedsMemory(amount, record)
-        self.pressed = self.memory.contended
+        self.memory_is_short = self.memory.contended
         builder = BatchBuilder(
             self.magic,
             self.options.compression,
@@ -158,9 +158,9 @@ class RecordBuffer:
         self.wake()
         return batch
 
-    def press(self) -> None:
+    def end_lingering(self) -> None:
         """Let no batch linger, because somebody is about to wait for memory. Needs the lock; call `wake` afterwards."""
-        self.pressed = True
+        self.memory_is_short = True
         for queue in self._all.values():
             if queue.open is not None:
                 self._mark(queue)
@@ -274,7 +274,7 @@ class RecordBuffer:
 
     @staticmethod
     def _append(batch: ProducerBatch, record: PreparedRecord) -> FutureRecordMetadata | None:
-        return append_record(batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size)
+        return append_locked(batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size)
 
     def _mark(self, queue: PartitionQueue) -> None:
         if not queue.dirty:

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 
 from kafka.errors import KafkaError
-from kafka.producer.queues import PartitionQueue
+from kafka.producer.batch.queues import PartitionQueue
 
 
-class Lane:
+class BrokerQueue:
     """One broker, as the sender sees it.
 
     Arguments:
         node_id: the broker.
     """
 
-    __slots__ = ("blocked_until", "connecting", "error", "failures", "in_flight", "node_id", "packing", "ready")
+    __slots__ = ("blocked_until", "compressing", "connecting", "error", "failures", "in_flight", "node_id", "ready")
 
     def __init__(self, node_id: int) -> None:
         self.node_id = node_id
         self.ready: dict[PartitionQueue, None] = {}
         """Queues that have something to send to this broker now, longest waiting first."""
         self.in_flight = 0
-        self.packing: asyncio.Task[None] | None = None
+        self.compressing: asyncio.Task[None] | None = None
         """Compresses what is sent next; the order of batches stays as it is because nothing is sent meanwhile."""
         self.connecting: asyncio.Task[None] | None = None
         self.blocked_until = 0.0

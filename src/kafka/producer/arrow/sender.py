@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import parallel
 from kafka.net.blocking import run_blocking
-from kafka.producer.batch import ProducerBatch
+from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.core import ProducerCore
 from kafka.record import Compression
 from kafka.record.arrow_rows import ArrowRows, EncodedBatch

@@ -15,7 +15,7 @@ class MemoryPool:
 
     Arguments:
         total: `buffer_memory`.
-        lock: the accumulator's lock.
+        lock: `RecordBuffer.lock`.
     """
 
     def __init__(self, total: int, lock: threading.Lock) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from kafka.net.blocking import run_blocking
-from kafka.producer.buffer import RecordBuffer
-from kafka.producer.queues import PartitionQueue
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.record import BatchBuilder, Compression
 
 _LONG = {Compression.GZIP: 32 * 1024, Compression.ZSTD: 256 * 1024}
@@ -16,7 +16,7 @@ _LONG = {Compression.GZIP: 32 * 1024, Compression.ZSTD: 256 * 1024}
 Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
 
 
-class Packer:
+class BatchCompressor:
     """Compresses what queues send next. On the loop.
 
     Arguments:
@@ -40,7 +40,7 @@ class Packer:
         builders = [builder for builder in heads if builder is not None and builder.can_compress]
         return builders if sum(builder.size_in_bytes for builder in builders) >= self._least else []
 
-    async def pack(self, builders: list[BatchBuilder]) -> None:
+    async def compress(self, builders: list[BatchBuilder]) -> None:
         """Compress batches in another thread. What goes wrong is said when the batch is encoded."""
 
         def work() -> None:

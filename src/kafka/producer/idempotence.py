@@ -14,10 +14,10 @@ from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
-from kafka.producer.batch import ProducerBatch
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.batch.resize import magic_of
 from kafka.producer.ports import Cluster
-from kafka.producer.queues import PartitionQueue
-from kafka.producer.resize import magic_of
 from kafka.record import set_producer_state
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 
@@ -28,7 +28,7 @@ _SEQUENCES = 2**31
 _NO_TIMEOUT_MS = 2**31 - 1
 
 
-class IdentityState(enum.Enum):
+class IdempotenceState(enum.Enum):
     """Whether batches may be sent, and how."""
 
     OFF = "batches are sent without an id"
@@ -37,7 +37,7 @@ class IdentityState(enum.Enum):
     REFUSED = "there will be no id, and the user wants none but idempotent sending"
 
 
-class Identity:
+class Idempotence:
     """The id of one producer.
 
     Arguments:
@@ -51,7 +51,7 @@ class Identity:
     def __init__(
         self, cluster: Cluster, *, enabled: bool, required: bool, backoff: Backoff, on_change: Callable[[], None]
     ) -> None:
-        self.state = IdentityState.WANTED if enabled else IdentityState.OFF
+        self.state = IdempotenceState.WANTED if enabled else IdempotenceState.OFF
         self.required = required
         self.producer_id = -1
         self.error: KafkaError | None = None
@@ -63,11 +63,11 @@ class Identity:
     @property
     def may_send(self) -> bool:
         """Whether batches may be sent at the moment."""
-        return self.state in (IdentityState.READY, IdentityState.OFF)
+        return self.state in (IdempotenceState.READY, IdempotenceState.OFF)
 
     def ask(self) -> None:
         """Begin to ask for an id, if one is wanted and nobody asks yet. On the loop."""
-        if self.state is IdentityState.WANTED and (self._asking is None or self._asking.done()):
+        if self.state is IdempotenceState.WANTED and (self._asking is None or self._asking.done()):
             self._asking = asyncio.get_running_loop().create_task(self._ask())
 
     def stop(self) -> None:
@@ -89,7 +89,7 @@ class Identity:
 
         False if that has to wait for another id.
         """
-        if self.state is IdentityState.OFF:
+        if self.state is IdempotenceState.OFF:
             self._begin(queue, -1)
         elif queue.producer_id == self.producer_id and queue.producer_epoch >= _LAST_EPOCH:
             self.renew(queue.producer_id)
@@ -111,22 +111,22 @@ class Identity:
 
     def renew(self, old: int) -> None:
         """Get another id in place of one that is no longer good."""
-        if self.state is IdentityState.READY and self.producer_id == old:
+        if self.state is IdempotenceState.READY and self.producer_id == old:
             log.warning("producer id %d is no longer good; asking for another one", old)
-            self.state = IdentityState.WANTED
+            self.state = IdempotenceState.WANTED
             self.producer_id = -1
             self.ask()
 
     def step_down(self, error: KafkaError) -> None:
         """Go on without an id, with one warning; or give up if the user asked for idempotence."""
-        if self.state in (IdentityState.OFF, IdentityState.REFUSED):
+        if self.state in (IdempotenceState.OFF, IdempotenceState.REFUSED):
             return
         self.producer_id = -1
         if self.required:
-            self.state = IdentityState.REFUSED
+            self.state = IdempotenceState.REFUSED
             self.error = error
         else:
-            self.state = IdentityState.OFF
+            self.state = IdempotenceState.OFF
             log.warning(
                 "sending without idempotence, so that a retry may write a record twice: the cluster gives no producer "
                 "id (%s); enable_idempotence=False says that this is wanted",
@@ -148,7 +148,7 @@ class Identity:
 
     async def _ask(self) -> None:
         failures = 0
-        while self.state is IdentityState.WANTED:
+        while self.state is IdempotenceState.WANTED:
             try:
                 await self._ask_once()
             except (ClusterAuthorizationFailedError, UnsupportedVersionError) as error:
@@ -157,7 +157,7 @@ class Identity:
                 failures += 1
                 log.log(logging.WARNING if failures == 3 else logging.DEBUG, "asking for a producer id: %s", error)
                 if not error.retriable:
-                    self.state = IdentityState.REFUSED
+                    self.state = IdempotenceState.REFUSED
                     self.error = error
                 else:
                     await asyncio.sleep(self._backoff.seconds(failures))
@@ -170,4 +170,4 @@ class Identity:
         if response.error_code:
             raise for_code(response.error_code)("asking for a producer id")
         self.producer_id = response.producer_id
-        self.state = IdentityState.READY
+        self.state = IdempotenceState.READY

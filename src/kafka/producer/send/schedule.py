@@ -8,10 +8,10 @@ import itertools
 import math
 from collections.abc import Callable
 
-from kafka.producer.queues import PartitionQueue
+from kafka.producer.batch.queues import PartitionQueue
 
 
-class Agenda:
+class Schedule:
     """Queues by the time at which something is due, and one timer of the loop for the first of them.
 
     Arguments:

@@ -23,22 +23,22 @@ _GAP = (OutOfOrderSequenceNumberError, UnknownProducerIdError)
 _FENCED = (InvalidProducerEpochError, ProducerFencedError, InvalidProducerIdMappingError)
 
 
-class Verdict(enum.Enum):
+class BatchAction(enum.Enum):
     """What becomes of a batch that was answered."""
 
-    DELIVERED = "it is in the log"
-    AGAIN = "send it again after a pause"
-    AFTER_OTHERS = "send it again when those before it have been answered; it could not be accepted before them"
-    NEW_EPOCH = "the broker has lost track of the sequence: send it again in a new epoch (KIP-360)"
-    NEW_ID = "the producer's id is no longer good: send it again under another one"
-    WITHOUT_ID = "the cluster allows no idempotence: send it again without"
+    COMPLETE = "it is in the log"
+    RETRY = "send it again after a pause"
+    RETRY_IN_ORDER = "send it again when those before it have been answered; it could not be accepted before them"
+    BUMP_EPOCH = "the broker has lost track of the sequence: send it again in a new epoch (KIP-360)"
+    RESET_PRODUCER_ID = "the producer's id is no longer good: send it again under another one"
+    DISABLE_IDEMPOTENCE = "the cluster allows no idempotence: send it again without"
     SPLIT = "the broker takes no batch of this size: send it in parts"
-    FAILED = "sending it again cannot help"
+    FAIL = "sending it again cannot help"
 
 
-def judge(
+def action_for(
     error: type[BrokerResponseError], *, records: int, has_sequence: bool, is_first: bool, idempotence_required: bool
-) -> Verdict:
+) -> BatchAction:
     """Decide about one batch.
 
     Arguments:
@@ -49,15 +49,15 @@ def judge(
         idempotence_required: whether the user has asked for idempotence, so that the producer may not go without.
     """
     if issubclass(error, (NoError, DuplicateSequenceNumberError)):
-        return Verdict.DELIVERED
+        return BatchAction.COMPLETE
     if issubclass(error, _TOO_LARGE) and records > 1:
-        return Verdict.SPLIT
+        return BatchAction.SPLIT
     if has_sequence:
         if issubclass(error, _GAP):
             # Nobody before it can fill the gap any more when it is the first; else somebody may.
-            return Verdict.NEW_EPOCH if is_first else Verdict.AFTER_OTHERS
+            return BatchAction.BUMP_EPOCH if is_first else BatchAction.RETRY_IN_ORDER
         if issubclass(error, _FENCED):
-            return Verdict.NEW_ID
+            return BatchAction.RESET_PRODUCER_ID
         if issubclass(error, ClusterAuthorizationFailedError) and not idempotence_required:
-            return Verdict.WITHOUT_ID
-    return Verdict.AGAIN if error.retriable else Verdict.FAILED
+            return BatchAction.DISABLE_IDEMPOTENCE
+    return BatchAction.RETRY if error.retriable else BatchAction.FAIL

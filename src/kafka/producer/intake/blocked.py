@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka.producer.records import PreparedRecord
+from kafka.producer.intake.checks import PreparedRecord
 
 
 class Blocked(Exception):  # not an error: it never leaves the producer

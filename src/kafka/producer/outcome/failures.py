@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaError
-
-if TYPE_CHECKING:
-    from kafka.producer.batch import ProducerBatch
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +37,7 @@ class FailureReport:
             log.error("%s (nobody has looked at the futures)", self.text)
 
 
-class Failures:
+class UnseenFailures:
     """The failed batches since the last `raise_unseen`."""
 
     def __init__(self) -> None:
@@ -49,10 +45,9 @@ class Failures:
         self._more_batches = 0
         self._more_records = 0
 
-    def add(self, batch: ProducerBatch) -> None:
+    def add(self, report: FailureReport) -> None:
         """Keep the report of a failed batch; beyond a thousand unseen ones only their number is kept."""
-        report = batch.report
-        if report is None or report.seen:
+        if report.seen:
             return
         if len(self._reports) >= _KEPT:
             self._reports = [each for each in self._reports if not each.seen]

@@ -2,7 +2,7 @@
 
 Everything here runs on the producer's loop. `pump` is the one place where anything is set off: it is called when
 records have come, when an answer has, when the metadata have changed and when a time has come, and may be called at any
-time. A queue that cannot be sent from now is either on the agenda, or waits for something that calls `pump`.
+time. A queue that cannot be sent from now is either on the schedule, or waits for something that calls `pump`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.errors import KafkaError, LeaderNotAvailableError
-from kafka.producer.agenda import Agenda
-from kafka.producer.batch import ProducerBatch
-from kafka.producer.buffer import RecordBuffer
-from kafka.producer.exchange import Answer, Exchange, ProduceConnection
-from kafka.producer.identity import Identity, IdentityState
-from kafka.producer.lane import Lane
-from kafka.producer.outcomes import Outcomes, too_late
-from kafka.producer.packing import Packer
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.idempotence import Idempotence, IdempotenceState
+from kafka.producer.outcome.outcomes import Outcomes, too_late
 from kafka.producer.ports import Cluster
-from kafka.producer.queues import PartitionQueue
+from kafka.producer.send.broker_queue import BrokerQueue
+from kafka.producer.send.compression import BatchCompressor
+from kafka.producer.send.produce_requests import Answer, ProduceConnection, ProduceRequests
+from kafka.producer.send.schedule import Schedule
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition
@@ -55,10 +55,10 @@ class Sender:
     Arguments:
         buffer: the unsent records.
         cluster: metadata and connections.
-        identity: the producer's id.
+        idempotence: the producer's id.
         outcomes: takes what becomes of batches.
-        exchange: makes requests of batches and awaits the answers.
-        packer: compresses beside the loop.
+        produce: makes requests of batches and awaits the answers.
+        compressor: compresses beside the loop.
         statistics: takes what requests take.
         options: limits and times.
         backoff: pauses before another attempt.
@@ -68,26 +68,26 @@ class Sender:
         self,
         buffer: RecordBuffer,
         cluster: Cluster,
-        identity: Identity,
+        idempotence: Idempotence,
         outcomes: Outcomes,
-        exchange: Exchange,
-        packer: Packer,
+        produce: ProduceRequests,
+        compressor: BatchCompressor,
         statistics: ProducerStatistics,
         options: SenderOptions,
         backoff: Backoff,
     ) -> None:
         self._buffer = buffer
         self._cluster = cluster
-        self._identity = identity
+        self._idempotence = idempotence
         self._outcomes = outcomes
-        self._exchange = exchange
-        self._packer = packer
+        self._produce = produce
+        self._compressor = compressor
         self._statistics = statistics
         self._options = options
         self._backoff = backoff
         self._loop = asyncio.get_running_loop()
-        self._lanes: dict[int, Lane] = {}
-        self._agenda = Agenda(self._loop, self.pump)
+        self._brokers: dict[int, BrokerQueue] = {}
+        self._schedule = Schedule(self._loop, self.pump)
         self._expiry_at = math.inf
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
@@ -111,18 +111,18 @@ class Sender:
     def _pump(self, now: float) -> None:
         for queue in self._buffer.take_dirty():
             self._consider(queue, now)
-        for queue in self._agenda.take(now):
+        for queue in self._schedule.take(now):
             self._consider(queue, now)
         self._expire(now)
-        if self._identity.may_send:
-            for lane in list(self._lanes.values()):
-                if lane.ready:
-                    self._serve(lane, now)
-        elif self._identity.state is IdentityState.REFUSED:
+        if self._idempotence.may_send:
+            for broker in list(self._brokers.values()):
+                if broker.ready:
+                    self._serve(broker, now)
+        elif self._idempotence.state is IdempotenceState.REFUSED:
             self._refuse_everything()
         else:
-            self._identity.ask()
-        self._agenda.set_timer()
+            self._idempotence.ask()
+        self._schedule.set_timer()
 
     def reconsider(self) -> None:
         """Look at every queue, because something has changed that may concern all of them."""
@@ -135,38 +135,38 @@ class Sender:
         """Send nothing any more, and await no answers."""
         self._stopped = True
         self._unsubscribe()
-        self._agenda.stop()
-        self._identity.stop()
+        self._schedule.stop()
+        self._idempotence.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def in_flight(self) -> int:
         """Number of requests under way."""
-        return sum(lane.in_flight for lane in self._lanes.values())
+        return sum(broker.in_flight for broker in self._brokers.values())
 
     # Which queue goes where
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
-        """Put a queue where it belongs now: on its leader's lane, on the agenda, or nowhere."""
+        """Put a queue where it belongs now: with its leader's queue, on the schedule, or nowhere."""
         when = self._sendable_at(queue, now)
         if when > now:
             if when < math.inf:
-                self._agenda.add(when, queue)
+                self._schedule.add(when, queue)
             return
         leader = self._cluster.metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
             self._cluster.request_refresh([queue.topic_partition.topic])
-            self._agenda.add(now + self._backoff.seconds(1), queue)
+            self._schedule.add(now + self._backoff.seconds(1), queue)
             return
-        lane = self._lanes.get(leader)
-        if lane is None:
-            lane = self._lanes[leader] = Lane(leader)
-        lane.ready[queue] = None
+        broker = self._brokers.get(leader)
+        if broker is None:
+            broker = self._brokers[leader] = BrokerQueue(leader)
+        broker.ready[queue] = None
 
     def _sendable_at(self, queue: PartitionQueue, now: float) -> float:
         """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
-        if queue.renumber and (queue.in_network or not self._identity.renumber(queue)):
+        if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
             return math.inf
@@ -179,18 +179,18 @@ class Sender:
         batch = queue.open  # another thread may put a new one in its place meanwhile
         if batch is None:
             return math.inf
-        lingers = 0.0 if self._buffer.pressed else self._options.linger
+        lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
         return max(batch.created + lingers, queue.backoff_until)
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Leaders may have changed: every queue looks for its lane anew."""
+        """Leaders may have changed: every partition looks for its broker anew."""
         for topic, queues in list(self._buffer.topics.items()):
             partitions = metadata.partitions_for_topic(topic)
             if partitions:
                 available = sorted(metadata.available_partitions_for_topic(topic))
                 self._buffer.learn_topic(topic, max(len(partitions), queues.count), available)
-        for lane in self._lanes.values():
-            lane.ready.clear()
+        for broker in self._brokers.values():
+            broker.ready.clear()
         self.reconsider()
 
     # Time
@@ -209,63 +209,63 @@ class Sender:
         oldest = self._buffer.oldest(before)
         self._expiry_at = math.inf if oldest is None else oldest + timeout
         if oldest is not None:
-            self._agenda.add(self._expiry_at, None)
+            self._schedule.add(self._expiry_at, None)
 
     def _why_not_sent(self, queue: PartitionQueue) -> KafkaError | None:
         """What keeps the batches of a queue from being sent."""
-        if not self._identity.may_send and self._identity.error is not None:
-            return self._identity.error
+        if not self._idempotence.may_send and self._idempotence.error is not None:
+            return self._idempotence.error
         metadata = self._cluster.metadata
         leader = metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
             return LeaderNotAvailableError()
-        lane = self._lanes.get(leader)
-        return lane.error if lane is not None else None
+        broker = self._brokers.get(leader)
+        return broker.error if broker is not None else None
 
     # Sending
 
-    def _serve(self, lane: Lane, now: float) -> None:
+    def _serve(self, broker: BrokerQueue, now: float) -> None:
         """Send what is ready for a broker, as far as there is a connection with room for requests."""
-        connection = self._cluster.ready_connection(lane.node_id)
+        connection = self._cluster.ready_connection(broker.node_id)
         if connection is None:
-            if lane.connecting is None:
-                if now < lane.blocked_until:
-                    self._agenda.add(lane.blocked_until, None)
+            if broker.connecting is None:
+                if now < broker.blocked_until:
+                    self._schedule.add(broker.blocked_until, None)
                 else:
-                    lane.connecting = self._spawn(self._connect(lane))
+                    broker.connecting = self._spawn(self._connect(broker))
             return
-        while lane.packing is None and lane.ready and lane.in_flight < self._options.max_in_flight:
-            builders = self._packer.long_work(lane.ready)
+        while broker.compressing is None and broker.ready and broker.in_flight < self._options.max_in_flight:
+            builders = self._compressor.long_work(broker.ready)
             if builders:
-                lane.packing = self._spawn(self._pack(lane, builders))
+                broker.compressing = self._spawn(self._compress(broker, builders))
                 return
-            request = self._collect(lane, now)
+            request = self._collect(broker, now)
             if request:
-                self._send(lane, connection, request, now)
+                self._send(broker, connection, request, now)
 
-    async def _pack(self, lane: Lane, builders: list[BatchBuilder]) -> None:
+    async def _compress(self, broker: BrokerQueue, builders: list[BatchBuilder]) -> None:
         """Compress what a broker is sent next, without holding up the loop."""
         try:
-            await self._packer.pack(builders)
+            await self._compressor.compress(builders)
         finally:
-            lane.packing = None
+            broker.compressing = None
         self.pump()
 
-    def _collect(self, lane: Lane, now: float) -> Request:
+    def _collect(self, broker: BrokerQueue, now: float) -> Request:
         """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""
         request: Request = []
         size = 0
-        magic = self._exchange.magic(lane.node_id)
-        for queue in list(lane.ready):
+        magic = self._produce.magic(broker.node_id)
+        for queue in list(broker.ready):
             if request and size + self._buffer.next_size(queue) > self._options.max_request_size:
                 break
-            del lane.ready[queue]
+            del broker.ready[queue]
             batch = self._take(queue, now)
             if batch is None:
                 self._consider(queue, now)
                 continue
             try:
-                size += self._exchange.encode(batch, magic)
+                size += self._produce.encode(batch, magic)
             except KafkaError as error:
                 self._outcomes.fail(queue, batch, error)
                 self._consider(queue, now)
@@ -288,24 +288,24 @@ class Sender:
             return queue.retries.pop(0)
         batch = self._buffer.next_batch(queue)
         if batch is not None:
-            self._identity.number(queue, batch)
+            self._idempotence.number(queue, batch)
         return batch
 
-    def _send(self, lane: Lane, connection: ProduceConnection, request: Request, now: float) -> None:
+    def _send(self, broker: BrokerQueue, connection: ProduceConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
-        lane.in_flight += 1
-        settle = partial(self._settle, lane, request, now)
+        broker.in_flight += 1
+        settle = partial(self._settle, broker, request, now)
         try:
-            self._exchange.post(connection, [batch for _, batch in request], settle)
+            self._produce.post(connection, [batch for _, batch in request], settle)
         except KafkaError as error:
-            self._loop.call_soon(settle, None, error)  # not at once: lanes are being looked at
+            self._loop.call_soon(settle, None, error)  # not at once: brokers are being looked at
         except Exception as error:
-            log.exception("sending to broker %d", lane.node_id)
+            log.exception("sending to broker %d", broker.node_id)
             self._loop.call_soon(settle, None, error)
 
     def _settle(
         self,
-        lane: Lane,
+        broker: BrokerQueue,
         request: Request,
         started: float,
         answers: Mapping[TopicPartition, Answer] | None,
@@ -314,7 +314,7 @@ class Sender:
         """Apply what came of a request."""
         if self._stopped:
             return
-        lane.in_flight -= 1
+        broker.in_flight -= 1
         now = self._loop.time()
         if answers is not None:
             for queue, batch in request:
@@ -330,24 +330,24 @@ class Sender:
             self._consider(queue, now)
         self.pump()
 
-    async def _connect(self, lane: Lane) -> None:
+    async def _connect(self, broker: BrokerQueue) -> None:
         """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""
         try:
-            await self._cluster.connection(lane.node_id)
+            await self._cluster.connection(broker.node_id)
         except KafkaError as error:
-            lane.failures += 1
-            lane.error = error
-            lane.blocked_until = self._loop.time() + self._backoff.seconds(lane.failures)
+            broker.failures += 1
+            broker.error = error
+            broker.blocked_until = self._loop.time() + self._backoff.seconds(broker.failures)
             if error.retriable:
                 self._cluster.request_refresh()
             else:
-                self._fail_waiting(list(lane.ready), error)
-                lane.ready.clear()
+                self._fail_waiting(list(broker.ready), error)
+                broker.ready.clear()
         else:
-            lane.failures = 0
-            lane.error = None
+            broker.failures = 0
+            broker.error = None
         finally:
-            lane.connecting = None
+            broker.connecting = None
         self.pump()
 
     def _fail_waiting(self, queues: Iterable[PartitionQueue], error: KafkaError) -> None:
@@ -357,7 +357,7 @@ class Sender:
 
     def _refuse_everything(self) -> None:
         """The producer may not send at all: fail what there is, and take no more."""
-        error = self._identity.error or KafkaError("the cluster gives no producer id")
+        error = self._idempotence.error or KafkaError("the cluster gives no producer id")
         self._buffer.refuse(error)
         self._fail_waiting(list(self._buffer.queues()), error)
 

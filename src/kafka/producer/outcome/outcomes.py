@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
-from kafka.producer.batch import ProducerBatch
-from kafka.producer.buffer import RecordBuffer
-from kafka.producer.exchange import Answer
-from kafka.producer.failures import Failures
-from kafka.producer.identity import Identity
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.resize import split
+from kafka.producer.idempotence import Idempotence
+from kafka.producer.outcome.failures import UnseenFailures
+from kafka.producer.outcome.retry_policy import BatchAction, action_for
 from kafka.producer.ports import Cluster
-from kafka.producer.queues import PartitionQueue
-from kafka.producer.resize import split
+from kafka.producer.send.produce_requests import Answer
 from kafka.producer.statistics import ProducerStatistics
-from kafka.producer.verdict import Verdict, judge
 
 log = logging.getLogger(__name__)
 
@@ -34,17 +34,17 @@ class Outcomes:
         self,
         buffer: RecordBuffer,
         cluster: Cluster,
-        identity: Identity,
+        idempotence: Idempotence,
         statistics: ProducerStatistics,
         backoff: Backoff,
         *,
         retries: float,
         delivery_timeout: float,
     ) -> None:
-        self.failures = Failures()
+        self.failures = UnseenFailures()
         self._buffer = buffer
         self._cluster = cluster
-        self._identity = identity
+        self._idempotence = idempotence
         self._statistics = statistics
         self._backoff = backoff
         self._retries = retries
@@ -55,31 +55,31 @@ class Outcomes:
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """A broker has answered for a batch that was in the network."""
         queue.in_network.pop(batch, None)
-        verdict = judge(
+        action = action_for(
             answer.error,
             records=batch.count,
             has_sequence=batch.producer_id >= 0,
             is_first=queue.is_first(batch),
-            idempotence_required=self._identity.required,
+            idempotence_required=self._idempotence.required,
         )
-        if verdict is Verdict.DELIVERED:
+        if action is BatchAction.COMPLETE:
             queue.failures = 0
             queue.proven = True
             self._deliver(batch, answer)
             return
         error = answer.error(answer.text) if answer.text else answer.error()
-        if verdict is Verdict.FAILED:
+        if action is BatchAction.FAIL:
             self.fail(queue, batch, error, answer.record_errors)
-        elif verdict is Verdict.SPLIT:
+        elif action is BatchAction.SPLIT:
             self._split(queue, batch)
-        elif verdict is Verdict.AFTER_OTHERS:
+        elif action is BatchAction.RETRY_IN_ORDER:
             queue.retry(batch)
         else:
-            if verdict is Verdict.WITHOUT_ID:
-                self._identity.step_down(error)
-            elif verdict is Verdict.NEW_ID:
-                self._identity.renew(batch.producer_id)
-            if verdict is not Verdict.AGAIN:
+            if action is BatchAction.DISABLE_IDEMPOTENCE:
+                self._idempotence.step_down(error)
+            elif action is BatchAction.RESET_PRODUCER_ID:
+                self._idempotence.renew(batch.producer_id)
+            if action is not BatchAction.RETRY:
                 queue.renumber = True
                 log.info("%s: %s; numbering batches anew", batch.name, error)
             self._again(queue, batch, error)
@@ -104,7 +104,8 @@ class Outcomes:
         self._statistics.failed(batch.count)
         self._buffer.completed(batch)
         batch.fail(error, record_errors)
-        self.failures.add(batch)
+        if batch.report is not None:
+            self.failures.add(batch.report)
         self._settled(batch)
 
     async def settled(self, batches: Iterable[ProducerBatch]) -> None:

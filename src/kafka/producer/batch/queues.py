@@ -8,8 +8,8 @@ import random
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from kafka.producer.batch import ProducerBatch
-from kafka.producer.future import QueueState
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.outcome.future import QueueState
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
@@ -19,8 +19,8 @@ _REMEMBERED = 5
 class PartitionQueue(QueueState):
     """The batches of one partition, from the open one to those whose answer is awaited.
 
-    `open` and `closed` are shared with the threads that call `send()` and guarded by the accumulator's lock (but see
-    `append_at_once`); all else belongs to the sender, on the loop. A batch gets its place in the order (and its
+    `open` and `closed` are shared with the threads that call `send()` and guarded by `RecordBuffer.lock` (but see
+    `append_unlocked`); all else belongs to the sender, on the loop. A batch gets its place in the order (and its
     sequence numbers) when it is first sent. One that has to be sent again waits in `retries`, which are sent before
     anything new, lowest order first.
     """
@@ -63,7 +63,7 @@ class PartitionQueue(QueueState):
         """The broker has lost track of the sequence: a new epoch begins as soon as nothing is in the network."""
         self.backoff_until = 0.0
         self.due_at = math.inf
-        """When it is next on the agenda."""
+        """When the sender looks at it next, if nothing happens before."""
         self.failures = 0
         """Failed attempts since the last success, for the back-off."""
 
@@ -78,7 +78,7 @@ class PartitionQueue(QueueState):
         """Take no more records into the open batch. Needs the lock."""
         batch = self.open
         if batch is not None:
-            self.open = None  # first of all: `append_at_once` asks for nothing else
+            self.open = None  # first of all: `append_unlocked` asks for nothing else
             batch.close()
             self.closed.append(batch)
 

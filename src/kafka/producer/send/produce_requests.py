@@ -11,9 +11,9 @@ from uuid import UUID
 
 from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
 from kafka.net import Answered, ApiVersions, Reply
-from kafka.producer.batch import ProducerBatch, Stage
+from kafka.producer.batch.producer_batch import ProducerBatch, Stage
+from kafka.producer.batch.resize import downgrade, magic_of
 from kafka.producer.ports import Cluster
-from kafka.producer.resize import downgrade, magic_of
 from kafka.record import Compression, ProducerState, set_producer_state
 from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -58,7 +58,7 @@ class ProduceConnection(Protocol):
         """Send a request, and give the reply its response."""
 
 
-class Exchange:
+class ProduceRequests:
     """Brings batches to brokers.
 
     Arguments:

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
-from kafka.producer.failures import FailureReport
-from kafka.producer.future import BatchState, Callbacks, run_callbacks
+from kafka.producer.outcome.failures import FailureReport
+from kafka.producer.outcome.future import BatchState, Callbacks, run_callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from kafka.record import BatchBuilder, Buffer
 
 
-class Home(Protocol):
+class BatchOwner(Protocol):
     """What a batch needs of the producer it belongs to."""
 
     lock: threading.Lock
@@ -41,7 +41,7 @@ class ProducerBatch(BatchState):
     """Records of one partition that are sent, and succeed or fail, together.
 
     Arguments:
-        home: the producer's accumulator.
+        owner: the producer's `RecordBuffer`.
         topic_partition: where the records go.
         created: time of the loop when the first record came, in seconds.
         reserved: bytes of the producer's memory that the batch holds.
@@ -55,10 +55,10 @@ class ProducerBatch(BatchState):
         "created",
         "data",
         "error",
-        "home",
         "lock",
         "log_append_time",
         "order",
+        "owner",
         "producer_epoch",
         "producer_id",
         "record_errors",
@@ -73,7 +73,7 @@ class ProducerBatch(BatchState):
 
     def __init__(
         self,
-        home: Home,
+        owner: BatchOwner,
         topic_partition: TopicPartition,
         created: float,
         reserved: int,
@@ -83,8 +83,8 @@ class ProducerBatch(BatchState):
         self.error: KafkaError | None = None
         self.seen = False
         """Somebody has looked at what became of it, or will be told."""
-        self.home = home
-        self.lock = home.lock
+        self.owner = owner
+        self.lock = owner.lock
         self.topic_partition = topic_partition
         self.created = created
         self.reserved = reserved
@@ -108,10 +108,16 @@ class ProducerBatch(BatchState):
 
     @classmethod
     def encoded(
-        cls, home: Home, topic_partition: TopicPartition, created: float, data: Buffer, records: int, reserved: int
+        cls,
+        owner: BatchOwner,
+        topic_partition: TopicPartition,
+        created: float,
+        data: Buffer,
+        records: int,
+        reserved: int,
     ) -> ProducerBatch:
         """A batch that comes with its bytes."""
-        batch = cls(home, topic_partition, created, reserved)
+        batch = cls(owner, topic_partition, created, reserved)
         batch.data = data
         batch.records = records
         batch.stage = Stage.ENCODED

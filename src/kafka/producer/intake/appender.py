@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
-from kafka.producer.blocked import Blocked, NeedsTopic
-from kafka.producer.future import FutureRecordMetadata, append_at_once, append_record
-from kafka.producer.records import (
+from kafka.producer.intake.blocked import Blocked, NeedsTopic
+from kafka.producer.intake.checks import (
     PreparedRecord,
     checked_bytes,
     checked_partition,
@@ -23,6 +22,7 @@ from kafka.producer.records import (
     encoded_headers,
     serialized,
 )
+from kafka.producer.outcome.future import FutureRecordMetadata, append_locked, append_unlocked
 
 try:
     import cython
@@ -37,18 +37,18 @@ else:
 if TYPE_CHECKING:
     from kafka.partitioner.abc import Cluster
     from kafka.partitioner.adapt import Pick
-    from kafka.producer.buffer import RecordBuffer
-    from kafka.producer.queues import TopicQueues
+    from kafka.producer.batch.queues import TopicQueues
+    from kafka.producer.batch.record_buffer import RecordBuffer
     from kafka.serializer import AdaptedSerializer
 
 Append = Callable[..., FutureRecordMetadata]
-"""`Accumulator.append`, which has no type where Cython declares it."""
+"""`RecordAppender.append`, which has no type where Cython declares it."""
 RECORD_OVERHEAD = 61 + 21
 """Bytes at most that a batch of one record adds to its key, value and headers."""
 
 
 @cython.cclass
-class Accumulator:
+class RecordAppender:
     """Serializes records, chooses their partitions and puts them into the open batches of a buffer.
 
     Arguments:
@@ -159,7 +159,7 @@ class Accumulator:
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if cython.compiled:
-            future = append_at_once(found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size)
+            future = append_unlocked(found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size)
             if future is not None:
                 return future
         opened = False
@@ -168,7 +168,7 @@ class Accumulator:
             queue: Any = found.queues[number]
             batch: Any = queue.open
             if batch is not None:
-                future = append_record(batch, timestamp, key_bytes, value_bytes, headers, header_size)
+                future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
             if future is None:
                 record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
                 opened = True
@@ -223,9 +223,9 @@ class Accumulator:
 
 @cython.cclass
 class RecordSender:
-    """`send()` of a producer, beside its accumulator: compiled, neither a frame nor a second look at the arguments."""
+    """`send()` of a producer, beside its appender: compiled, neither a frame nor a second look at the arguments."""
 
-    _accumulator = cython.declare(Accumulator, visibility="public")
+    _appender = cython.declare(RecordAppender, visibility="public")
 
     def send(
         self,
@@ -252,7 +252,7 @@ class RecordSender:
         `IllegalStateError` once the producer is closed, and what the serializers raise.
         """
         try:
-            return self._accumulator.append(topic, value, key, headers, partition, timestamp_ms)
+            return self._appender.append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
             blocked = reason.with_traceback(None)  # its frames would keep the producer alive
         return self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)

@@ -1,0 +1,1 @@
+"""Batches that are being filled or wait to be sent: the queue of each partition, their memory, splitting them."""
