@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Callable, Sequence
 
 from kafka.cluster import Backoff, ClusterClient
 from kafka.config import ConnectionOptions, ProducerConfig, ProducerOptions
-from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
+from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
+from kafka.net.worker import WorkerThread
 from kafka.partitioner.adapt import adapt_partitioner
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
-from kafka.producer.intake.checks import checked_topic
+from kafka.producer.intake.topic_lookup import TopicLookup
+from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.ports import Cluster
 from kafka.producer.send.compression import BatchCompressor
@@ -26,6 +29,8 @@ from kafka.producer.statistics import ProducerStatistics
 from kafka.record import Compression
 from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
+
+log = logging.getLogger(__name__)
 
 _MOST_IN_FLIGHT_IN_ORDER = 5
 """Batches of a producer that a broker remembers of a partition."""
@@ -37,6 +42,7 @@ class ProducerCore:
     Arguments:
         config: all options.
         loop: the event loop that everything runs on.
+        callbacks: runs the user's callbacks; None: they run on the loop.
         cluster: None: connect as the options say.
         now_ns: the wall clock in nanoseconds, for timestamps of records.
         rng: chooses partitions for records without a key.
@@ -49,6 +55,7 @@ class ProducerCore:
         config: ProducerConfig,
         loop: asyncio.AbstractEventLoop,
         *,
+        callbacks: CallbackRunner | None = None,
         cluster: Cluster | None = None,
         now_ns: Callable[[], int] = time.time_ns,
         rng: random.Random | None = None,
@@ -62,6 +69,7 @@ class ProducerCore:
         self.config = config
         self.metrics = Metrics(config.connection.metrics_enabled)
         self.cluster: Cluster = cluster or ClusterClient(config.connection, config.security)
+        self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
         self._loop = loop
         self._now_ns = now_ns
         self._rng = rng or random.Random()
@@ -71,6 +79,7 @@ class ProducerCore:
             BufferOptions(options.batch_size, options.buffer_memory, compression, options.compression_level),
             loop,
             self._rng,
+            self.callbacks.submit,
         )
         self.appender = RecordAppender(
             self.buffer,
@@ -81,7 +90,9 @@ class ProducerCore:
             now_ns,
         )
         self.max_block_s = options.max_block_ms / 1000
-        self._topics: set[str] = set()
+        self._topics = TopicLookup(
+            self.buffer, self.cluster, self.max_block_s, config.connection.retry_backoff_ms / 1000
+        )
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -122,38 +133,14 @@ class ProducerCore:
             statistics,
             _sender_options(connection, options),
             backoff,
+            self._topics,
         )
         self._add_gauges(self._sender)
         idempotence.ask()
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
-        """Wait until a topic is known, and a partition of it if one is named; returns the number of partitions.
-
-        Raises `KafkaTimeoutError` after `max_block_ms`, `IllegalArgumentError` for a partition that the topic does not
-        have, and what the cluster says against the topic: `TopicAuthorizationFailedError`, `InvalidTopicError`.
-        """
-        checked_topic(topic)
-        if self.buffer.refusal is not None:
-            raise self.buffer.refusal
-        self._topics.add(topic)
-        self.cluster.watch_topics(self._topics)
-        last: KafkaError | None = None
-        try:
-            async with asyncio.timeout(self.max_block_s):
-                count = self._learn(topic)
-                while count is None or (partition is not None and partition >= count):
-                    last = await self._look_up(topic, last)
-                    count = self._learn(topic)
-                    if count is not None and partition is not None and partition >= count:
-                        raise IllegalArgumentError(
-                            f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}"
-                        )
-        except TimeoutError:
-            raise KafkaTimeoutError(
-                f"no metadata of topic {topic!r} within max_block_ms ({self.max_block_s * 1000:g})"
-                + (f"; the cluster's last answer: {last}" if last is not None else "")
-            ) from last
-        return count
+        """Wait until a topic is known, and a partition of it if one is named, see `TopicLookup.find`."""
+        return await self._topics.find(topic, partition)
 
     async def acquire(self, amount: int) -> None:
         """Wait for memory, on the loop, and reserve it. Raises `KafkaTimeoutError` after `max_block_ms`."""
@@ -176,20 +163,16 @@ class ProducerCore:
 
     def acquire_blocking(self, amount: int) -> None:
         """Wait for memory, in a thread that may block, and reserve it. Raises as `acquire`."""
-        if self.buffer.on_own_loop():
-            raise KafkaTimeoutError(
-                "buffer_memory is used up, and a callback cannot wait for it on the loop that frees it; send from "
-                "another thread"
-            )
         with self.buffer.lock:
             self.buffer.end_lingering()
         self.buffer.wake()
-        if not self.buffer.memory.block(amount, self.max_block_s, lambda: self.buffer.refusal is not None):
+        closed = lambda: self.buffer.refusal is not None  # noqa: E731
+        if not self.buffer.memory.block(amount, self.max_block_s, closed, WorkerThread.is_current()):
             raise self.buffer.refusal or self.no_memory(amount)
 
-    async def settle(self, batches: Sequence[ProducerBatch]) -> None:
-        """Wait until all of these batches are delivered or have failed."""
-        await self._running().settled(batches)
+    async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
+        """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""
+        await self._running().settled(batches, then)
 
     def send_now(self) -> None:
         """Send what has come without waiting for the loop's next turn, as somebody is about to wait for it."""
@@ -218,33 +201,59 @@ class ProducerCore:
             f"({self.max_block_s * 1000:g}): records come faster than the brokers take them"
         )
 
-    async def flush(self, timeout_s: float | None = None) -> None:
-        """Send all there is, and wait until it is delivered or has failed.
+    async def flush(self, timeout_s: float | None = None, in_callback: bool = False) -> None:
+        """Send all there is, and wait until it is delivered or has failed and its callbacks have run.
 
-        Raises `KafkaTimeoutError` when the time is up, and else the first failure since the last flush that nobody has
-        looked at, with the number of all.
+        Arguments:
+            timeout_s: longest wait; None: as long as deliveries take, and `delivery_timeout_ms` for the callbacks.
+            in_callback: whether a callback calls, which cannot wait for itself: no callback is waited for.
+
+        Raises `KafkaTimeoutError` when the time is up, and else the first failure since the last flush of a batch whose
+        futures nobody holds or has looked at, with the number of all.
         """
         outcomes = self._running()
         self.buffer.close_open_batches()
-        waiting = list(self.buffer.incomplete)
+        deadline = None if timeout_s is None else self._loop.time() + timeout_s
+        waiting = set(self.buffer.incomplete)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout_at(deadline):
                 await outcomes.settled(waiting)
         except TimeoutError:
             left = sum(batch.count for batch in waiting if not batch.done)
             raise KafkaTimeoutError(
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
             ) from None
+        waiting.clear()  # whoever holds a batch is taken for somebody who looks at its outcome
+        if not in_callback and not await self._callbacks_have_run(deadline):
+            raise KafkaTimeoutError(
+                "flush: every record is acknowledged or has failed, but callbacks are still running"
+                + ("" if timeout_s is None else f" after {timeout_s:g} seconds")
+            )
         outcomes.failures.raise_unseen()
 
-    async def close(self, timeout_s: float | None = None) -> None:
+    async def close(self, timeout_s: float | None = None, in_callback: bool = False) -> None:
         """Send what there is, for as long as `timeout_s` allows (None: as long as it takes), and end everything.
 
-        What was not delivered by then fails with `KafkaTimeoutError`. Does nothing the second time but wait.
+        What was not delivered by then fails with `KafkaTimeoutError`. Callbacks that have not run by then run later.
+        Does nothing the second time but wait.
         """
+        deadline = None if timeout_s is None else self._loop.time() + timeout_s
         if self._closing is None:
             self._closing = self._loop.create_task(self._close(timeout_s))
         await asyncio.shield(self._closing)
+        if not in_callback and not await self._callbacks_have_run(deadline):
+            log.warning("the producer is closed, but callbacks are still running")
+
+    async def _callbacks_have_run(self, deadline: float | None) -> bool:
+        """Wait for the callbacks of all that is delivered or has failed; False if the time is up first."""
+        if deadline is None:
+            deadline = self._loop.time() + self.config.producer.delivery_timeout_ms / 1000
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self.callbacks.idle()
+        except TimeoutError:
+            return False
+        return True
 
     async def _close(self, timeout_s: float | None) -> None:
         self.buffer.refuse(IllegalStateError("the producer is closed"))
@@ -262,6 +271,7 @@ class ProducerCore:
                 for batch in left:
                     outcomes.fail(queue, batch, error)
             outcomes.failures.log_unseen()
+        self.callbacks.finish()
         await self.cluster.close()
         for serializer in self._serializers:
             if serializer is not None:
@@ -275,33 +285,6 @@ class ProducerCore:
     def _idempotence_changed(self) -> None:
         if self._sender is not None:
             self._sender.reconsider()
-
-    def _learn(self, topic: str) -> int | None:
-        """Take over what the metadata say of a topic; None if they do not know it."""
-        metadata = self.cluster.metadata
-        partitions = metadata.partitions_for_topic(topic)
-        if not partitions:
-            return None
-        available = sorted(metadata.available_partitions_for_topic(topic))
-        self.buffer.learn_topic(topic, max(partitions) + 1, available)
-        return max(partitions) + 1
-
-    async def _look_up(self, topic: str, last: KafkaError | None) -> KafkaError | None:
-        """Refresh the metadata of a topic; returns why it is not known. Raises what waiting cannot change."""
-        try:
-            metadata = await self.cluster.refresh_metadata([topic])
-        except KafkaError as failure:
-            if not failure.retriable:
-                raise
-            await asyncio.sleep(self.config.connection.retry_backoff_ms / 1000)
-            return failure
-        refused = metadata.topic_errors.get(topic)
-        if refused is None:
-            return last
-        error = refused(f"topic {topic!r}: {refused.description}")
-        if not refused.retriable:
-            raise error
-        return error
 
     async def _usable_magic(self) -> int:
         """The newest format of batches that the cluster takes, as far as one of its brokers tells."""

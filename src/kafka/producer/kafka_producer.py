@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafka.config import option_table, parse_producer
 from kafka.net import LoopThread
+from kafka.net.worker import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append, RecordSender
@@ -51,7 +52,8 @@ class KafkaProducer(RecordSender):
             for field in dataclasses.fields(part)
         }
         self._thread = LoopThread.shared()
-        self._core = ProducerCore(config, self._thread.loop)
+        callbacks = WorkerThread(f"kafka-callbacks-{config.connection.client_id}")
+        self._core = ProducerCore(config, self._thread.loop, callbacks=callbacks)
         self._appender = self._core.appender
         lifetime.keep(self._core, self._thread)
         try:
@@ -89,7 +91,7 @@ class KafkaProducer(RecordSender):
         Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call and nobody has looked
         at their futures, raises the first of these failures, with the number of all.
         """
-        self._thread.run(self._core.flush(timeout))
+        self._thread.run(self._core.flush(timeout, WorkerThread.is_current()))
 
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it, and close the connections. A second call does nothing.
@@ -99,11 +101,8 @@ class KafkaProducer(RecordSender):
                 `KafkaTimeoutError`. None waits for as long as it takes, `delivery_timeout_ms` at the most.
             null_logger: no effect; kept for kafka-python's sake.
         """
-        if self._thread.in_loop_thread:
-            lifetime.drop(self._core)  # in a callback: it cannot wait for itself
-            return
         try:
-            self._thread.run(self._core.close(timeout))
+            self._thread.run(self._core.close(timeout, WorkerThread.is_current()))
         finally:
             lifetime.release(self._core)
 

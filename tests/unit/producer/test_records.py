@@ -304,7 +304,7 @@ async def _delivered() -> FutureRecordMetadata:
 
 
 def _buffer() -> RecordBuffer:
-    buffer = RecordBuffer(BufferOptions(1000, 10_000), asyncio.get_running_loop(), random.Random(1))
+    buffer = RecordBuffer(BufferOptions(1000, 10_000), asyncio.get_running_loop(), random.Random(1), lambda run: run())
     buffer.learn_topic("t", 1, [0])
     return buffer
 

@@ -39,7 +39,9 @@ def nimble() -> Iterator[None]:
 @pytest.mark.usefixtures("nimble")
 @pytest.mark.parametrize("magic", [1, 2])
 def test_each_record_of_many_threads_is_where_its_future_says(loop: asyncio.AbstractEventLoop, magic: int) -> None:
-    buffer = RecordBuffer(BufferOptions(batch_size=3_000, buffer_memory=1 << 30), loop, random.Random(1))
+    buffer = RecordBuffer(
+        BufferOptions(batch_size=3_000, buffer_memory=1 << 30), loop, random.Random(1), lambda run: run()
+    )
     buffer.magic = magic
     buffer.learn_topic("t", 2, [0, 1])
     appender = RecordAppender(buffer, None, None, None, lambda: None, 1 << 20)  # type: ignore[arg-type, return-value]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +24,8 @@ from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+log = logging.getLogger(__name__)
 
 _BATCH_BYTES = 256 * 1024
 """Batches of rows are filled up to this size, or `batch_size` if that is more: nobody lingers for a row."""
@@ -58,12 +62,16 @@ class FutureArrowResult:
     def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, batches: Sequence[ProducerBatch]) -> None:
         self._core = core
         self._batches = batches
-        self._settled: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(core.settle(batches), loop)
+        self._lock = threading.Lock()
+        self._callbacks: list[Callable[[], object]] | None = []
+        self._settled: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(
+            core.settle(batches, self._on_settled), loop
+        )
 
     @property
     def is_done(self) -> bool:
         """Whether all rows are delivered or have failed."""
-        return self._settled.done()
+        return self._callbacks is None or self._settled.done()
 
     @property
     def value(self) -> ArrowResult | None:
@@ -131,15 +139,29 @@ class FutureArrowResult:
         if on_failure is not None:
             self._look()
 
-        def done(settled: concurrent.futures.Future[None]) -> None:
+        def call() -> None:
             error = self._error()
-            if error is None and on_success is not None and not settled.cancelled():
-                on_success(self._result())
-            elif error is not None and on_failure is not None:
-                on_failure(error)
+            try:
+                if error is None and on_success is not None:
+                    on_success(self._result())
+                elif error is not None and on_failure is not None:
+                    on_failure(error)
+            except Exception:
+                log.exception("a callback of rows for %s raised", self._batches[0].topic_partition.topic)
 
-        self._settled.add_done_callback(done)
+        with self._lock:
+            waits = self._callbacks is not None
+            if self._callbacks is not None:
+                self._callbacks.append(call)
+        if not waits:
+            call()
         return self
+
+    def _on_settled(self) -> None:
+        with self._lock:
+            callbacks, self._callbacks = self._callbacks, None
+        for call in callbacks or ():
+            self._core.callbacks.submit(call)
 
     def _look(self) -> None:
         for batch in self._leaves():

@@ -21,6 +21,9 @@ class MemoryPool:
     def __init__(self, total: int, lock: threading.Lock) -> None:
         self.total = total
         self.free = total
+        self.held = 0
+        """Bytes, among those not free, of batches that are done and whose callbacks have not run yet: a slow callback
+        holds up those who send, not the loop."""
         self._freed = threading.Condition(lock)
         self._blocking = 0
         self._futures: set[asyncio.Future[None]] = set()
@@ -30,20 +33,32 @@ class MemoryPool:
         """Whether somebody waits for memory."""
         return self._blocking > 0 or bool(self._futures)
 
-    def reserve(self, amount: int) -> bool:
-        """Take bytes; more than there are in all can be had as long as nobody else has any."""
-        if amount > self.free and self.free < self.total:
+    def reserve(self, amount: int, in_callback: bool = False) -> bool:
+        """Take bytes; more than there are in all can be had as long as nobody else has any.
+
+        Arguments:
+            in_callback: for a record that a callback sends, which must not wait for callbacks.
+        """
+        free = self.free + self.held if in_callback else self.free
+        if amount > free and free < self.total:
             return False
         self.free -= amount
         return True
 
-    def release(self, amount: int) -> None:
-        """Give bytes back, and let those who wait look again. On the loop."""
+    def hold(self, amount: int) -> None:
+        """The callbacks of a batch of so many bytes are still to run."""
+        self.held += amount
+        self.wake()
+
+    def release(self, amount: int, held: bool = False) -> None:
+        """Give bytes back, and let those who wait look again."""
         self.free += amount
+        if held:
+            self.held -= amount
         self.wake()
 
     def wake(self) -> None:
-        """Let everybody who waits look again. On the loop."""
+        """Let everybody who waits look again. On the loop, where coroutines wait."""
         if self._blocking:
             self._freed.notify_all()
         futures, self._futures = self._futures, set()
@@ -51,14 +66,14 @@ class MemoryPool:
             if not future.done():
                 future.set_result(None)
 
-    def block(self, amount: int, timeout: float, give_up: Callable[[], bool]) -> bool:
+    def block(self, amount: int, timeout: float, give_up: Callable[[], bool], in_callback: bool = False) -> bool:
         """Block the thread until the bytes are reserved; False if `give_up` says so, or the time (seconds) is up."""
         with self._freed:
             got = False
 
             def look() -> bool:
                 nonlocal got
-                got = not give_up() and self.reserve(amount)
+                got = not give_up() and self.reserve(amount, in_callback)
                 return got or give_up()
 
             self._blocking += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
 from kafka.producer.outcome.failures import FailureReport
-from kafka.producer.outcome.future import BatchState, Callbacks, run_callbacks
+from kafka.producer.outcome.future import BatchState, Callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ class BatchOwner(Protocol):
 
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
+
+    def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
+        """Have the callbacks of a batch that is done run where the user's code may run."""
+
+
+class Waiter(Protocol):
+    """A thread or a coroutine that waits for a batch."""
+
+    def release(self) -> object:
+        """Let it go on."""
 
 
 class Stage(enum.Enum):
@@ -102,8 +112,9 @@ class ProducerBatch(BatchState):
         self.base_offset = -1
         self.log_append_time = -1
         self.callbacks: Callbacks | None = Callbacks()
-        self.waiters: list[threading.Lock] = []
-        """One for each thread that waits, locked until the batch is done or split. Much cheaper than an Event."""
+        self.waiters: list[Waiter] = []
+        """One for each that waits until the batch is done or split: a locked lock (much cheaper than an Event) for a
+        thread, a `LoopWaiter` for a coroutine."""
         self.parts: list[tuple[int, ProducerBatch]] | None = None
 
     @classmethod
@@ -160,13 +171,13 @@ class ProducerBatch(BatchState):
         return batch, index
 
     def succeed(self, base_offset: int, log_append_time: int) -> None:
-        """The records are in the log from `base_offset` on (-1: not known); runs their callbacks."""
+        """The records are in the log from `base_offset` on (-1: not known); has their callbacks run."""
         self.base_offset = base_offset
         self.log_append_time = log_append_time
         self._finish(None)
 
     def fail(self, error: KafkaError, record_errors: Mapping[int, str | None] | None = None) -> None:
-        """The records are lost to `error`; runs their callbacks.
+        """The records are lost to `error`; has their callbacks run.
 
         Arguments:
             error: what befell the batch.
@@ -196,10 +207,10 @@ class ProducerBatch(BatchState):
             self.data = None
             callbacks, self.callbacks = self.callbacks, None
             waiters, self.waiters = self.waiters, []
+        if callbacks is not None and callbacks.functions:
+            self.owner.deliver(self, callbacks)
         for waiter in waiters:
             waiter.release()
-        if callbacks is not None:
-            run_callbacks(self, callbacks)
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
         """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
@@ -221,14 +232,20 @@ class ProducerBatch(BatchState):
         for waiter in waiters:
             waiter.release()
 
-    def wait(self, timeout: float | None) -> bool:
-        """Block until the batch is done or split; False if the time, in seconds, was up first."""
+    def add_waiter(self, waiter: Waiter) -> bool:
+        """Have somebody told when the batch is done or split; True, and nothing else, if it is."""
         with self.lock:
             if self.stage in (Stage.DONE, Stage.SPLIT):
                 return True
-            waiter = threading.Lock()
-            waiter.acquire()
             self.waiters.append(waiter)
+        return False
+
+    def wait(self, timeout: float | None) -> bool:
+        """Block until the batch is done or split; False if the time, in seconds, was up first."""
+        waiter = threading.Lock()
+        waiter.acquire()
+        if self.add_waiter(waiter):
+            return True
         return waiter.acquire(timeout=-1 if timeout is None else min(max(timeout, 0), threading.TIMEOUT_MAX))
 
     def error_of(self, index: int) -> KafkaError | None:

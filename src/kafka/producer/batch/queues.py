@@ -123,7 +123,7 @@ class TopicQueues:
         rng: chooses among the partitions.
     """
 
-    __slots__ = ("_left", "_rng", "_sticky_bytes", "available", "count", "queues", "sticky", "topic")
+    __slots__ = ("_left", "_rng", "_sticky_bytes", "available", "count", "queues", "sticky", "topic", "used_at")
 
     def __init__(
         self, topic: str, partitions: int, available: Sequence[int], sticky_bytes: int, rng: random.Random
@@ -136,6 +136,8 @@ class TopicQueues:
         self._rng = rng
         self.sticky = -1
         self._left = 0
+        self.used_at = 0.0
+        """When a batch was last begun for the topic, in the loop's time."""
         self.update(partitions, available)
 
     def update(self, partitions: int, available: Sequence[int]) -> None:

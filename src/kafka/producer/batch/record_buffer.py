@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kafka.errors import KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool
@@ -14,7 +15,7 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.intake.blocked import NeedsMemory
 from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.outcome.future import FutureRecordMetadata, append_locked
+from kafka.producer.outcome.future import Callbacks, FutureRecordMetadata, append_locked, run_callbacks
 from kafka.record import BatchBuilder, Buffer, Compression
 from kafka.structs import TopicPartition
 
@@ -43,9 +44,16 @@ class RecordBuffer:
         options: how batches are made.
         loop: the producer's event loop, whose clock is the one that counts.
         rng: chooses partitions for records without a key.
+        submit: runs the user's callbacks, in the order in which they come.
     """
 
-    def __init__(self, options: BufferOptions, loop: asyncio.AbstractEventLoop, rng: random.Random) -> None:
+    def __init__(
+        self,
+        options: BufferOptions,
+        loop: asyncio.AbstractEventLoop,
+        rng: random.Random,
+        submit: Callable[[Callable[[], object]], object],
+    ) -> None:
         self.options = options
         self.lock = threading.Lock()
         self.memory = MemoryPool(options.buffer_memory, self.lock)
@@ -61,6 +69,9 @@ class RecordBuffer:
         """The sender's pump, called on the loop after queues have become dirty."""
         self._loop = loop
         self._rng = rng
+        self._submit = submit
+        self._known: dict[str, TopicQueues] = {}
+        """Topics that were ever known: the sequence numbers of their partitions go on where they were."""
         self._all: dict[TopicPartition, PartitionQueue] = {}
         self._dirty: list[PartitionQueue] = []
         self._wake_wanted = False
@@ -78,14 +89,26 @@ class RecordBuffer:
         with self.lock:
             if self.refusal is not None:
                 return
-            queues = self.topics.get(topic)
+            queues = self._known.get(topic)
             if queues is None:
                 queues = TopicQueues(topic, partitions, available, self.options.batch_size, self._rng)
-                self.topics[topic] = queues
+                self._known[topic] = queues
             else:
                 queues.update(partitions, available)
+            if topic not in self.topics:
+                queues.used_at = self._loop.time()
+                self.topics[topic] = queues
             for queue in queues.queues:
                 self._all.setdefault(queue.topic_partition, queue)
+
+    def forget_idle(self, before: float) -> set[str]:
+        """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
+        with self.lock:
+            busy = {batch.topic_partition.topic for batch in self.incomplete}
+            idle = {name for name, queues in self.topics.items() if queues.used_at < before and name not in busy}
+            for name in idle:
+                del self.topics[name]
+            return idle
 
     def queues(self) -> Iterable[PartitionQueue]:
         """The queues of all partitions known. On the loop."""
@@ -114,7 +137,9 @@ class RecordBuffer:
             compression_level=self.options.compression_level,
             size_limit=amount,
         )
-        batch = ProducerBatch(self, queue.topic_partition, self._loop.time(), amount, builder)
+        now = self._loop.time()
+        batch = ProducerBatch(self, queue.topic_partition, now, amount, builder)
+        self._known[record.topic].used_at = now
         try:
             future = self._append(batch, record)
             assert future is not None, "an empty batch has room for any record"
@@ -150,7 +175,9 @@ class RecordBuffer:
                 self.memory.free += reserved
                 raise self.refusal
             queue = self._all[place]
-            batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved)
+            now = self._loop.time()
+            self._known[place.topic].used_at = now
+            batch = ProducerBatch.encoded(self, place, now, data, records, reserved)
             queue.close_open()
             queue.closed.append(batch)
             self.incomplete.add(batch)
@@ -242,11 +269,26 @@ class RecordBuffer:
             self.incomplete.update(parts)
 
     def completed(self, batch: ProducerBatch) -> None:
-        """A batch is done: its memory is free again. On the loop."""
+        """A batch is about to be done: its memory is free again, once its callbacks have run. On the loop."""
         with self.lock:
             self.incomplete.discard(batch)
-            self.memory.release(batch.reserved)
-            batch.reserved = 0
+            if batch.callbacks is not None and batch.callbacks.functions:
+                self.memory.hold(batch.reserved)
+            else:
+                self.memory.release(batch.reserved)
+                batch.reserved = 0
+
+    def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
+        """Have the callbacks of a batch run that is done."""
+        self._submit(partial(self._run_callbacks, batch, callbacks))
+
+    def _run_callbacks(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
+        try:
+            run_callbacks(batch, callbacks)
+        finally:
+            with self.lock:
+                self.memory.release(batch.reserved, held=True)
+                batch.reserved = 0
 
     def wake(self) -> None:
         """Tell the sender of dirty queues, once for as many as there are by the time it looks."""

@@ -138,9 +138,10 @@ class QueueState:
 class FutureRecordMetadata:
     """What becomes of one record: a view of its batch, cheap to make and to drop.
 
-    `get`, the callbacks and `await` give a `RecordMetadata` or the error. Callbacks run in the thread that completes
-    the batch (the clients' loop), so they have to be quick and must not wait for anything of the producer's; one that
-    is added to a future that is done runs at once, in the caller's thread.
+    `get`, the callbacks and `await` give a `RecordMetadata` or the error. Callbacks of a `KafkaProducer` run in a
+    thread of that producer, in order for a partition, and may take their time, wait, and call any client; those of an
+    `AsyncKafkaProducer` run on its event loop. One that is added to a future that is done runs at once, in the
+    caller's thread.
     """
 
     _batch: BatchState
@@ -200,8 +201,7 @@ class FutureRecordMetadata:
         while not batch.done:
             if batch.owner.on_own_loop():
                 raise IllegalStateError(
-                    "get() on the producer's own event loop (as in a callback) would wait for itself; "
-                    "use add_callback() or await"
+                    "get() on the producer's own event loop would wait for itself; use add_callback() or await"
                 )
             if not batch.wait(timeout):
                 raise KafkaTimeoutError(
@@ -230,13 +230,12 @@ class FutureRecordMetadata:
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
         """Wait on an event loop, which need not be the producer's."""
-        if not self.is_done:
-            loop = asyncio.get_running_loop()
-            arrived = loop.create_future()
-            # Callbacks run on the producer's loop: if that is this one, nothing has to cross threads.
-            here = self.place()[0].owner.on_own_loop()
-            self._add(ON_BOTH, partial(_arrive, arrived) if here else partial(_tell, loop, arrived))
-            yield from arrived
+        batch, _ = self.place()
+        while not batch.done:
+            waiter = LoopWaiter(asyncio.get_running_loop())
+            if not batch.add_waiter(waiter):
+                yield from waiter.arrived
+            batch, _ = self.place()
         return self.get(0)
 
     def place(self) -> tuple[Any, int]:
@@ -374,7 +373,11 @@ def _record_metadata(
 
 
 def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
-    """Call the callbacks of records of a batch that is done, in their order; what they raise is logged."""
+    """Call the callbacks of records of a batch that is done, in their order; an `Exception` that one raises is logged.
+
+    Raises the first of what else they raise (`SystemExit`, `KeyboardInterrupt`), once all have run.
+    """
+    exit_wanted: BaseException | None = None
     error: Any = batch.error
     place: Any = batch.topic_partition
     topic, partition = place  # once: asking a named tuple for an item takes longer than making the metadata
@@ -410,19 +413,33 @@ def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
                 function(batch.error_of(row[2]))
         except Exception:
             log.exception("a callback of a record for %s raised", batch.name)
+        except BaseException as raised:
+            exit_wanted = exit_wanted or raised
+    if exit_wanted is not None:
+        raise exit_wanted
 
 
-def _arrive(arrived: asyncio.Future[None], outcome: object) -> None:
-    """Let a coroutine on this loop go on that waits for a record."""
-    if not arrived.done():
-        arrived.set_result(None)
+class LoopWaiter:
+    """A coroutine that waits for a batch, on any event loop.
 
+    Arguments:
+        loop: where it runs.
+    """
 
-def _tell(loop: asyncio.AbstractEventLoop, arrived: asyncio.Future[None], outcome: object) -> None:
-    """Wake a coroutine that waits for a record, whichever loop it runs on."""
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.arrived: asyncio.Future[None] = loop.create_future()
 
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(_arrive, arrived, outcome)
+    def release(self) -> None:
+        """Let it go on; from any thread."""
+        if asyncio._get_running_loop() is self._loop:
+            self._arrive()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._arrive)
+
+    def _arrive(self) -> None:
+        if not self.arrived.done():
+            self.arrived.set_result(None)
 
 
 def append_locked(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
@@ -50,7 +50,7 @@ class Outcomes:
         self._retries = retries
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
-        self._watches: set[_Watch] = set()
+        self._watches: dict[_Watch, None] = {}
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """A broker has answered for a batch that was in the network."""
@@ -108,17 +108,22 @@ class Outcomes:
             self.failures.add(batch.report)
         self._settled(batch)
 
-    async def settled(self, batches: Iterable[ProducerBatch]) -> None:
-        """Wait until all of these batches are delivered or have failed."""
+    async def settled(self, batches: Iterable[ProducerBatch], then: Callable[[], object] | None = None) -> None:
+        """Wait until all of these batches are delivered or have failed.
+
+        Arguments:
+            then: called in that moment, before anybody is told who began to wait later.
+        """
         remaining = {batch for batch in batches if not batch.done}
+        watch = _Watch(remaining, self._loop.create_future(), then)
         if not remaining:
+            watch.settle()
             return
-        watch = _Watch(remaining, self._loop.create_future())
-        self._watches.add(watch)
+        self._watches[watch] = None
         try:
             await watch.future
         finally:
-            self._watches.discard(watch)
+            self._watches.pop(watch, None)
 
     def _deliver(self, batch: ProducerBatch, answer: Answer) -> None:
         size = len(batch.data or b"")
@@ -160,18 +165,28 @@ class Outcomes:
     def _settled(self, batch: ProducerBatch) -> None:
         for watch in list(self._watches):
             watch.remaining.discard(batch)
-            if not watch.remaining and not watch.future.done():
-                watch.future.set_result(None)
+            if not watch.remaining:
+                watch.settle()
 
 
 class _Watch:
     """Somebody who waits for batches."""
 
-    __slots__ = ("future", "remaining")
+    __slots__ = ("_then", "future", "remaining")
 
-    def __init__(self, remaining: set[ProducerBatch], future: asyncio.Future[None]) -> None:
+    def __init__(
+        self, remaining: set[ProducerBatch], future: asyncio.Future[None], then: Callable[[], object] | None
+    ) -> None:
         self.remaining = remaining
         self.future = future
+        self._then = then
+
+    def settle(self) -> None:
+        """There is nothing left to wait for."""
+        if not self.future.done():
+            self.future.set_result(None)
+            if self._then is not None:
+                self._then()
 
 
 def too_late(batch: ProducerBatch, timeout: float, last: KafkaError | None) -> KafkaTimeoutError:

@@ -22,6 +22,7 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
+from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.outcomes import Outcomes, too_late
 from kafka.producer.ports import Cluster
 from kafka.producer.send.broker_queue import BrokerQueue
@@ -62,6 +63,7 @@ class Sender:
         statistics: takes what requests take.
         options: limits and times.
         backoff: pauses before another attempt.
+        topics: are told of new metadata.
     """
 
     def __init__(
@@ -75,8 +77,10 @@ class Sender:
         statistics: ProducerStatistics,
         options: SenderOptions,
         backoff: Backoff,
+        topics: TopicLookup,
     ) -> None:
         self._buffer = buffer
+        self._topics = topics
         self._cluster = cluster
         self._idempotence = idempotence
         self._outcomes = outcomes
@@ -184,11 +188,7 @@ class Sender:
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         """Leaders may have changed: every partition looks for its broker anew."""
-        for topic, queues in list(self._buffer.topics.items()):
-            partitions = metadata.partitions_for_topic(topic)
-            if partitions:
-                available = sorted(metadata.available_partitions_for_topic(topic))
-                self._buffer.learn_topic(topic, max(len(partitions), queues.count), available)
+        self._topics.refresh(metadata, self._loop.time())
         for broker in self._brokers.values():
             broker.ready.clear()
         self.reconsider()

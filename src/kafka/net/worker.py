@@ -1,0 +1,139 @@
+"""A daemon thread that runs functions one after the other: where a client runs what its user gave it to call."""
+
+import asyncio
+import atexit
+import logging
+import queue
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import ClassVar
+
+from kafka.net.fork import after_fork
+
+log = logging.getLogger(__name__)
+
+EXIT_TIMEOUT_S = 5.0
+"""How long the interpreter's exit waits for functions that have not run yet."""
+
+Function = Callable[[], object]
+
+
+class WorkerThread:
+    """Runs what it is given, in order, in a thread that is started for the first function. Thread-safe.
+
+    A function that raises is logged, whatever it raises, and the next one runs. A forked child has neither the thread
+    nor what was left to do.
+
+    Arguments:
+        name: of the thread.
+    """
+
+    _all: ClassVar["weakref.WeakSet[WorkerThread]"] = weakref.WeakSet()
+    _local: ClassVar[threading.local] = threading.local()
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._functions: queue.SimpleQueue[Function | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def is_current(cls) -> bool:
+        """Whether the caller is run by a worker, this one or another."""
+        return getattr(cls._local, "inside", False)
+
+    def submit(self, function: Function) -> None:
+        """Run a function after all that were given before; returns at once."""
+        self._functions.put(function)
+        with self._lock:
+            if self._thread is None:
+                self._start()
+
+    async def idle(self) -> None:
+        """Wait, on an event loop, until all functions that were given before have run."""
+        if self._thread is None and self._functions.empty():
+            return
+        loop = asyncio.get_running_loop()
+        reached: asyncio.Future[None] = loop.create_future()
+
+        def tell() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_arrive, reached)
+
+        self.submit(tell)
+        await reached
+
+    def finish(self) -> None:
+        """End the thread when it has run what it was given; a function that comes later has another one started."""
+        if self._thread is not None:
+            self._functions.put(None)
+
+    def drain(self, timeout_s: float) -> bool:
+        """Wait until all functions that were given before have run; whether they have within the time."""
+        if self._thread is None and self._functions.empty():
+            return True
+        reached = threading.Event()
+        self.submit(reached.set)
+        if self._thread is None:  # no thread can be had any more
+            self._run()
+        return reached.wait(timeout_s)
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._main, name=self._name, daemon=True)
+        self._all.add(self)
+        try:
+            thread.start()
+        except RuntimeError as error:  # too many threads, or the interpreter is about to end: `drain` runs the rest
+            log.error("%s: no thread can be started (%s)", self._name, error)
+        else:
+            self._thread = thread
+
+    def _main(self) -> None:
+        self._local.inside = True
+        while True:
+            function = self._functions.get()
+            if function is None:
+                with self._lock:
+                    if self._functions.empty():
+                        self._thread = None
+                        return
+            else:
+                _guarded(function)
+            del function  # it may hold a client, which is to be collected while nothing comes
+
+    def _run(self) -> None:
+        """Run what is left in the caller's thread."""
+        while not self._functions.empty():
+            function = self._functions.get()
+            if function is not None:
+                _guarded(function)
+
+    @classmethod
+    def _after_fork(cls) -> None:
+        cls._all = weakref.WeakSet()
+        cls._local = threading.local()
+
+    @classmethod
+    def _at_exit(cls) -> None:
+        deadline = time.monotonic() + EXIT_TIMEOUT_S
+        for worker in list(cls._all):
+            if not worker.drain(max(deadline - time.monotonic(), 0)):
+                log.error("%s: not everything was called before the interpreter's exit", worker._name)
+
+
+def _arrive(reached: asyncio.Future[None]) -> None:
+    if not reached.done():
+        reached.set_result(None)
+
+
+def _guarded(function: Function) -> None:
+    try:
+        function()
+    except BaseException:  # SystemExit ends threads that the user has made, not this one
+        log.exception("%r raised", function)
+
+
+after_fork(WorkerThread._after_fork)
+atexit.register(WorkerThread._at_exit)

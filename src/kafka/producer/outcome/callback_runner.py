@@ -1,0 +1,49 @@
+"""Where the callbacks of a producer run: in a thread of the producer's own, or on the loop of an asyncio program."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+
+class CallbackRunner(Protocol):
+    """Runs the user's callbacks, in order; `kafka.net.worker.WorkerThread` is one for programs without a loop."""
+
+    def submit(self, function: Callable[[], object], /) -> object:
+        """Run a function after all that were given before; returns at once."""
+
+    async def idle(self) -> None:
+        """Wait until all functions that were given before have run."""
+
+    def finish(self) -> None:
+        """There will be nothing more to run."""
+
+
+class LoopCallbacks:
+    """Runs callbacks on the caller's loop, as asyncio's own futures do.
+
+    Arguments:
+        loop: the loop.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def submit(self, function: Callable[[], object], /) -> None:
+        """Run a function in the loop's next turn."""
+        self._loop.call_soon(function)
+
+    async def idle(self) -> None:
+        """Let everything run whose turn comes before the caller's."""
+        reached = self._loop.create_future()
+        self._loop.call_soon(_arrive, reached)
+        await reached
+
+    def finish(self) -> None:
+        """Nothing to end."""
+
+
+def _arrive(reached: asyncio.Future[None]) -> None:
+    if not reached.done():
+        reached.set_result(None)
