@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalStateError
+from kafka.producer import lifetime
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
@@ -17,8 +18,6 @@ from kafka.producer.outcome.record_metadata import RecordMetadata
 
 if TYPE_CHECKING:
     import types
-
-    import pyarrow as pa
 
     from kafka.producer.arrow.sender import FutureArrowResult
 
@@ -43,6 +42,8 @@ class AsyncKafkaProducer:
         if self._core is not None:
             raise IllegalStateError("the producer was started before")
         self._core = ProducerCore(self._config, asyncio.get_running_loop())
+        self._until_dropped = lifetime.close_when_dropped(self._core)
+        await anext(self._until_dropped)
         try:
             await self._core.start()
         except BaseException:
@@ -53,6 +54,11 @@ class AsyncKafkaProducer:
         """Send what is buffered, wait for it, and close the connections; see `KafkaProducer.close`."""
         if self._core is not None:
             await self._core.close(timeout)
+
+    def __del__(self) -> None:
+        core = getattr(self, "_core", None)
+        if core is not None:
+            lifetime.tell_if_lost(core)
 
     async def send(
         self,
@@ -95,7 +101,7 @@ class AsyncKafkaProducer:
         self._started().send_now()
         return await future
 
-    async def send_arrow(self, topic: str, data: pa.Table | pa.RecordBatch) -> FutureArrowResult:
+    async def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
         """Send every row as a record, see `KafkaProducer.send_arrow`; the result can be awaited for an `ArrowResult`.
 
         The rows are encoded in another thread, so that the loop goes on meanwhile.

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from kafka.cluster import Backoff, ClusterClient
+from kafka.cluster.seam import Cluster
 from kafka.config import ConnectionOptions, ProducerConfig, ProducerOptions
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
@@ -21,7 +22,6 @@ from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.producer.outcome.outcomes import Outcomes
-from kafka.producer.ports import Cluster
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.sender import Sender, SenderOptions
@@ -276,6 +276,20 @@ class ProducerCore:
         for serializer in self._serializers:
             if serializer is not None:
                 serializer.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is closed, or being closed."""
+        return self._closing is not None
+
+    @property
+    def loop_is_closed(self) -> bool:
+        """Whether nothing can be sent any more, as the event loop is closed."""
+        return self._loop.is_closed()
+
+    def unsent(self) -> int:
+        """The number of records that are neither delivered nor have failed."""
+        return sum(batch.count for batch in list(self.buffer.incomplete))
 
     def _running(self) -> Outcomes:
         if self._outcomes is None:

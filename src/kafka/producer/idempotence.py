@@ -13,11 +13,12 @@ import logging
 from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.retry import RetryPolicy
+from kafka.cluster.seam import BrokerRequests
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.resize import magic_of
-from kafka.producer.ports import Cluster
 from kafka.record import set_producer_state
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 
@@ -49,14 +50,14 @@ class Idempotence:
     """
 
     def __init__(
-        self, cluster: Cluster, *, enabled: bool, required: bool, backoff: Backoff, on_change: Callable[[], None]
+        self, cluster: BrokerRequests, *, enabled: bool, required: bool, backoff: Backoff, on_change: Callable[[], None]
     ) -> None:
         self.state = IdempotenceState.WANTED if enabled else IdempotenceState.OFF
         self.required = required
         self.producer_id = -1
         self.error: KafkaError | None = None
         self._cluster = cluster
-        self._backoff = backoff
+        self._retries = RetryPolicy(backoff, log, quiet=2)
         self._on_change = on_change
         self._asking: asyncio.Task[None] | None = None
 
@@ -147,20 +148,19 @@ class Idempotence:
         queue.next_sequence = (queue.next_sequence + batch.count) % _SEQUENCES
 
     async def _ask(self) -> None:
-        failures = 0
+        attempts = self._retries.attempts("asking for a producer id")
         while self.state is IdempotenceState.WANTED:
             try:
                 await self._ask_once()
+                attempts.succeeded()
             except (ClusterAuthorizationFailedError, UnsupportedVersionError) as error:
                 self.step_down(error)
-            except KafkaError as error:
-                failures += 1
-                log.log(logging.WARNING if failures == 3 else logging.DEBUG, "asking for a producer id: %s", error)
-                if not error.retriable:
+            except Exception as error:
+                try:
+                    await attempts.failed(error)
+                except KafkaError as refusal:
                     self.state = IdempotenceState.REFUSED
-                    self.error = error
-                else:
-                    await asyncio.sleep(self._backoff.seconds(failures))
+                    self.error = refusal
         self._on_change()
 
     async def _ask_once(self) -> None:

@@ -18,8 +18,6 @@ from kafka.producer.outcome.future import FutureRecordMetadata
 if TYPE_CHECKING:
     import types
 
-    import pyarrow as pa
-
     from kafka.producer.arrow.sender import FutureArrowResult
 
 
@@ -62,7 +60,7 @@ class KafkaProducer(RecordSender):
             lifetime.drop(self._core)
             raise
 
-    def send_arrow(self, topic: str, data: pa.Table | pa.RecordBatch) -> FutureArrowResult:
+    def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
 
         The rows are encoded here and now; what does not fit into `buffer_memory` waits, as in `send`. Rows of one
@@ -70,9 +68,12 @@ class KafkaProducer(RecordSender):
 
         Arguments:
             topic: where the records go.
-            data: columns `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of
-                structs of `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp`
-                (timestamp, or milliseconds since 1970-01-01 UTC). Serializers and a user's partitioner do not apply.
+            data: a `pyarrow.Table` or `RecordBatch`, anything with ``__arrow_c_stream__`` (a polars or pandas
+                DataFrame, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns. Its columns are
+                `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs of `key` and
+                `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp, or
+                milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so that its
+                batches can be sent as they are. Serializers and a user's partitioner do not apply.
 
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow.
         """

@@ -6,6 +6,9 @@ import asyncio
 import atexit
 import logging
 import os
+import warnings
+import weakref
+from collections.abc import AsyncGenerator
 
 from kafka.errors import ForkedClientError, KafkaError
 from kafka.net import LoopThread
@@ -17,6 +20,10 @@ log = logging.getLogger(__name__)
 EXIT_TIMEOUT_S = 5.0
 """How long the interpreter's exit waits for records that are not sent yet."""
 
+_NEVER_STOPPED = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
+
+_started: weakref.WeakSet[ProducerCore] = weakref.WeakSet()
+"""The asyncio producers."""
 _live: dict[ProducerCore, LoopThread] = {}
 
 
@@ -48,8 +55,37 @@ async def _close_dropped(core: ProducerCore) -> None:
         release(core)
 
 
+async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
+    """Close an asyncio producer that nobody stops, when it is dropped and when `asyncio.run` ends.
+
+    An event loop closes the asynchronous generators that are left on it: by then it runs no other task of the
+    program's, but still sends and receives. Keep what this returns with the producer, and nowhere else.
+    """
+    _started.add(core)
+    try:
+        yield
+    finally:
+        if not core.is_closed:
+            unsent = core.unsent()
+            log.warning("an AsyncKafkaProducer was never stopped; trying to deliver its last %d record(s)", unsent)
+            try:
+                await core.close(EXIT_TIMEOUT_S)
+            finally:
+                warnings.warn(_NEVER_STOPPED, ResourceWarning, stacklevel=1)
+
+
+def tell_if_lost(core: ProducerCore) -> None:
+    """Say what is lost with an asyncio producer that was never stopped, and whose loop is closed."""
+    if not core.is_closed and core.loop_is_closed and core in _started:
+        _started.discard(core)
+        log.error("%s: %d record(s) are lost", _NEVER_STOPPED, core.unsent())
+        warnings.warn(_NEVER_STOPPED, ResourceWarning, stacklevel=1)
+
+
 def _at_exit() -> None:
     """Send what is left, for at most `EXIT_TIMEOUT_S` seconds for all producers together."""
+    for left in list(_started):
+        tell_if_lost(left)
     by_thread: dict[LoopThread, list[ProducerCore]] = {}
     for core, thread in list(_live.items()):
         by_thread.setdefault(thread, []).append(core)
@@ -75,6 +111,7 @@ def _in_child() -> None:
         core.buffer.after_fork(reason)
         core.appender.rebind()
     _live.clear()
+    _started.clear()
 
 
 after_fork(_in_child)

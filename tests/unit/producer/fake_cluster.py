@@ -40,6 +40,8 @@ class Fault:
     Arguments:
         delay: seconds until it is answered.
         code: error code for every partition; nothing is appended, but with those in `AFTER_APPEND`.
+        leader: whom the broker names as the partition's leader, with an epoch (KIP-951).
+        throttle_ms: for how long the broker wants no other request (KIP-219).
         lost: "request" (it never arrives), "answer" (it is appended, but nobody hears of it).
         only: the partition that is hit; None: all of the request.
     """
@@ -48,6 +50,8 @@ class Fault:
     code: int = 0
     lost: str = ""
     only: int | None = None
+    leader: tuple[int, int] | None = None
+    throttle_ms: int = 0
 
 
 @dataclass
@@ -72,6 +76,12 @@ class FakeLog:
     def forget_producers(self) -> None:
         self._sequences.clear()
 
+    def set_last_sequence(self, last: int) -> None:
+        """As if the only producer had sent up to a sequence number."""
+        (state,) = self._sequences.values()
+        state.last = last
+        state.batches.clear()
+
     def append(self, data: Any) -> tuple[int, int]:
         """Error code and base offset."""
         (header,) = batch_headers(data)
@@ -89,7 +99,7 @@ class FakeLog:
         return 0, base
 
     def _check(self, header: Any, base: int) -> tuple[int, int]:
-        first, last = header.base_sequence, header.base_sequence + header.count - 1
+        first, last = header.base_sequence, (header.base_sequence + header.count - 1) % 2**31
         state = self._sequences.get(header.producer_id)
         if state is None:
             state = self._sequences[header.producer_id] = Sequence(header.producer_epoch, first - 1)
@@ -103,7 +113,7 @@ class FakeLog:
         for seen_first, seen_last, offset in state.batches:
             if (seen_first, seen_last) == (first, last):
                 return 0, offset
-        if first != state.last + 1:
+        if first != (state.last + 1) % 2**31:
             return OUT_OF_ORDER, -1
         state.last = last
         state.batches.append((first, last, base))
@@ -115,6 +125,12 @@ class FakeCluster:
 
     def __init__(self, topics: dict[str, int], brokers: int = 1, produce_version: int = 13) -> None:
         self.topics = dict(topics)
+        self.ids: dict[str, UUID] = {}
+        self.names: dict[UUID, str] = {}
+        """Of every id that was ever given, as brokers know their topics longer than a client's metadata do."""
+        self.connect_errors: deque[Exception] = deque()
+        """What comes of the next attempts to connect."""
+        self.connects = 0
         self.brokers = brokers
         self.produce_version = self.start_version = produce_version
         self.logs: dict[TopicPartition, FakeLog] = {}
@@ -125,7 +141,7 @@ class FakeCluster:
         self.posted: set[asyncio.Task[Any]] = set()
         self.in_flight = 0
         self.most_in_flight = 0
-        self.init_errors: deque[int] = deque()
+        self.init_errors: deque[Any] = deque()
         self.ids_given = 0
         self.refreshes = 0
         self.connected: set[int] = set()
@@ -143,12 +159,14 @@ class FakeCluster:
 
     def snapshot(self) -> ClusterMetadata:
         topics = []
-        for number, (name, count) in enumerate(self.topics.items(), 1):
+        for name, count in self.topics.items():
+            topic_id = self.ids.setdefault(name, UUID(int=len(self.names) + 1))
+            self.names[topic_id] = name
             partitions = {}
             for p in range(count):
                 leader = self.leaders.setdefault(TopicPartition(name, p), p % self.brokers)
                 partitions[p] = PartitionMetadata(name, p, leader, 1, [leader], [leader])
-            topics.append(TopicMetadata(name, UUID(int=number), False, partitions))
+            topics.append(TopicMetadata(name, topic_id, False, partitions))
         nodes = [BrokerMetadata(n, "fake", 9092 + n) for n in range(self.brokers)]
         return ClusterMetadata(nodes, topics, topic_errors=self.topic_errors, version=self.metadata.version + 1)
 
@@ -192,7 +210,10 @@ class FakeCluster:
         self.metadata = self.metadata.with_leader(tp, leader, leader_epoch)
 
     async def connection(self, node_id: int, channel: str = "") -> Any:
+        self.connects += 1
         await asyncio.sleep(0.01)
+        if self.connect_errors:
+            raise self.connect_errors.popleft()
         if node_id in self.down:
             raise KafkaConnectionError(f"broker {node_id} is down")
         self.connected.add(node_id)
@@ -211,6 +232,8 @@ class FakeCluster:
         assert isinstance(request, InitProducerIdRequest)
         await asyncio.sleep(0.005)
         code = self.init_errors.popleft() if self.init_errors else 0
+        if isinstance(code, Exception):
+            raise code
         if code < 0:
             raise KafkaConnectionError("lost")
         if not code:
@@ -219,7 +242,10 @@ class FakeCluster:
 
     async def send(self, node_id: int, request: Any) -> Any:
         assert isinstance(request, ProduceRequest)
-        request = ProduceRequest.decode(request.encode(12), 12)  # what the wire leaves of it
+        version = self.produce_version
+        request = ProduceRequest.decode(request.encode(version), version)  # what the wire leaves of it
+        for topic in request.topic_data:
+            topic.name = topic.name or self.names[topic.topic_id]
         self.requests.append((node_id, request))
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -234,7 +260,9 @@ class FakeCluster:
                 raise KafkaConnectionError(f"connection to broker {node_id} lost before the answer")
         finally:
             self.in_flight -= 1
-        return response if request.acks != 0 else ProduceResponse()
+        if request.acks == 0:
+            return ProduceResponse()
+        return ProduceResponse.decode(response.encode(version), version)
 
     def _produce(self, node_id: int, request: ProduceRequest, fault: Fault) -> ProduceResponse:
         topics = []
@@ -253,9 +281,13 @@ class FakeCluster:
                 if not code or after:
                     code, offset = self.logs.setdefault(place, FakeLog()).append(each.records)
                     code = code or after
-                partitions.append(PartitionProduceResponse(index=each.index, error_code=code, base_offset=offset))
-            topics.append(TopicProduceResponse(name=topic.name, partition_responses=partitions))
-        return ProduceResponse(responses=topics)
+                partition = PartitionProduceResponse(index=each.index, error_code=code, base_offset=offset)
+                if fault.leader is not None:
+                    partition.current_leader.leader_id, partition.current_leader.leader_epoch = fault.leader
+                partitions.append(partition)
+            given = {"topic_id": topic.topic_id} if self.produce_version >= 13 else {"name": topic.name}
+            topics.append(TopicProduceResponse(**given, partition_responses=partitions))
+        return ProduceResponse(responses=topics, throttle_time_ms=fault.throttle_ms)
 
 
 class FakeConnection:

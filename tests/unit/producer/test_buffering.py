@@ -74,8 +74,17 @@ def test_a_record_above_max_request_size_is_refused_at_once() -> None:
     async def scenario() -> None:
         cluster = FakeCluster({"t": 1})
         async with producing(cluster, max_request_size=1_000) as producer:
+            refused = await producer.send(b"x" * 1_000)
+            assert refused.is_done
             with pytest.raises(MessageSizeTooLargeError, match=r"max_request_size \(1000\)"):
-                await producer.send(b"x" * 1_000)
+                refused.get(0)
+            told: list[object] = []
+            assert (await producer.send(b"x" * 1_000)).add_errback(told.append).failed()
+            assert [type(each) for each in told] == [MessageSizeTooLargeError]
+            await producer.core.flush()
+            await producer.send(b"x" * 1_000)
+            with pytest.raises(MessageSizeTooLargeError, match="1 record"):
+                await producer.core.flush()
             assert not producer.core.buffer.incomplete
 
     simulate(scenario)

@@ -226,6 +226,12 @@ async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business()
     assert not gc.is_tracked(taken[0])
 
 
+async def test_equal_metadata_hash_alike() -> None:
+    given = [(await _delivered()).value for _ in range(300)]
+    assert all(each.__class__ is RecordMetadata and isinstance(each, tuple) for each in given)
+    assert set(given) == {RecordMetadata("t", 0, TopicPartition("t", 0), 7, 1234, None, 1, 5, -1)}
+
+
 async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> None:
     if _variant.variant() == "plain":
         pytest.skip("plain Python cannot take objects from the collector")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -65,6 +66,7 @@ class ProducerBatch(BatchState):
         "created",
         "data",
         "error",
+        "last_error",
         "lock",
         "log_append_time",
         "order",
@@ -76,6 +78,7 @@ class ProducerBatch(BatchState):
         "report",
         "reserved",
         "seen",
+        "sent_to",
         "stage",
         "topic_partition",
         "waiters",
@@ -108,6 +111,11 @@ class ProducerBatch(BatchState):
         self.order: tuple[int, ...] = ()
         """Place among the batches of its partition, given when it is first sent; parts of a split one add a number."""
         self.attempts = 0
+        """How often it was sent and could not be delivered."""
+        self.sent_to = -1
+        """The broker that it was last sent to."""
+        self.last_error: KafkaError | None = None
+        """Why it was not delivered the last time."""
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
@@ -201,7 +209,7 @@ class ProducerBatch(BatchState):
             self.records = self.count
             self.error = error
             if error is not None:
-                self.report = FailureReport(error, self.records, self.describe(error), self.seen)
+                self.report = FailureReport(error, self.records, self.describe(error), self.seen, weakref.ref(self))
             self.stage = Stage.DONE
             self.builder = None
             self.data = None

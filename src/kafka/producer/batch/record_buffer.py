@@ -15,7 +15,8 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.intake.blocked import NeedsMemory
 from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.outcome.future import Callbacks, FutureRecordMetadata, append_locked, run_callbacks
+from kafka.producer.outcome.failures import FailureReport
+from kafka.producer.outcome.future import Callbacks, FutureRecordMetadata, append_locked, future_of, run_callbacks
 from kafka.record import BatchBuilder, Buffer, Compression
 from kafka.structs import TopicPartition
 
@@ -67,6 +68,8 @@ class RecordBuffer:
         """Somebody waits, or is about to wait, for memory."""
         self.on_dirty: Callable[[], None] = _nobody
         """The sender's pump, called on the loop after queues have become dirty."""
+        self.on_refused: Callable[[FailureReport], object] = _nothing
+        """Is told, on the loop, of records that were refused."""
         self._loop = loop
         self._rng = rng
         self._submit = submit
@@ -150,6 +153,16 @@ class RecordBuffer:
         queue.open = batch
         self.incomplete.add(batch)
         self._mark(queue)
+        return future
+
+    def refuse_record(self, record: PreparedRecord, reason: KafkaError) -> FutureRecordMetadata:
+        """The future of a record that cannot be sent at all, which has failed."""
+        place = TopicPartition(record.topic, record.partition)
+        batch = ProducerBatch.encoded(self, place, self._loop.time(), b"", 1, 0)
+        future = future_of(batch, 0, record.timestamp_ms, record.key, record.value, record.header_size)
+        batch.fail(reason)
+        if batch.report is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.on_refused, batch.report)
         return future
 
     def append(self, record: PreparedRecord, granted: int | None = None) -> FutureRecordMetadata:
@@ -323,6 +336,10 @@ class RecordBuffer:
             queue.dirty = True
             self._dirty.append(queue)
         self._wake_wanted = True
+
+
+def _nothing(report: FailureReport) -> None:
+    """Stands in until somebody collects failures."""
 
 
 def _nobody() -> None:

@@ -47,7 +47,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
         part = ProducerBatch.encoded(batch.owner, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
         part.order = (*batch.order, len(parts))
-        part.attempts = batch.attempts
+        part.attempts, part.sent_to, part.last_error = batch.attempts, batch.sent_to, batch.last_error
         parts.append(part)
     parts[0].reserved, batch.reserved = batch.reserved, 0
     return parts

@@ -117,8 +117,8 @@ class RecordAppender:
             partition: None lets the partitioner choose.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
 
-        Raises `Blocked` if the record has to wait, `MessageSizeTooLargeError`, `IllegalArgumentError` or `TypeError` if
-        it can never be taken, and what the serializers and the partitioner raise.
+        Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it can never be taken, and
+        what the serializers and the partitioner raise.
         """
         found: Any = self._topics.get(topic)
         if found is None:
@@ -148,8 +148,6 @@ class RecordAppender:
             size += len(headers)
         else:
             headers = None
-        if size > self._max_record_size:
-            raise self._too_large(topic, size)
         timestamp: cython.longlong
         if timestamp_ms is None:
             timestamp = c_time_ns() if self._c_clock else self._now_ns()
@@ -158,6 +156,9 @@ class RecordAppender:
             timestamp = timestamp_ms
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
+        if size > self._max_record_size:
+            record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
+            return self._buffer.refuse_record(record, self._too_large(topic, size))
         if cython.compiled:
             future = append_unlocked(found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size)
             if future is not None:
@@ -247,9 +248,9 @@ class RecordSender:
             timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
 
         Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
-        longer than `max_block_ms`. Raises `MessageSizeTooLargeError` for a record above `max_request_size`,
-        `IllegalArgumentError` or `TypeError` for one that is none, `TopicAuthorizationFailedError`,
-        `IllegalStateError` once the producer is closed, and what the serializers raise.
+        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for what is no record,
+        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
+        raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
         """
         try:
             return self._appender.append(topic, value, key, headers, partition, timestamp_ms)

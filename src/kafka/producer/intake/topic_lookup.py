@@ -6,10 +6,10 @@ import asyncio
 import logging
 
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.seam import MetadataAccess
 from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic
-from kafka.producer.ports import Cluster
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class TopicLookup:
         retry_s: seconds between two attempts.
     """
 
-    def __init__(self, buffer: RecordBuffer, cluster: Cluster, max_block_s: float, retry_s: float) -> None:
+    def __init__(self, buffer: RecordBuffer, cluster: MetadataAccess, max_block_s: float, retry_s: float) -> None:
         self._buffer = buffer
         self._cluster = cluster
         self._max_block_s = max_block_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from kafka.errors import KafkaError
 
@@ -19,16 +20,25 @@ class FailureReport:
         records: how many it had.
         text: one line about it.
         seen: whether somebody was told of it, through an errback.
+        batch: the batch, as long as somebody holds one of its futures.
     """
 
-    __slots__ = ("error", "logged", "records", "seen", "text")
+    __slots__ = ("_batch", "error", "logged", "records", "seen", "text")
 
-    def __init__(self, error: KafkaError, records: int, text: str, seen: bool) -> None:
+    def __init__(
+        self, error: KafkaError, records: int, text: str, seen: bool, batch: Callable[[], object | None]
+    ) -> None:
+        self._batch = batch
         self.error = error
         self.records = records
         self.text = text
         self.seen = seen
         self.logged = False
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody holds a future of the batch, and so can look at it."""
+        return self._batch() is not None
 
     def log_unseen(self) -> None:
         """Log the failure, if nobody has looked at it and it was not logged before."""
@@ -58,11 +68,15 @@ class UnseenFailures:
             self._reports.append(report)
 
     def raise_unseen(self) -> None:
-        """Raise the first failure that nobody has looked at, with the number of all; they count as seen then."""
-        unseen = [each for each in self._reports if not each.seen]
+        """Raise the first failure that nobody has looked at or can look at, with the number of all.
+
+        They count as seen then. Those whose futures somebody holds are kept: they may be dropped later.
+        """
+        held = [each for each in self._reports if not each.seen and each.is_held]
+        unseen = [each for each in self._reports if not each.seen and not each.is_held]
         batches = len(unseen) + self._more_batches
         records = sum(each.records for each in unseen) + self._more_records
-        self._reports, self._more_batches, self._more_records = [], 0, 0
+        self._reports, self._more_batches, self._more_records = held, 0, 0
         if not unseen:
             return
         for each in unseen:

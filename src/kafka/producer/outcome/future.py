@@ -25,7 +25,6 @@ except ImportError:  # the plain variant needs no Cython
 if cython.compiled:
     from cython.cimports.cpython import array  # type: ignore[no-redef]  # the same module, with its C functions
     from cython.cimports.cpython.ref import Py_INCREF
-    from cython.cimports.cpython.tuple import PyTuple_SET_ITEM
 
 __all__ = ["FutureRecordMetadata", "RecordMetadata", "append_unlocked", "append_locked"]
 
@@ -34,6 +33,14 @@ log = logging.getLogger(__name__)
 ON_SUCCESS = 1
 ON_FAILURE = 2
 ON_BOTH = 3
+_IS_TUPLE = cython.declare(
+    cython.bint,
+    RecordMetadata.__basicsize__ == tuple.__basicsize__
+    and RecordMetadata.__itemsize__ == tuple.__itemsize__
+    and not RecordMetadata.__dictoffset__
+    and not RecordMetadata.__weakrefoffset__,
+)
+"""Whether a `RecordMetadata` has a tuple's layout in memory."""
 _ROW = cython.declare(cython.Py_ssize_t, 7)
 """How many numbers a callback is kept in, see `Callbacks`."""
 
@@ -77,7 +84,7 @@ class Callbacks:
                 # The garbage collector would look at every function of every batch that is being filled, to no end: a
                 # batch gives up its callbacks when it is done, which ends all cycles. (The C functions of future.pxd
                 # and of `array` are known to the compiler alone.)
-                PyObject_GC_UnTrack(cython.cast(cython.p_void, functions))  # type: ignore[name-defined]  # noqa: F821
+                PyObject_GC_UnTrack(functions)  # type: ignore[name-defined]  # noqa: F821
             functions.append(function)
             number += 1
         if cython.compiled:
@@ -316,16 +323,6 @@ def _is_same(function: Any, last: Any) -> cython.bint:
 
 
 @cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _set(record: object, field: cython.Py_ssize_t, item: object) -> cython.void:
-    """Put an object into a tuple that is being made (compiled only)."""
-    if cython.compiled:
-        Py_INCREF(item)
-        PyTuple_SET_ITEM(record, field, item)
-
-
-@cython.cfunc
 def _record_metadata(
     topic: object,
     partition: object,
@@ -341,35 +338,18 @@ def _record_metadata(
     offset: cython.longlong = base_offset + index if base_offset >= 0 else -1
     if log_append_time >= 0:
         timestamp_ms = log_append_time
-    if cython.compiled:
-        # Names of future.pxd. It holds text and numbers alone, so that it is part of no cycle: the garbage collector
-        # is not told of it, which would take longer than all else for somebody who keeps what callbacks are given.
-        kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
-        record = PyObject_GC_NewVar(kind, 9)  # type: ignore[name-defined]  # noqa: F821
-        _set(record, 0, topic)
-        _set(record, 1, partition)
-        _set(record, 2, topic_partition)
-        _set(record, 3, offset)
-        _set(record, 4, timestamp_ms)
-        _set(record, 5, None)
-        _set(record, 6, key_size)
-        _set(record, 7, value_size)
-        _set(record, 8, header_size)
-        return record
-    return tuple.__new__(  # a third of the time that the named tuple's own constructor takes
-        RecordMetadata,
-        (
-            topic,
-            partition,
-            topic_partition,
-            offset,
-            timestamp_ms,
-            None,
-            key_size,
-            value_size,
-            header_size,
-        ),
-    )
+    fields = (topic, partition, topic_partition, offset, timestamp_ms, None, key_size, value_size, header_size)
+    if not cython.compiled or not _IS_TUPLE:
+        return tuple.__new__(RecordMetadata, fields)  # a third of the time that the class's own constructor takes
+    # Given the class, the tuple is what the constructor would make. It holds text and numbers alone, so that it is part
+    # of no cycle: the garbage collector need not look at it, which would take longer than all else for somebody who
+    # keeps what callbacks are given.
+    Py_INCREF(RecordMetadata)  # as an instance of a class defined in Python holds it
+    # names of future.pxd
+    kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
+    Py_SET_TYPE(fields, kind)  # type: ignore[name-defined]  # noqa: F821
+    PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
+    return fields
 
 
 def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
@@ -483,6 +463,18 @@ def append_unlocked(
     index: cython.Py_ssize_t = batch.builder.append_at_once(timestamp_ms, key, value, headers)
     if index < 0:
         return None
+    return _future(batch, index, timestamp_ms, key, value, header_size)
+
+
+def future_of(
+    batch: BatchState,
+    index: cython.Py_ssize_t,
+    timestamp_ms: cython.longlong,
+    key: bytes | None,
+    value: bytes | None,
+    header_size: cython.Py_ssize_t,
+) -> FutureRecordMetadata:
+    """The future of the record that is `index`-th in a batch."""
     return _future(batch, index, timestamp_ms, key, value, header_size)
 
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.seam import MetadataAccess
 from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
@@ -15,7 +16,6 @@ from kafka.producer.batch.resize import split
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.outcome.failures import UnseenFailures
 from kafka.producer.outcome.retry_policy import BatchAction, action_for
-from kafka.producer.ports import Cluster
 from kafka.producer.send.produce_requests import Answer
 from kafka.producer.statistics import ProducerStatistics
 
@@ -33,7 +33,7 @@ class Outcomes:
     def __init__(
         self,
         buffer: RecordBuffer,
-        cluster: Cluster,
+        cluster: MetadataAccess,
         idempotence: Idempotence,
         statistics: ProducerStatistics,
         backoff: Backoff,
@@ -42,6 +42,7 @@ class Outcomes:
         delivery_timeout: float,
     ) -> None:
         self.failures = UnseenFailures()
+        buffer.on_refused = self.failures.add
         self._buffer = buffer
         self._cluster = cluster
         self._idempotence = idempotence
@@ -135,13 +136,14 @@ class Outcomes:
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """Put a batch back in its queue, unless it has had its chances."""
         batch.attempts += 1
+        batch.last_error = error
         now = self._loop.time()
         if error.invalid_metadata:
             self._cluster.request_refresh([batch.topic_partition.topic])
         if batch.attempts > self._retries:
-            self.fail(queue, batch, error)
+            self.fail(queue, batch, _with_attempts(batch, error))
         elif now - batch.created >= self._delivery_timeout:
-            self.fail(queue, batch, too_late(batch, self._delivery_timeout, error))
+            self.fail(queue, batch, too_late(batch, self._delivery_timeout, None))
         else:
             queue.failures += 1
             queue.backoff_until = now + self._backoff.seconds(queue.failures)
@@ -189,14 +191,35 @@ class _Watch:
                 self._then()
 
 
-def too_late(batch: ProducerBatch, timeout: float, last: KafkaError | None) -> KafkaTimeoutError:
-    """The error of a batch whose time is up."""
-    reason = f"; the last attempt failed with: {last}" if last is not None else "; it could not be sent at all"
-    error = KafkaTimeoutError(
-        f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g}), after {batch.attempts} attempt(s){reason}"
-    )
-    error.__cause__ = last
+def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -> KafkaTimeoutError:
+    """The error of a batch whose time is up.
+
+    Arguments:
+        timeout: `delivery_timeout_ms` in seconds.
+        obstacle: what keeps it from being sent at the moment.
+    """
+    text = f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g})"
+    if batch.last_error is not None:
+        text += f", after {_attempts(batch)}, the last of them, to broker {batch.sent_to}, with: {batch.last_error}"
+        if obstacle is not None:
+            text += f"; since then it could not be sent: {obstacle}"
+    else:
+        text += "; it could not be sent at all" + (f": {obstacle}" if obstacle is not None else "")
+    error = KafkaTimeoutError(text)
+    error.__cause__ = batch.last_error or obstacle
     return error
+
+
+def _with_attempts(batch: ProducerBatch, error: KafkaError) -> KafkaError:
+    """An error that also tells how often a batch was sent, and where to."""
+    text = error.args[0] if error.args else getattr(error, "description", "")
+    told = type(error)(f"{text} ({_attempts(batch)}, the last of them to broker {batch.sent_to})")
+    told.__cause__ = error.__cause__
+    return told
+
+
+def _attempts(batch: ProducerBatch) -> str:
+    return "one attempt" if batch.attempts == 1 else f"{batch.attempts} attempts"
 
 
 def _is_usual(error: KafkaError) -> bool:

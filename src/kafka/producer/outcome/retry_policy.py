@@ -7,6 +7,7 @@ import enum
 from kafka.errors import (
     BrokerResponseError,
     ClusterAuthorizationFailedError,
+    CorruptRecordError,
     DuplicateSequenceNumberError,
     InvalidProducerEpochError,
     InvalidProducerIdMappingError,
@@ -60,4 +61,6 @@ def action_for(
             return BatchAction.RESET_PRODUCER_ID
         if issubclass(error, ClusterAuthorizationFailedError) and not idempotence_required:
             return BatchAction.DISABLE_IDEMPOTENCE
+    if issubclass(error, CorruptRecordError):  # damaged on its way, as it was not when it was encoded
+        return BatchAction.RETRY
     return BatchAction.RETRY if error.retriable else BatchAction.FAIL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kafka.errors import KafkaError
+from kafka.cluster.retry import Attempts
 from kafka.producer.batch.queues import PartitionQueue
 
 
@@ -13,12 +13,15 @@ class BrokerQueue:
 
     Arguments:
         node_id: the broker.
+        attempts: how tries to connect to it go.
     """
 
-    __slots__ = ("blocked_until", "compressing", "connecting", "error", "failures", "in_flight", "node_id", "ready")
+    __slots__ = ("attempts", "blocked_until", "compressing", "connecting", "in_flight", "node_id", "ready")
 
-    def __init__(self, node_id: int) -> None:
+    def __init__(self, node_id: int, attempts: Attempts) -> None:
         self.node_id = node_id
+        self.attempts = attempts
+        """Of connecting to it; they begin anew when one has succeeded."""
         self.ready: dict[PartitionQueue, None] = {}
         """Queues that have something to send to this broker now, longest waiting first."""
         self.in_flight = 0
@@ -26,7 +29,4 @@ class BrokerQueue:
         """Compresses what is sent next; the order of batches stays as it is because nothing is sent meanwhile."""
         self.connecting: asyncio.Task[None] | None = None
         self.blocked_until = 0.0
-        """Not to be connected to before this time of the loop."""
-        self.failures = 0
-        self.error: KafkaError | None = None
-        """Why the last attempt to connect failed; None after one that did not."""
+        """Neither to be connected to nor sent to before this time of the loop."""

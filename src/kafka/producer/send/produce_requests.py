@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
+from kafka.cluster.seam import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
-from kafka.net import Answered, ApiVersions, Reply
+from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.resize import downgrade, magic_of
-from kafka.producer.ports import Cluster
 from kafka.record import Compression, ProducerState, set_producer_state
 from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -41,21 +41,8 @@ class Answer(NamedTuple):
     text: str | None = None
 
 
-Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None], object]
-"""Takes the answers to a request, or why there are none."""
-
-
-class ProduceConnection(Protocol):
-    """The part of `kafka.net.Connection` that producing stands on."""
-
-    @property
-    def api_versions(self) -> ApiVersions:
-        """What the broker serves."""
-
-    def post_for(
-        self, reply: Answered[ProduceResponse], request: ProduceRequest, version: int, timeout_ms: float
-    ) -> None:
-        """Send a request, and give the reply its response."""
+Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int], object]
+"""Takes the answers to a request, or why there are none; and for how many milliseconds the broker wants no other."""
 
 
 class ProduceRequests:
@@ -68,7 +55,7 @@ class ProduceRequests:
         compression: codec of the batches.
     """
 
-    def __init__(self, cluster: Cluster, acks: int, timeout_ms: int, compression: Compression) -> None:
+    def __init__(self, cluster: BrokerRequests, acks: int, timeout_ms: int, compression: Compression) -> None:
         self._cluster = cluster
         self._acks = acks
         self._timeout_ms = timeout_ms
@@ -94,7 +81,7 @@ class ProduceRequests:
         batch.keep(data)
         return len(data)
 
-    def post(self, connection: ProduceConnection, batches: Sequence[ProducerBatch], take: Take) -> None:
+    def post(self, connection: BrokerConnection, batches: Sequence[ProducerBatch], take: Take) -> None:
         """Send encoded batches of different partitions in one request; it is on its way when this returns.
 
         Arguments:
@@ -103,6 +90,7 @@ class ProduceRequests:
         Raises `KafkaError` where the request cannot be sent; nothing is called then.
         """
         topics: dict[str, TopicProduceData] = {}
+        names: dict[UUID, str] = {}
         lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
         highest = None
         for batch in batches:
@@ -115,24 +103,36 @@ class ProduceRequests:
                 topic_id = self._cluster.metadata.topic_id(topic)
                 if topic_id is None and highest is None:
                     highest = _LAST_WITH_NAMES
+                if topic_id is not None:
+                    names[topic_id] = topic
                 data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID, partition_data=[])
             data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
         request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
         version = connection.api_versions.version_for(ProduceRequest, lowest, highest)
-        taken = self._written if self._acks == 0 else self._answered
-        connection.post_for(Reply(partial(taken, batches, take)), request, version, self._timeout_ms)
+        if self._acks == 0:
+            reply = Reply(partial(self._written, batches, take))
+        else:
+            reply = Reply(partial(self._answered, batches, names, take))
+        connection.post_for(reply, request, version, self._timeout_ms)
 
     def _answered(
-        self, batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
+        self,
+        batches: Sequence[ProducerBatch],
+        names: Mapping[UUID, str],
+        take: Take,
+        response: ProduceResponse | None,
+        error: Exception | None,
     ) -> None:
         answers = None
+        throttle_ms = 0
         if response is not None:
             try:
-                answers = self._answers(batches, response)
+                answers = self._answers(batches, names, response)
+                throttle_ms = response.throttle_time_ms
             except Exception as failure:  # an answer that makes no sense
                 log.exception("reading the answer of a broker")
                 error = failure
-        take(answers, error)
+        take(answers, error, throttle_ms)
 
     @staticmethod
     def _written(
@@ -140,17 +140,20 @@ class ProduceRequests:
     ) -> None:
         """Without acknowledgements nobody answers: all that is known is that it was written to the socket."""
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
-        asyncio.get_running_loop().call_soon(take, answers, error)  # this may still be inside of `post`
+        asyncio.get_running_loop().call_soon(take, answers, error, 0)  # this may still be inside of `post`
 
     def magic(self, node_id: int) -> int:
         """The newest format of batches that a broker takes; of one that was never connected, the newest of all."""
         version = self._cluster.api_version(node_id, ProduceRequest)
         return 2 if version is None else magic_for(version)
 
-    def _answers(self, batches: Sequence[ProducerBatch], response: ProduceResponse) -> dict[TopicPartition, Answer]:
+    def _answers(
+        self, batches: Sequence[ProducerBatch], names: Mapping[UUID, str], response: ProduceResponse
+    ) -> dict[TopicPartition, Answer]:
+        """The answers by partition; `names` are those of the request, as the metadata may have changed since."""
         answers: dict[TopicPartition, Answer] = {}
         for each in response.responses:
-            name = each.name or self._cluster.metadata.topic_name(each.topic_id) or ""
+            name = each.name or names.get(each.topic_id, "")
             for partition in each.partition_responses:
                 place = TopicPartition(name, partition.index)
                 if partition.error_code:

@@ -17,6 +17,8 @@ from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.retry import RetryPolicy, nothing
+from kafka.cluster.seam import BrokerConnection, BrokerConnections
 from kafka.errors import KafkaError, LeaderNotAvailableError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
@@ -24,10 +26,9 @@ from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.outcomes import Outcomes, too_late
-from kafka.producer.ports import Cluster
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.producer.send.compression import BatchCompressor
-from kafka.producer.send.produce_requests import Answer, ProduceConnection, ProduceRequests
+from kafka.producer.send.produce_requests import Answer, ProduceRequests
 from kafka.producer.send.schedule import Schedule
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
@@ -69,7 +70,7 @@ class Sender:
     def __init__(
         self,
         buffer: RecordBuffer,
-        cluster: Cluster,
+        cluster: BrokerConnections,
         idempotence: Idempotence,
         outcomes: Outcomes,
         produce: ProduceRequests,
@@ -97,6 +98,8 @@ class Sender:
         self._stopped = False
         self._pumping = False
         buffer.on_dirty = self.pump
+        self._retries = RetryPolicy(backoff, log, quiet=1)
+        self._pumps = RetryPolicy(backoff, log, fatal=nothing).attempts("sending what is ready")
         self._unsubscribe = cluster.on_metadata(self._metadata_changed)
 
     def pump(self) -> None:
@@ -109,6 +112,10 @@ class Sender:
         self._pumping = True
         try:
             self._pump(self._loop.time())
+        except Exception as error:
+            self._loop.call_later(self._pumps.note(error), self.reconsider)
+        else:
+            self._pumps.succeeded()
         finally:
             self._pumping = False
 
@@ -130,6 +137,8 @@ class Sender:
 
     def reconsider(self) -> None:
         """Look at every queue, because something has changed that may concern all of them."""
+        if self._stopped:
+            return
         now = self._loop.time()
         for queue in self._buffer.queues():
             self._consider(queue, now)
@@ -165,7 +174,9 @@ class Sender:
             return
         broker = self._brokers.get(leader)
         if broker is None:
-            broker = self._brokers[leader] = BrokerQueue(leader)
+            broker = self._brokers[leader] = BrokerQueue(
+                leader, self._retries.attempts(f"connecting to broker {leader} to produce")
+            )
         broker.ready[queue] = None
 
     def _sendable_at(self, queue: PartitionQueue, now: float) -> float:
@@ -211,7 +222,7 @@ class Sender:
         if oldest is not None:
             self._schedule.add(self._expiry_at, None)
 
-    def _why_not_sent(self, queue: PartitionQueue) -> KafkaError | None:
+    def _why_not_sent(self, queue: PartitionQueue) -> Exception | None:
         """What keeps the batches of a queue from being sent."""
         if not self._idempotence.may_send and self._idempotence.error is not None:
             return self._idempotence.error
@@ -220,19 +231,19 @@ class Sender:
         if leader is None:
             return LeaderNotAvailableError()
         broker = self._brokers.get(leader)
-        return broker.error if broker is not None else None
+        return broker.attempts.last if broker is not None else None
 
     # Sending
 
     def _serve(self, broker: BrokerQueue, now: float) -> None:
         """Send what is ready for a broker, as far as there is a connection with room for requests."""
+        if now < broker.blocked_until:
+            self._schedule.add(broker.blocked_until, None)
+            return
         connection = self._cluster.ready_connection(broker.node_id)
         if connection is None:
             if broker.connecting is None:
-                if now < broker.blocked_until:
-                    self._schedule.add(broker.blocked_until, None)
-                else:
-                    broker.connecting = self._spawn(self._connect(broker))
+                broker.connecting = self._spawn(self._connect(broker))
             return
         while broker.compressing is None and broker.ready and broker.in_flight < self._options.max_in_flight:
             builders = self._compressor.long_work(broker.ready)
@@ -247,6 +258,8 @@ class Sender:
         """Compress what a broker is sent next, without holding up the loop."""
         try:
             await self._compressor.compress(builders)
+        except Exception:  # shows again, and fails the batch, when it is encoded
+            log.exception("compressing for broker %d", broker.node_id)
         finally:
             broker.compressing = None
         self.pump()
@@ -276,6 +289,7 @@ class Sender:
                 self._consider(queue, now)
                 continue
             queue.in_network[batch] = None
+            batch.sent_to = broker.node_id
             request.append((queue, batch))
             self._consider(queue, now)
         return request
@@ -291,17 +305,18 @@ class Sender:
             self._idempotence.number(queue, batch)
         return batch
 
-    def _send(self, broker: BrokerQueue, connection: ProduceConnection, request: Request, now: float) -> None:
+    def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
         broker.in_flight += 1
         settle = partial(self._settle, broker, request, now)
         try:
             self._produce.post(connection, [batch for _, batch in request], settle)
         except KafkaError as error:
-            self._loop.call_soon(settle, None, error)  # not at once: brokers are being looked at
+            # Not at once: brokers are being looked at. The traceback would keep the batches alive.
+            self._loop.call_soon(settle, None, error.with_traceback(None), 0)
         except Exception as error:
             log.exception("sending to broker %d", broker.node_id)
-            self._loop.call_soon(settle, None, error)
+            self._loop.call_soon(settle, None, error.with_traceback(None), 0)
 
     def _settle(
         self,
@@ -310,23 +325,28 @@ class Sender:
         started: float,
         answers: Mapping[TopicPartition, Answer] | None,
         error: Exception | None,
+        throttle_ms: int,
     ) -> None:
         """Apply what came of a request."""
         if self._stopped:
             return
         broker.in_flight -= 1
         now = self._loop.time()
+        if throttle_ms > 0:  # KIP-219: the broker has answered at once, and wants nothing else for so long
+            broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
-            for queue, batch in request:
-                self._outcomes.answered(queue, batch, answers[batch.topic_partition])
             self._statistics.requested(sum(batch.count for _, batch in request), now - started)
-        elif isinstance(error, KafkaError):
-            for queue, batch in request:
-                self._outcomes.unanswered(queue, batch, error)
-        else:
-            for queue, batch in request:
-                self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
-        for queue, _ in request:
+        for queue, batch in request:
+            try:
+                if answers is not None:
+                    self._outcomes.answered(queue, batch, answers[batch.topic_partition])
+                elif isinstance(error, KafkaError):
+                    self._outcomes.unanswered(queue, batch, error)
+                else:
+                    self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
+            except Exception as failure:
+                log.exception("applying what came of a batch for %s", batch.name)
+                self._outcomes.fail(queue, batch, KafkaError(f"the answer could not be applied: {failure!r}"))
             self._consider(queue, now)
         self.pump()
 
@@ -334,21 +354,24 @@ class Sender:
         """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""
         try:
             await self._cluster.connection(broker.node_id)
-        except KafkaError as error:
-            broker.failures += 1
-            broker.error = error
-            broker.blocked_until = self._loop.time() + self._backoff.seconds(broker.failures)
-            if error.retriable:
-                self._cluster.request_refresh()
-            else:
-                self._fail_waiting(list(broker.ready), error)
-                broker.ready.clear()
+        except Exception as error:
+            self._not_connected(broker, error)
         else:
-            broker.failures = 0
-            broker.error = None
+            broker.attempts.succeeded()
         finally:
             broker.connecting = None
         self.pump()
+
+    def _not_connected(self, broker: BrokerQueue, error: Exception) -> None:
+        """Have a broker wait for the next try; if it refuses us, what waits for it has failed."""
+        try:
+            pause = broker.attempts.note(error)
+            self._cluster.request_refresh()
+        except KafkaError as refusal:
+            pause = self._retries.pause_s(1)
+            self._fail_waiting(list(broker.ready), refusal)
+            broker.ready.clear()
+        broker.blocked_until = self._loop.time() + pause
 
     def _fail_waiting(self, queues: Iterable[PartitionQueue], error: KafkaError) -> None:
         for queue in queues:
