@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAutho
 from kafka.net import parallel
 from kafka.partitioner import murmur2
 from kafka.producer.arrow.sender import ArrowSender, OffsetRange
+from kafka.record import arrow_schema
 from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import producing
 
@@ -158,3 +160,82 @@ async def test_an_empty_table_is_done_at_once() -> None:
         await producer.core.find_topic("t")
         empty = pa.table({"value": pa.array([], pa.binary())})
         assert await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", empty).send()) == (0, {})
+
+
+class Stream:
+    """Arrow data of somebody else's kind."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class Array:
+    """One batch of somebody else's kind."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self._batch.__arrow_c_array__(requested_schema)
+
+
+def _pandas(table: pa.Table) -> object:
+    frame = table.to_pandas()
+    frame.index = [5, 3, 8]
+    return frame
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Stream,
+        _pandas,
+        lambda table: table.to_reader(),
+        lambda table: table.to_batches()[0],
+        lambda table: Array(table.to_batches()[0]),
+        lambda table: table.to_pydict(),
+    ],
+    ids=["stream", "pandas", "reader", "batch", "array", "dict"],
+)
+def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await producer.core.find_topic("t")
+            table = pa.table({"key": ["a", "b", "c"], "value": [b"1", b"2", None]})
+            sender = ArrowSender(producer.core, asyncio.get_running_loop(), "t", made(table))
+            assert (await (await sender.send())).rows == 3
+            assert (cluster.log(0).keys, cluster.log(0).values) == ([b"a", b"b", b"c"], [b"1", b"2", None])
+
+    asyncio.run(scenario())
+
+
+def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await producer.core.find_topic("t")
+            for schema in ("kafka", "spark"):
+                columns = arrow_schema(schema=schema)
+                row = {"topic": "old", "partition": 0, "offset": 7, "timestamp": 5, "key": b"k", "value": b"v"}
+                row |= {"timestamp_type": 0, "timestampType": 0, "headers": [{"key": "h", "value": b"x"}]}
+                batch = pa.RecordBatch.from_pylist([{name: row[name] for name in columns.names}], columns)
+                future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", batch).send()
+                assert (await future).rows == 1
+            assert cluster.log(0).values == [b"v", b"v"]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("wrong", [[{"value": b"x"}], "text", None, 5])
+def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
+    async def scenario() -> None:
+        async with producing(FakeCluster({"t": 1})) as producer:
+            await producer.core.find_topic("t")
+            with pytest.raises(TypeError, match=rf"__arrow_c_stream__.*not {type(wrong).__name__}"):
+                ArrowSender(producer.core, asyncio.get_running_loop(), "t", wrong)
+
+    asyncio.run(scenario())

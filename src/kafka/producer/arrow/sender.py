@@ -11,19 +11,17 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import parallel
 from kafka.net.blocking import run_blocking
+from kafka.producer.arrow.tables import as_rows
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.core import ProducerCore
 from kafka.record import Compression
 from kafka.record.arrow_rows import ArrowRows, EncodedBatch
 from kafka.structs import TopicPartition
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 log = logging.getLogger(__name__)
 
@@ -215,16 +213,14 @@ class ArrowSender:
         core: the producer.
         loop: its event loop.
         topic: where the rows go; its partitions are known.
-        data: the rows.
+        data: the rows, see `as_rows`.
     """
 
-    def __init__(
-        self, core: ProducerCore, loop: asyncio.AbstractEventLoop, topic: str, data: pa.Table | pa.RecordBatch
-    ) -> None:
+    def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, topic: str, data: Any) -> None:
         self._core = core
         self._loop = loop
         self._topic = topic
-        self._data = data
+        self._data = as_rows(data)
         self._timestamp_ms = core.now_ms()
         self._batches: list[ProducerBatch] = []
         self._first_partition = core.random_partition(topic)

@@ -1,0 +1,40 @@
+"""What `send_arrow()` takes: anything that gives Arrow data, with the columns that make records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+_NOT_SENT = ("topic", "offset", "timestamp_type", "timestampType", "leader_epoch")
+"""Columns of `KafkaConsumer.poll_arrow()` and of Spark's source that say where a record was, not what it is."""
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+
+def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
+    """Arrow data with the columns that `send_arrow` sends.
+
+    Arguments:
+        data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
+            `RecordBatchReader`, which is read to its end) or ``__arrow_c_array__``, or a dict of columns.
+
+    Raises `TypeError` for anything else.
+    """
+    rows: pa.Table | pa.RecordBatch
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        rows = data
+    elif isinstance(data, Mapping):
+        rows = pa.table(dict(data))
+    elif hasattr(data, "__arrow_c_stream__"):
+        rows = pa.RecordBatchReader.from_stream(data).read_all()
+    elif hasattr(data, "__arrow_c_array__"):
+        rows = pa.record_batch(data)
+    else:
+        raise TypeError(
+            "send_arrow() takes a pyarrow Table or RecordBatch, anything with __arrow_c_stream__ or __arrow_c_array__ "
+            f"(as polars and pandas have), or a dict of columns, not {type(data).__name__}"
+        )
+    sent = [name for name in rows.schema.names if name not in _NOT_SENT and not _PANDAS_INDEX.fullmatch(name)]
+    return rows if len(sent) == rows.num_columns else rows.select(sent)
