@@ -98,7 +98,7 @@ def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
 
 
 def test_importing_kafka_is_quick() -> None:
-    code = "import time\nstart = time.perf_counter()\nimport kafka\nprint((time.perf_counter() - start) * 1000)"
+    code = "import time\nstart = time.process_time()\nimport kafka\nprint((time.process_time() - start) * 1000)"
     command = [sys.executable, "-c", code]
     times = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(5)]
     assert min(times) < IMPORT_LIMIT_MS
