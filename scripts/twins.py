@@ -68,6 +68,22 @@ TWINS: tuple[Twin, ...] = (
         "consumer/drive/sync_driver.py",
         {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
     ),
+    Twin(
+        "producer/async_calls.py",
+        "producer/calls.py",
+        {
+            "AsyncKafkaProducer": "KafkaProducer",
+            "AsyncProducerCalls": "ProducerCalls",
+            "LoopRunner": "ThreadRunner",
+            "async_sender": "sender",
+            "loop_runner": "thread_runner",
+        },
+    ),
+    Twin(
+        "producer/arrow/async_sender.py",
+        "producer/arrow/sender.py",
+        {"LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
+    ),
 )
 """All pairs."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
+from kafka.producer.async_calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
-from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
+from kafka.producer.intake.blocked import Blocked
+from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.options import client_configs
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
@@ -19,10 +20,8 @@ from kafka.producer.outcome.record_metadata import RecordMetadata
 if TYPE_CHECKING:
     import types
 
-    from kafka.producer.arrow.sender import FutureArrowResult
 
-
-class AsyncKafkaProducer:
+class AsyncKafkaProducer(AsyncProducerCalls):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
@@ -41,7 +40,8 @@ class AsyncKafkaProducer:
         """Find the cluster; raises `NoBrokersAvailable` if no server answers within `bootstrap_timeout_ms`."""
         if self._core is not None:
             raise IllegalStateError("the producer was started before")
-        self._core = ProducerCore(self._config, asyncio.get_running_loop())
+        self._runner = LoopRunner()
+        self._core = ProducerCore(self._config, self._runner.loop)
         self._until_dropped = lifetime.close_when_dropped(self._core)
         await anext(self._until_dropped)
         try:
@@ -51,9 +51,8 @@ class AsyncKafkaProducer:
             raise
 
     async def stop(self, timeout: float | None = None) -> None:
-        """Send what is buffered, wait for it, and close the connections; see `KafkaProducer.close`."""
-        if self._core is not None:
-            await self._core.close(timeout)
+        """Send what is buffered, wait for it, and close the connections; as `close`."""
+        await self.close(timeout)
 
     def __del__(self) -> None:
         core = getattr(self, "_core", None)
@@ -69,23 +68,28 @@ class AsyncKafkaProducer:
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """Buffer a record; awaiting what this returns gives its `RecordMetadata`. See `KafkaProducer.send`."""
+        """Buffer a record, and return a future that has a `RecordMetadata` once it is acknowledged.
+
+        Arguments:
+            topic: where the record goes.
+            value: bytes, or what the value serializer takes; None with a key is a tombstone.
+            key: bytes, or what the key serializer takes; records of one key go to one partition.
+            headers: pairs of text and bytes.
+            partition: overrides the partitioner.
+            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
+
+        Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
+        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for what is no record,
+        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
+        raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
+        """
         core = self._started()
         append: Append = core.appender.append
         try:
             return append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
             blocked = reason.with_traceback(None)  # its frames would keep the producer alive
-        while True:
-            try:
-                if isinstance(blocked, NeedsTopic):
-                    await core.find_topic(blocked.topic, blocked.partition)
-                    return append(topic, value, key, headers, partition, timestamp_ms)
-                assert isinstance(blocked, NeedsMemory)
-                await core.acquire(blocked.amount)
-                return core.buffer.append(blocked.record, blocked.amount)
-            except Blocked as reason:
-                blocked = reason.with_traceback(None)
+        return await self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
 
     async def send_and_wait(
         self,
@@ -100,29 +104,6 @@ class AsyncKafkaProducer:
         future = await self.send(topic, value, key, headers, partition, timestamp_ms)
         self._started().send_now()
         return await future
-
-    async def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
-        """Send every row as a record, see `KafkaProducer.send_arrow`; the result can be awaited for an `ArrowResult`.
-
-        The rows are encoded in another thread, so that the loop goes on meanwhile.
-        """
-        from kafka.producer.arrow.sender import ArrowSender
-
-        core = self._started()
-        await core.find_topic(topic)
-        return await ArrowSender(core, asyncio.get_running_loop(), topic, data).send()
-
-    async def flush(self, timeout: float | None = None) -> None:
-        """Send everything that is buffered now and wait for it; see `KafkaProducer.flush`."""
-        await self._started().flush(timeout)
-
-    async def partitions_for(self, topic: str) -> set[int]:
-        """All partitions of a topic."""
-        return set(range(await self._started().find_topic(topic)))
-
-    def metrics(self) -> dict[str, dict[str, float]]:
-        """Numbers about this producer, by group and name."""
-        return self._started().metrics.snapshot()
 
     async def __aenter__(self) -> AsyncKafkaProducer:
         await self.start()

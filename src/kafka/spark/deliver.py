@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka import KafkaProducer
-    from kafka.producer.arrow.sender import FutureArrowResult
+    from kafka.producer.arrow.future import FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
 """Spark hands over 10,000 rows at a time. So many bytes of them are encoded together: spread over a topic's partitions,

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import random
 from collections.abc import AsyncIterator
 from typing import Any
 
 from kafka.config import parse_producer
+from kafka.producer.async_calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
-from kafka.producer.intake.blocked import NeedsMemory, NeedsTopic
+from kafka.producer.intake.blocked import Blocked
+from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.outcome.future import FutureRecordMetadata
 from unit.producer.fake_cluster import FakeCluster
 
 
-class FakeProducer:
-    """What the asyncio face does, on a fake cluster."""
+class FakeProducer(AsyncProducerCalls):
+    """The asyncio face, on a fake cluster."""
 
     def __init__(self, cluster: FakeCluster, seed: int = 1, **configs: Any) -> None:
         self.cluster = cluster
-        self.core = ProducerCore(
+        self._runner = LoopRunner()
+        self.core = self._core = ProducerCore(
             parse_producer(configs),
-            asyncio.get_running_loop(),
+            self._runner.loop,
             cluster=cluster,
             now_ns=lambda: 1_700_000_000_000_000_000,
             rng=random.Random(seed),
         )
 
-    async def send(self, value: bytes | None, key: bytes | None = None, **more: Any) -> FutureRecordMetadata:
-        topic = more.pop("topic", "t")
+    def _started(self) -> ProducerCore:
+        return self.core
+
+    async def send(
+        self,
+        value: bytes | None,
+        key: bytes | None = None,
+        topic: str = "t",
+        headers: Any = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+    ) -> FutureRecordMetadata:
         try:
-            return self.core.appender.append(topic, value, key, **more)
-        except NeedsTopic as blocked:
-            await self.core.find_topic(blocked.topic, blocked.partition)
-            return await self.send(value, key, topic=topic, **more)
-        except NeedsMemory as blocked:
-            await self.core.acquire(blocked.amount)
-            return self.core.buffer.append(blocked.record, blocked.amount)
+            return self.core.appender.append(topic, value, key, headers, partition, timestamp_ms)
+        except Blocked as reason:
+            blocked = reason.with_traceback(None)
+        return await self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
 
 
 @contextlib.asynccontextmanager

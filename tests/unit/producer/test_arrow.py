@@ -13,7 +13,8 @@ import pytest
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAuthorizationFailedError
 from kafka.net import parallel
 from kafka.partitioner import murmur2
-from kafka.producer.arrow.sender import ArrowSender, OffsetRange
+from kafka.producer.arrow.encoder import ArrowEncoder
+from kafka.producer.arrow.future import OffsetRange
 from kafka.record import arrow_schema
 from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import producing
@@ -27,7 +28,7 @@ async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
         await producer.core.find_topic("t")
         keys = [f"k{i % 7}" for i in range(1_000)]
         table = pa.table({"key": keys, "value": [f"{i}" for i in range(1_000)]})
-        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        result = await (await producer.send_arrow("t", table))
         assert result.rows == 1_000
         for p in (0, 1):
             wanted = [b"%d" % i for i in range(1_000) if (murmur2(keys[i].encode()) & 0x7FFFFFFF) % 2 == p]
@@ -41,20 +42,20 @@ async def test_rows_that_several_threads_encode_stay_in_their_order(
 ) -> None:
     monkeypatch.setattr(parallel, "processors", lambda: 3)
     encoders: set[str] = set()
-    encode = ArrowSender.encode
+    encode = ArrowEncoder.encode
 
-    def noting(self: ArrowSender, start: int, stop: int) -> object:
+    def noting(self: ArrowEncoder, start: int, stop: int) -> object:
         encoders.add(threading.current_thread().name)
         return encode(self, start, stop)
 
-    monkeypatch.setattr(ArrowSender, "encode", noting)
+    monkeypatch.setattr(ArrowEncoder, "encode", noting)
     cluster = FakeCluster({"t": 2})
     noise = random.Random(7)
     values = [b"%06d" % i + noise.randbytes(1_000) for i in range(10_000)]
     async with producing(cluster, compression_type=codec, buffer_memory=1 << 25) as producer:
         await producer.core.find_topic("t")
         table = pa.table({"key": [f"k{i % 7}" for i in range(10_000)], "value": values})
-        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        result = await (await producer.send_arrow("t", table))
         assert result.rows == 10_000
     stored = [cluster.log(p).values for p in (0, 1)]
     assert all(each == sorted(each, key=lambda value: value or b"") for each in stored)
@@ -67,7 +68,7 @@ async def test_rows_without_keys_go_to_each_partition_in_turn_across_chunks() ->
     async with producing(cluster, buffer_memory=64 * 1024, max_request_size=16 * 1024, batch_size=4096) as producer:
         await producer.core.find_topic("t")
         table = pa.table({"value": [b"%04d" % i + b"x" * 60 for i in range(3_000)]})
-        await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        await (await producer.send_arrow("t", table))
     firsts = {int((cluster.log(p).values[0] or b"")[:4]) for p in range(3)}
     assert firsts == {0, 1, 2}
     for p in range(3):
@@ -81,7 +82,7 @@ async def test_rows_keep_their_place_among_single_records_and_share_their_sequen
         await (await producer.send(b"first"))
         await producer.send(b"before")
         batch = pa.record_batch({"value": [b"x", None, b"y"], "key": [b"a", b"b", b"c"]})
-        future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", batch).send()
+        future = await producer.send_arrow("t", batch)
         await producer.send(b"after")
         await producer.core.flush()
         assert future.is_done
@@ -96,8 +97,7 @@ async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
         await producer.core.find_topic("t")
         cluster.faults.extend([Fault(), Fault(lost="answer"), Fault(code=6), Fault(lost="request")])
         table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(10_000)]})
-        sender = ArrowSender(producer.core, asyncio.get_running_loop(), "t", table)
-        sending = asyncio.create_task(sender.send())
+        sending = asyncio.create_task(producer.send_arrow("t", table))
         while not sending.done():
             assert producer.core.buffer.memory.free >= 0
             await asyncio.sleep(0)
@@ -115,7 +115,7 @@ async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> Non
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
         table = pa.table({"value": [b"x" * 100] * 1_000})
-        result = await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send())
+        result = await (await producer.send_arrow("t", table))
         assert result == (1_000, {("t", 0): [OffsetRange(0, 1_000)]})
 
 
@@ -126,7 +126,7 @@ async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() ->
         await (await producer.send(b"x", partition=1))
         cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno, only=1))
         table = pa.table({"value": [b"x"] * 10, "partition": [0] * 6 + [1] * 4})
-        future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+        future = await producer.send_arrow("t", table)
         told: list[object] = []
         future.add_callback(told.append).add_errback(lambda error: told.append(type(error)))
         with pytest.raises(TopicAuthorizationFailedError, match=r"4 of 10 rows were not delivered, .* to t-1"):
@@ -142,7 +142,7 @@ async def test_a_row_above_max_request_size_is_refused() -> None:
         await producer.core.find_topic("t")
         table = pa.table({"value": [b"x", b"x" * 1_000]})
         with pytest.raises(MessageSizeTooLargeError, match="0 of 2 rows are on their way"):
-            await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+            await producer.send_arrow("t", table)
 
 
 async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
@@ -152,14 +152,14 @@ async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
         cluster.down.add(0)
         table = pa.table({"value": [b"x" * 1_000] * 1_000})
         with pytest.raises(KafkaTimeoutError, match=r"buffer_memory.*of 1000 rows are on their way"):
-            await ArrowSender(producer.core, asyncio.get_running_loop(), "t", table).send()
+            await producer.send_arrow("t", table)
 
 
 async def test_an_empty_table_is_done_at_once() -> None:
     async with producing(FakeCluster({"t": 1})) as producer:
         await producer.core.find_topic("t")
         empty = pa.table({"value": pa.array([], pa.binary())})
-        assert await (await ArrowSender(producer.core, asyncio.get_running_loop(), "t", empty).send()) == (0, {})
+        assert await (await producer.send_arrow("t", empty)) == (0, {})
 
 
 class Stream:
@@ -206,8 +206,7 @@ def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
         async with producing(cluster) as producer:
             await producer.core.find_topic("t")
             table = pa.table({"key": ["a", "b", "c"], "value": [b"1", b"2", None]})
-            sender = ArrowSender(producer.core, asyncio.get_running_loop(), "t", made(table))
-            assert (await (await sender.send())).rows == 3
+            assert (await (await producer.send_arrow("t", made(table)))).rows == 3
             assert (cluster.log(0).keys, cluster.log(0).values) == ([b"a", b"b", b"c"], [b"1", b"2", None])
 
     asyncio.run(scenario())
@@ -223,7 +222,7 @@ def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
                 row = {"topic": "old", "partition": 0, "offset": 7, "timestamp": 5, "key": b"k", "value": b"v"}
                 row |= {"timestamp_type": 0, "timestampType": 0, "headers": [{"key": "h", "value": b"x"}]}
                 batch = pa.RecordBatch.from_pylist([{name: row[name] for name in columns.names}], columns)
-                future = await ArrowSender(producer.core, asyncio.get_running_loop(), "t", batch).send()
+                future = await producer.send_arrow("t", batch)
                 assert (await future).rows == 1
             assert cluster.log(0).values == [b"v", b"v"]
 
@@ -236,6 +235,6 @@ def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
         async with producing(FakeCluster({"t": 1})) as producer:
             await producer.core.find_topic("t")
             with pytest.raises(TypeError, match=rf"__arrow_c_stream__.*not {type(wrong).__name__}"):
-                ArrowSender(producer.core, asyncio.get_running_loop(), "t", wrong)
+                await producer.send_arrow("t", wrong)
 
     asyncio.run(scenario())

@@ -1,0 +1,29 @@
+"""Sends the rows of one table or batch: each chunk of them is encoded, gets its memory, and goes into the queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.producer.arrow.encoder import ArrowEncoder
+from kafka.producer.arrow.future import FutureArrowResult
+from kafka.producer.core import ProducerCore
+from kafka.producer.loop_runner import LoopRunner
+
+
+async def send_rows(core: ProducerCore, runner: LoopRunner, topic: str, data: Any) -> FutureArrowResult:
+    """Send all rows; waits while there is no memory.
+
+    Arguments:
+        core: the producer.
+        runner: how it waits.
+        topic: where the rows go; its partitions are known.
+        data: the rows, see `as_rows`.
+    """
+    encoder = ArrowEncoder(core, topic, data)
+    chunks = encoder.chunks()
+    while (chunk := await runner.work(next, chunks, None)) is not None:
+        for partition, encoded in chunk:
+            with encoder.progress():
+                await runner.acquire(core, len(encoded.data))
+            encoder.enqueue(partition, encoded)
+    return FutureArrowResult(core, runner.loop, encoder.batches)

@@ -1,0 +1,122 @@
+"""Rows to batches: encoded without an object a row, into the same queues that `send()` fills.
+
+With slow compression, other threads encode the next rows meanwhile, where there are processors for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
+from kafka.net import parallel
+from kafka.producer.arrow.tables import as_rows
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.core import ProducerCore
+from kafka.record import Compression
+from kafka.record.arrow_rows import ArrowRows, EncodedBatch
+from kafka.structs import TopicPartition
+
+_BATCH_BYTES = 256 * 1024
+"""Batches of rows are filled up to this size, or `batch_size` if that is more: nobody lingers for a row."""
+_CHUNK_BYTES = 8 * 1024 * 1024
+_WORTH_BYTES = 2 * 1024 * 1024
+"""A thread pays for so much, where it is to be compressed; for less, batches would also be filled less."""
+_MOST_HELPERS = 3
+_SLOW = (Compression.GZIP, Compression.ZSTD)
+"""What takes longer to compress than a broker takes to write it; with the others more threads only get in its way."""
+
+
+class ArrowEncoder:
+    """Makes batches of the rows of one table or batch, chunk by chunk, and puts them into the producer's queues.
+
+    Arguments:
+        core: the producer.
+        topic: where the rows go; its partitions are known.
+        data: the rows, see `as_rows`.
+    """
+
+    def __init__(self, core: ProducerCore, topic: str, data: Any) -> None:
+        self._core = core
+        self._topic = topic
+        self._data = as_rows(data)
+        self._timestamp_ms = core.now_ms()
+        self.batches: list[ProducerBatch] = []
+        """All that were put into a queue."""
+        self._first_partition = core.random_partition(topic)
+        slow = core.buffer.options.compression in _SLOW
+        self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if slow else 0
+
+    def chunks(self) -> Iterator[list[tuple[int, EncodedBatch]]]:
+        """The batches of one chunk after the other, each with its partition; encoding is done when it is asked for."""
+        return parallel.in_turn(self._chunks(), self._helpers)
+
+    def progress(self) -> _Progress:
+        """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""
+        return _Progress(self.batches, self._data.num_rows)
+
+    def encode(self, start: int, stop: int) -> list[tuple[int, EncodedBatch]]:
+        """Make batches of some rows, of each partition in turn."""
+        rows = ArrowRows(self._data.slice(start, stop - start))
+        options = self._core.buffer.options
+        limit = self._core.config.producer.max_request_size
+        count = self._core.partition_count(self._topic)
+        by_partition: list[tuple[int, EncodedBatch]] = []
+        for number, numbers in enumerate(
+            rows.partitions(count, first_partition=(self._first_partition + start) % count)
+        ):
+            for encoded in rows.encode(
+                numbers,
+                magic=self._core.buffer.magic,
+                compression=options.compression,
+                compression_level=options.compression_level,
+                max_batch_bytes=min(max(options.batch_size, _BATCH_BYTES), limit),
+                timestamp_ms=self._timestamp_ms,
+            ):
+                if len(encoded.data) > limit:
+                    raise MessageSizeTooLargeError(
+                        f"a row for topic {self._topic!r} takes {len(encoded.data)} bytes, more than max_request_size "
+                        f"({limit}); {_sent_so_far(self.batches)} of {self._data.num_rows} rows are on their way"
+                    )
+                by_partition.append((number, encoded))
+        by_partition.sort(key=lambda each: each[1].first)  # partitions side by side, not one after the other
+        return by_partition
+
+    def _chunks(self) -> Iterator[Callable[[], list[tuple[int, EncodedBatch]]]]:
+        """What encodes slices that take little of the memory that the producer may use, and equally long."""
+        rows, size = self._data.num_rows, self._data.nbytes
+        limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
+        count = -(-size // limit)
+        together = self._helpers + 1
+        if size >= together * _WORTH_BYTES:
+            count = -(-count // together) * together
+        step = max(-(-rows // max(count, 1)), 1)
+        for start in range(0, rows, step):
+            yield partial(self.encode, start, min(start + step, rows))
+
+    def enqueue(self, partition: int, encoded: EncodedBatch) -> None:
+        """Put a batch into its queue; as much memory as it has bytes was reserved for it."""
+        place = TopicPartition(self._topic, partition)
+        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, len(encoded.data)))
+
+
+class _Progress:
+    """Says in an error how many rows had been taken by then."""
+
+    def __init__(self, batches: list[ProducerBatch], rows: int) -> None:
+        self.batches = batches
+        self._rows = rows
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, KafkaTimeoutError):
+            raise KafkaTimeoutError(
+                f"{error.args[0]}; {_sent_so_far(self.batches)} of {self._rows} rows are on their way"
+            ) from error
+
+
+def _sent_so_far(batches: Sequence[ProducerBatch]) -> int:
+    return sum(batch.count for batch in batches)

@@ -1,0 +1,189 @@
+"""What becomes of all rows of one `send_arrow()`."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.core import ProducerCore
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class OffsetRange(NamedTuple):
+    """Records that lie one after the other in a partition's log; `first` is -1 where the broker did not tell."""
+
+    first: int
+    records: int
+
+
+class ArrowResult(NamedTuple):
+    """What became of the rows of one `send_arrow`: their number, and where they are, by partition in sending order."""
+
+    rows: int
+    offsets: dict[TopicPartition, list[OffsetRange]]
+
+
+class FutureArrowResult:
+    """What becomes of all rows of one `send_arrow`: an `ArrowResult`, or the first failure.
+
+    Arguments:
+        core: the producer.
+        batches: all batches that the rows are in.
+    """
+
+    def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, batches: Sequence[ProducerBatch]) -> None:
+        self._core = core
+        self._batches = batches
+        self._lock = threading.Lock()
+        self._callbacks: list[Callable[[], object]] | None = []
+        self._settled: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(
+            core.settle(batches, self._on_settled), loop
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all rows are delivered or have failed."""
+        return self._callbacks is None or self._settled.done()
+
+    @property
+    def value(self) -> ArrowResult | None:
+        """Where the rows are, or None if they are not all delivered (yet)."""
+        return self._result() if self.is_done and self._error() is None else None
+
+    @property
+    def exception(self) -> KafkaError | None:
+        """The first failure, or None if there is none (yet)."""
+        if not self.is_done:
+            return None
+        self._look()
+        return self._error()
+
+    def succeeded(self) -> bool:
+        """Whether all rows are delivered."""
+        self._look()
+        return self.is_done and self._error() is None
+
+    def failed(self) -> bool:
+        """Whether all rows are delivered or have failed, and at least one has failed."""
+        return self.exception is not None
+
+    def get(self, timeout: float | None = None) -> ArrowResult:
+        """Wait for all rows to be acknowledged.
+
+        Arguments:
+            timeout: longest wait in seconds.
+
+        Raises `KafkaTimeoutError` when the time is up, and else the first failure, with the number of rows that failed.
+        """
+        if not self.is_done and self._core.buffer.on_own_loop():
+            raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
+        try:
+            self._settled.result(timeout)
+        except concurrent.futures.TimeoutError:
+            raise KafkaTimeoutError(
+                f"the rows were not all acknowledged within {timeout} seconds; they are still on their way"
+            ) from None
+        except concurrent.futures.CancelledError:
+            raise IllegalStateError("the producer's loop was stopped before the rows were acknowledged") from None
+        return self._outcome()
+
+    def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f(*args, arrow_result, **kwargs)`` when all rows are delivered; returns this future."""
+        return self._add(partial(f, *args, **kwargs), None)
+
+    def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f(*args, error, **kwargs)`` when rows have failed and none is on its way; returns this future."""
+        return self._add(None, partial(f, *args, **kwargs))
+
+    def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
+        """Call ``f`` in either case; returns this future."""
+        return self._add(partial(f, *args, **kwargs), partial(f, *args, **kwargs))
+
+    def __await__(self) -> Generator[Any, None, ArrowResult]:
+        """Wait on an event loop, which need not be the producer's."""
+        if not self.is_done:
+            yield from asyncio.shield(asyncio.wrap_future(self._settled)).__await__()
+        return self._outcome()
+
+    def _add(
+        self, on_success: Callable[[ArrowResult], object] | None, on_failure: Callable[[KafkaError], object] | None
+    ) -> FutureArrowResult:
+        if on_failure is not None:
+            self._look()
+
+        def call() -> None:
+            error = self._error()
+            try:
+                if error is None and on_success is not None:
+                    on_success(self._result())
+                elif error is not None and on_failure is not None:
+                    on_failure(error)
+            except Exception:
+                log.exception("a callback of send_arrow() raised")
+
+        with self._lock:
+            waits = self._callbacks is not None
+            if self._callbacks is not None:
+                self._callbacks.append(call)
+        if not waits:
+            call()
+        return self
+
+    def _on_settled(self) -> None:
+        with self._lock:
+            callbacks, self._callbacks = self._callbacks, None
+        for call in callbacks or ():
+            self._core.callbacks.submit(call)
+
+    def _look(self) -> None:
+        for batch in self._leaves():
+            batch.look()
+
+    def _leaves(self) -> Iterator[ProducerBatch]:
+        """The batches that the rows are in now, after any splits."""
+        stack = list(reversed(self._batches))
+        while stack:
+            batch = stack.pop()
+            if batch.parts is None:
+                yield batch
+            else:
+                stack.extend(part for _, part in reversed(batch.parts))
+
+    def _outcome(self) -> ArrowResult:
+        self._look()
+        error = self._error()
+        if error is not None:
+            raise error
+        return self._result()
+
+    def _error(self) -> KafkaError | None:
+        failed = [batch for batch in self._leaves() if batch.error is not None]
+        if not failed or failed[0].error is None:
+            return None
+        first = failed[0].error
+        rows = sum(batch.count for batch in failed)
+        total = sum(batch.count for batch in self._leaves())
+        error = type(first)(
+            f"{rows} of {total} rows were not delivered, the first of them to {failed[0].name}: {first}"
+        )
+        error.__cause__ = first
+        return error
+
+    def _result(self) -> ArrowResult:
+        offsets: dict[TopicPartition, list[OffsetRange]] = {}
+        for batch in self._leaves():
+            ranges = offsets.setdefault(batch.topic_partition, [])
+            if ranges and batch.base_offset >= 0 and ranges[-1].first + ranges[-1].records == batch.base_offset:
+                ranges[-1] = OffsetRange(ranges[-1].first, ranges[-1].records + batch.count)
+            else:
+                ranges.append(OffsetRange(batch.base_offset, batch.count))
+        return ArrowResult(sum(batch.count for batch in self._leaves()), offsets)

@@ -1,0 +1,122 @@
+# Written by scripts/twins.py from kafka/producer/async_calls.py: change that file, not this one.
+"""What a producer is asked to do besides `send()`: each call waits as its runner does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kafka.producer.core import ProducerCore
+from kafka.producer.intake.appender import Append
+from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
+from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.thread_runner import ThreadRunner
+
+if TYPE_CHECKING:
+    from kafka.producer.arrow.future import FutureArrowResult
+
+
+class ProducerCalls:
+    """The calls of `KafkaProducer`, which has the core and the runner."""
+
+    _core: ProducerCore | None
+    _runner: ThreadRunner
+
+    def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
+        """Send every row of an Arrow table or batch as a record, without making an object a row.
+
+        What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
+        records sent before and after.
+
+        Arguments:
+            topic: where the records go.
+            data: a `pyarrow.Table` or `RecordBatch`, anything with ``__arrow_c_stream__`` (a polars or pandas
+                DataFrame, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns. Its columns are
+                `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs of `key` and
+                `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp, or
+                milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so that its
+                batches can be sent as they are. Serializers and a user's partitioner do not apply.
+
+        Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
+        `TypeError` and `ValueError` for data that are no records.
+        """
+        from kafka.producer.arrow.sender import send_rows
+
+        core = self._started()
+        if topic not in core.buffer.topics:
+            self._runner.run(core.find_topic(topic))
+        return send_rows(core, self._runner, topic, data)
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.
+
+        Callbacks have run when it returns, but for those after the one that calls it.
+
+        Arguments:
+            timeout: longest wait in seconds; None waits for as long as it takes: `delivery_timeout_ms` at the most for
+                records, and as long again for callbacks.
+
+        Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call, and nobody holds
+        their futures or has looked at them, raises the first of these failures, with the number of all.
+        """
+        self._runner.run(self._started().flush(timeout, self._runner.in_callback()))
+
+    def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
+        """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
+
+        Arguments:
+            timeout: longest wait for deliveries in seconds; records that are not acknowledged by then fail with
+                `KafkaTimeoutError`. None waits for as long as it takes, `delivery_timeout_ms` at the most.
+            null_logger: no effect; kept for kafka-python's sake.
+        """
+        if self._core is not None:
+            self._runner.close(self._core, timeout)
+
+    def partitions_for(self, topic: str) -> set[int]:
+        """All partitions of a topic, waiting for its metadata if need be. Raises as `send`."""
+        return set(range(self._runner.run(self._started().find_topic(topic))))
+
+    def bootstrap_connected(self) -> bool:
+        """Whether the cluster has been found."""
+        return self._core is not None and bool(self._core.cluster.metadata.brokers())
+
+    def metrics(self, raw: bool = False) -> dict[str, dict[str, float]]:
+        """Numbers about this producer, by group and name.
+
+        Arguments:
+            raw: no effect; kept for kafka-python's sake.
+        """
+        return self._started().metrics.snapshot()
+
+    @classmethod
+    def max_usable_produce_magic(cls, api_version: tuple[int, ...]) -> int:
+        """The newest format of record batches that brokers of a version take: 0, 1 or 2."""
+        return 2 if api_version >= (0, 11) else 1 if api_version >= (0, 10) else 0
+
+    def _send_when_possible(
+        self,
+        reason: Blocked,
+        topic: str,
+        value: Any,
+        key: Any,
+        headers: Any,
+        partition: int | None,
+        timestamp_ms: int | None,
+    ) -> FutureRecordMetadata:
+        """Wait for what a record needs that could not be taken, the topic or memory, and take it."""
+        core = self._started()
+        append: Append = core.appender.append
+        blocked = reason
+        while True:
+            try:
+                if isinstance(blocked, NeedsTopic):
+                    self._runner.run(core.find_topic(blocked.topic, blocked.partition))
+                    return append(topic, value, key, headers, partition, timestamp_ms)
+                assert isinstance(blocked, NeedsMemory)
+                self._runner.acquire(core, blocked.amount)
+                return core.buffer.append(blocked.record, blocked.amount)
+            except Blocked as again:
+                blocked = again.with_traceback(None)  # its frames would keep the producer alive
+
+    def _started(self) -> ProducerCore:
+        """The core, of a producer that is started."""
+        raise NotImplementedError

@@ -1,0 +1,40 @@
+"""How a producer's steps wait in an asyncio program: on its own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+from kafka.net.blocking import run_blocking
+from kafka.producer.core import ProducerCore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class LoopRunner:
+    """Runs everything on the loop of the caller. `ThreadRunner` is the same for programs without one."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+
+    def in_callback(self) -> bool:
+        """Whether a callback calls; one on a loop waits for nothing."""
+        return False
+
+    async def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Wait for what a core does."""
+        return await coroutine
+
+    async def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what takes long: in another thread, so that the loop goes on meanwhile."""
+        return await run_blocking(function, *args, **kwargs)
+
+    async def acquire(self, core: ProducerCore, amount: int) -> None:
+        """Wait for memory, and reserve it."""
+        await core.acquire(amount)
+
+    async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
+        """Close a producer."""
+        await core.close(timeout_s)

@@ -1,0 +1,42 @@
+"""The synchronous and the asyncio producer are one: same methods, arguments, defaults and documentation."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from kafka import AsyncKafkaProducer, KafkaProducer
+
+ASYNC_ALONE = {"start", "stop", "send_and_wait"}
+"""A program with a loop begins and ends a producer in coroutines; `send_and_wait` is `send` and `get` in one."""
+SYNC_ALONE = {"DEFAULT_CONFIG"}
+
+
+def public(face: type) -> set[str]:
+    return {name for name in dir(face) if not name.startswith("_")}
+
+
+def signature(face: type, name: str) -> list[tuple[str, Any, Any]]:
+    """Names, kinds and defaults of the arguments; Cython keeps no annotations that could be compared."""
+    parameters = inspect.signature(getattr(face, name)).parameters.values()
+    return [(each.name, each.kind, each.default) for each in parameters]
+
+
+SHARED = sorted(public(KafkaProducer) & public(AsyncKafkaProducer))
+
+
+def test_the_faces_have_the_same_names() -> None:
+    assert public(AsyncKafkaProducer) - public(KafkaProducer) == ASYNC_ALONE
+    assert public(KafkaProducer) - public(AsyncKafkaProducer) == SYNC_ALONE
+    assert {"send", "send_arrow", "flush", "close", "partitions_for", "metrics"} <= set(SHARED)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_method_takes_and_promises_the_same_on_both_faces(name: str) -> None:
+    assert signature(AsyncKafkaProducer, name) == signature(KafkaProducer, name)
+    documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaProducer, KafkaProducer)]
+    asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
+    assert asynchronous == synchronous != ""
