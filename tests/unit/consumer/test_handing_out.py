@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 from collections.abc import Iterator
 
@@ -66,6 +67,16 @@ def test_a_committed_offset_is_an_int_and_has_the_fields() -> None:
     committed = CommittedOffset(OffsetAndMetadata(42, "note", 3))
     assert committed == 42
     assert (committed.offset, committed.metadata, committed.leader_epoch) == (42, "note", 3)
+    offset, metadata, epoch = committed
+    assert (offset, metadata, epoch) == (42, "note", 3)
+    assert committed == OffsetAndMetadata(42, "note", 3)
+    assert committed != OffsetAndMetadata(42, "other", 3)
+    assert operator.ne(committed, OffsetAndMetadata(42, "note", 3)) is False
+    assert 41 < committed != 41
+    assert committed != "42"
+    assert {42: "found"}[committed] == "found"
+    assert tuple(pickle.loads(pickle.dumps(committed))) == tuple(committed)
+    assert CommittedOffset(OffsetAndMetadata(0, "", -1))
 
 
 class Desk:

@@ -1,10 +1,14 @@
 """The value that `KafkaConsumer.committed` returns."""
 
+from collections.abc import Iterator
+
 from kafka.structs import OffsetAndMetadata
 
 
 class CommittedOffset(int):
-    """A committed offset: the number, as kafka-python gives it, which also has ``offset`` and ``metadata``.
+    """A committed offset: the number, as kafka-python gives it, which is an `OffsetAndMetadata` for all else.
+
+    It is true also at offset 0, unpacks to the fields of `OffsetAndMetadata`, and compares with that and with numbers.
 
     Attributes:
         metadata: the text that was committed with it.
@@ -25,3 +29,23 @@ class CommittedOffset(int):
     def offset(self) -> int:
         """The number."""
         return int(self)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[int | str | None]:
+        return iter((int(self), self.metadata, self.leader_epoch))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, OffsetAndMetadata):
+            return tuple(self) == tuple(other)
+        return int.__eq__(self, other) if isinstance(other, int) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __reduce__(self) -> tuple[type["CommittedOffset"], tuple[OffsetAndMetadata]]:
+        return CommittedOffset, (OffsetAndMetadata(int(self), self.metadata, self.leader_epoch),)
+
+    def __hash__(self) -> int:
+        return int.__hash__(self)

@@ -1,0 +1,183 @@
+"""A whole consumer in virtual time, against a cluster in memory: what its caller sees while brokers fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from fakes.cluster import SILENCE, Call, FakeCluster
+from kafka.config import parse_consumer
+from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.errors import CommitFailedError, TopicAuthorizationFailedError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from kafka.wire.api.offset_commit import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from unit.consumer.batches import numbered
+from unit.consumer.log_ends import LogEnds
+from unit.virtual_loop import simulate
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Bench:
+    """A driver over two brokers, of which 1 leads partition 0 and 2 leads 1, with ten records in each."""
+
+    def __init__(self, **options: Any) -> None:
+        self.cluster = FakeCluster({"t": 2}, brokers=2)
+        self.cluster.versions["Fetch"] = (4, 6)  # named topics, no sessions
+        self.ends = LogEnds()
+        self.cluster.serve("ListOffsets", self.ends)
+        self.cluster.serve("Fetch", self._fetch)
+        self.cluster.serve("OffsetCommit", commit_answer)
+        configs = {"auto_offset_reset": "earliest", **options}
+        self.driver = AsyncDriver(parse_consumer(configs), self.cluster)
+        self.core = self.driver.core
+
+    async def poll(self, timeout_ms: float = 0) -> dict[int, list[int]]:
+        """The offsets of each partition that one poll gives."""
+
+        def take() -> Any:
+            return self.core.buffer.take(500)
+
+        with await self.driver.wait_for(timeout_ms, take) as hand_out:
+            return {piece.state.tp.partition: list(piece.columns.offsets) for piece in hand_out.pieces}
+
+    @staticmethod
+    async def _fetch(call: Call) -> Any:
+        topic = call.request.topics[0]
+        answers = []
+        for asked in topic.partitions:
+            records = memoryview(numbered(asked.fetch_offset, 10)) if asked.fetch_offset < 10 else None
+            answers.append(
+                PartitionData(
+                    partition_index=asked.partition, high_watermark=10, last_stable_offset=10, records=records
+                )
+            )
+        if all(each.records is None for each in answers):
+            await asyncio.sleep(call.request.max_wait_ms / 1000)
+        return FetchResponse(responses=[FetchableTopicResponse(topic=topic.topic, partitions=answers)])
+
+
+def commit_answer(call: Call) -> OffsetCommitResponse:
+    def done(partitions: Any) -> list[OffsetCommitResponsePartition]:
+        return [OffsetCommitResponsePartition(partition_index=each.partition_index) for each in partitions]
+
+    topics = [
+        OffsetCommitResponseTopic(name=each.name, partitions=done(each.partitions)) for each in call.request.topics
+    ]
+    return OffsetCommitResponse(topics=topics)
+
+
+def play(scenario: Callable[[Bench], Awaitable[None]], **options: Any) -> None:
+    async def main() -> None:
+        bench = Bench(**options)
+        await bench.core.start()
+        await scenario(bench)
+        await bench.driver.close(autocommit=False, timeout_ms=1_000)
+        await asyncio.sleep(1)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    simulate(main)
+
+
+def test_a_silent_leader_does_not_keep_the_records_of_others_waiting() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {2}
+        bench.core.assign([T0, T1])
+        assert await bench.poll(1_000) == {0: list(range(10))}
+        bench.core.seek(bench.core.subscription.assigned(T0), 5)
+        assert await bench.poll(1_000) == {0: [5, 6, 7, 8, 9]}
+        bench.ends.silent = set()
+        assert await bench.poll(60_000) == {1: list(range(10))}
+
+    play(scenario)
+
+
+def test_a_refused_partition_is_told_again_and_again_and_the_others_are_read() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {1: 29}
+        bench.core.assign([T0, T1])
+        read: list[int] = []
+        refused = 0
+        for _ in range(20):
+            try:
+                read += (await bench.poll(1_000)).get(0, [])
+            except TopicAuthorizationFailedError:
+                refused += 1
+        assert read == list(range(10))
+        assert refused >= 3
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.core.position(T1, 5_000)
+        assert await bench.core.position(T0, 5_000) == 10
+
+    play(scenario)
+
+
+def test_closing_waits_for_a_slow_commit() -> None:
+    async def scenario(bench: Bench) -> None:
+        told: list[Any] = []
+
+        async def slowly(call: Call) -> Any:
+            await asyncio.sleep(3)
+            return commit_answer(call)
+
+        bench.cluster.serve("OffsetCommit", slowly)
+        future = bench.core.commits.commit_later({T0: OffsetAndMetadata(5)}, lambda *args: told.append(args), 60_000)
+        before = asyncio.get_running_loop().time()
+        await bench.driver.close(autocommit=True, timeout_ms=10_000)
+        assert asyncio.get_running_loop().time() - before == pytest.approx(3, abs=0.2)
+        assert told == [({T0: OffsetAndMetadata(5)}, None)]
+        assert future.succeeded()
+
+    play(scenario, group_id="g")
+
+
+def test_closing_looks_for_a_coordinator_that_is_not_there_yet() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.coordinator_error = 15
+        asyncio.get_running_loop().call_later(2, setattr, bench.cluster, "coordinator_error", 0)
+        future = bench.core.commits.commit_later({T0: OffsetAndMetadata(5)}, None, 60_000)
+        await bench.driver.close(autocommit=True, timeout_ms=10_000)
+        assert future.succeeded()
+
+    play(scenario, group_id="g")
+
+
+def test_closing_waits_no_longer_than_it_may() -> None:
+    async def scenario(bench: Bench) -> None:
+        told: list[Any] = []
+        bench.cluster.serve("OffsetCommit", lambda call: SILENCE)
+        future = bench.core.commits.commit_later({T0: OffsetAndMetadata(5)}, lambda *args: told.append(args), 60_000)
+        before = asyncio.get_running_loop().time()
+        await bench.driver.close(autocommit=True, timeout_ms=4_000)
+        assert asyncio.get_running_loop().time() - before <= 4.2
+        assert isinstance(told[0][1], CommitFailedError)
+        assert future.failed()
+
+    play(scenario, group_id="g")
+
+
+def test_a_program_that_polls_without_waiting_lets_the_loop_run() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        beats: list[float] = []
+
+        async def beat() -> None:
+            while True:
+                beats.append(asyncio.get_running_loop().time())
+                await asyncio.sleep(0)
+
+        beating = asyncio.create_task(beat())
+        for _ in range(100):
+            await bench.poll(0)
+        assert len(beats) >= 100
+        beating.cancel()
+
+    play(scenario)
