@@ -87,6 +87,8 @@ TWINS: tuple[Twin, ...] = (
 )
 """All pairs."""
 
+_WITH_WORDS = (tokenize.NAME, tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1))
+"""Tokens in which names are exchanged; from Python 3.12 on f-strings are several tokens."""
 _HEADER = "# Written by scripts/twins.py from {source}: change that file, not this one.\n"
 
 
@@ -101,9 +103,10 @@ def synchronous(text: str, names: Mapping[str, str]) -> str:
         if token.type == tokenize.NAME and token.string in ("async", "await"):
             gap = len(lines[row - 1][end:]) - len(lines[row - 1][end:].lstrip(" "))
             edits.append((row, start, end + gap, ""))
-        elif row == end_row and token.type in (tokenize.NAME, tokenize.STRING, tokenize.COMMENT):
-            changed = anywhere.sub(lambda found: words[found[1]], token.string)
-            if changed != token.string:
+        elif row == end_row and token.type in _WITH_WORDS:
+            there = lines[row - 1][start:end]
+            changed = anywhere.sub(lambda found: words[found[1]], there)
+            if changed != there:
                 edits.append((row, start, end, changed))
         elif row != end_row:  # a text of several lines
             for number in range(row, end_row + 1):

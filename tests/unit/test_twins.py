@@ -51,3 +51,10 @@ class Thing:
             return self.start()  # an Thing
 '''
     )
+
+
+def test_names_are_exchanged_in_texts_with_values_too(twins: ModuleType) -> None:
+    text = 'raise E(f"an AsyncThing {{AsyncThing}} of {AsyncThing!r:>{n}}, not AsyncThings")\n'
+    assert twins.synchronous(text, {"AsyncThing": "Thing"}) == (
+        'raise E(f"an Thing {{Thing}} of {Thing!r:>{n}}, not AsyncThings")\n'
+    )
