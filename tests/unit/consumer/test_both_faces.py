@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from harness.topics import create_topic
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
+from kafka.consumer import AsyncKafkaConsumer
 from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from unit.consumer.faces import PATIENCE_S, Face
 
@@ -392,6 +394,17 @@ async def test_a_consumer_says_that_it_cannot_be_pickled_or_copied(scene: Scene,
     consumer = await scene.face.open()
     with pytest.raises(TypeError, match=r"a (Async)?KafkaConsumer owns connections .* cannot be pickled or copied"):
         lose(consumer.consumer)
+
+
+async def test_a_consumer_of_a_loop_that_is_dropped_says_so_and_closes_itself(broker: EmbeddedBroker) -> None:
+    held: list[Any] = [AsyncKafkaConsumer(bootstrap_servers=broker.bootstrap_servers)]
+    await held[0].start()
+    core = held[0]._core
+    with pytest.warns(ResourceWarning, match="without being closed"):
+        held.clear()
+    async with asyncio.timeout(PATIENCE_S):
+        while not core.client._closed:
+            await asyncio.sleep(0.01)
 
 
 def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(broker: EmbeddedBroker) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+import warnings
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -84,5 +85,9 @@ class LoopRunner:
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread; with the loop everything has ended already."""
+        text = (
+            "an AsyncKafkaConsumer was dropped without being closed: await close(), or use it in an 'async with' block"
+        )
+        warnings.warn(text, ResourceWarning, stacklevel=2)
         if not self.loop.is_closed():
             self.loop.call_soon_threadsafe(lambda: self.loop.create_task(close()))
