@@ -339,6 +339,29 @@ async def test_a_subscription_may_change_while_joining_and_end(scene: Scene, bro
     await consumer.read(10)
 
 
+async def test_a_subscription_without_a_group_keeps_the_place_of_what_stays(
+    scene: Scene, broker: EmbeddedBroker, producer: KafkaProducer
+) -> None:
+    other = f"{scene.topic}-other"
+    create_topic(broker.bootstrap_servers, other, 1, {"retention.ms": "-1"})
+    producer.send(other, b"x")
+    producer.flush()
+    consumer = await scene.face.open(scene.topic, group_id=None)
+    assert len(await consumer.read(20)) == 20
+    with pytest.raises(IllegalStateError, match="group_id"):
+        await consumer.commit()
+    with pytest.raises(IllegalStateError, match="group_id"):
+        await consumer.commit_async()
+    await consumer.subscribe([scene.topic, other])
+    [record] = await consumer.read(1)
+    assert (record.topic, record.offset) == (other, 0)
+    assert await consumer.assignment() == {scene.first, scene.second, TopicPartition(other, 0)}
+    assert await consumer.position(scene.first) == 10
+    await consumer.subscribe([other])
+    await consumer.poll_until(lambda: consumer.consumer.assignment() == {TopicPartition(other, 0)})
+    assert await consumer.position(TopicPartition(other, 0)) == 1
+
+
 @pytest.mark.parametrize("listener", [object(), "revoked", lambda *_: None])
 async def test_a_listener_that_is_none_is_refused_at_once(scene: Scene, listener: object) -> None:
     consumer = await scene.face.open()
