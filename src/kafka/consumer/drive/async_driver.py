@@ -103,7 +103,7 @@ class AsyncDriver:
                 await self.run(core.commits.finish(left_ms), left_ms)
                 await self.run_callbacks()
             finally:
-                core.closed = True
+                core.closed = core.attention = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 await self.run(core.close(left_ms), left_ms)

@@ -104,7 +104,7 @@ class SyncDriver:
                 self.run(core.commits.finish(left_ms), left_ms)
                 self.run_callbacks()
             finally:
-                core.closed = True
+                core.closed = core.attention = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 self.run(core.close(left_ms), left_ms)
