@@ -22,6 +22,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetLookup
+from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
 from kafka.consumer.subscription.rebalance import Rebalance
@@ -36,7 +37,6 @@ from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutErro
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
-
 
 LEAVE_TIMEOUT_MS = 5_000
 """How long closing tries at most to tell the coordinator: without that it learns of it when the session expires."""
@@ -90,9 +90,18 @@ class ConsumerCore:
 
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._caller.submit
+        self.out_of_range = OutOfRangeLog()
         self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
         self.fetcher = Fetcher(
-            fetch, self.client, self.subscription, self.buffer, backoff, self._caller.notify, self._metadata_stale
+            fetch,
+            self.client,
+            self.subscription,
+            self.buffer,
+            backoff,
+            self._caller.notify,
+            self._metadata_stale,
+            self._fetch_failed,
+            self.config.connection.metadata_max_age_ms,
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = ClusterView(self.client)
@@ -318,17 +327,22 @@ class ConsumerCore:
             self._errors.append(error)
         self._call_attention()
 
+    def _fetch_failed(self, error: Exception) -> None:
+        if not any(type(waiting) is type(error) for waiting in self._errors):  # the caller may not be polling
+            self._failed(error)
+
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
         if self.buffer.locate(state, generation, Position(offset)):
+            self.out_of_range.found(state.tp, offset)
             self.fetcher.refresh(state)
 
     def _unblocked(self, state: PartitionState) -> None:
         self._caller.submit(self.fetcher.refresh, state)
 
     def _out_of_range(self, state: PartitionState) -> None:
-        policy = self.config.fetch.auto_offset_reset
-        log.info("offset %s of %s-%d is out of range: going to the %s one", state.position, *state.tp, policy)
-        self.reset(state, RESET_STRATEGIES[policy])
+        if state.position is not None:
+            self.out_of_range.begin(state.tp, state.position.offset)
+        self.reset(state, RESET_STRATEGIES[self.config.fetch.auto_offset_reset])
 
     def _assign_from_group(self, partitions: Iterable[TopicPartition]) -> None:
         self._drop(self.subscription.assign_from_group(partitions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
@@ -21,20 +22,22 @@ from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResp
 from unit.consumer.batches import numbered
 
 
-def metadata(leaders: dict[int, int], epoch: int = 0) -> ClusterMetadata:
+def metadata(leaders: dict[int, int], epoch: int = 0, topic_id: uuid.UUID | None = None) -> ClusterMetadata:
     """A cluster of two brokers with the topic `t`, from partition to leader."""
     partitions = {n: PartitionMetadata("t", n, leader, epoch, [1], [1], []) for n, leader in leaders.items()}
-    topic = TopicMetadata("t", None, False, MappingProxyType(partitions))
+    topic = TopicMetadata("t", topic_id, False, MappingProxyType(partitions))
     return ClusterMetadata([BrokerMetadata(1, "h", 1), BrokerMetadata(2, "h", 2)], [topic])
 
 
 class FakeConnection:
     """A connection to one of the brokers of a `FakeLeaders`."""
 
-    api_versions = ApiVersions({1: (4, 12)})
     receiving = False
+    closed = False
+    in_flight = 0
 
     def __init__(self, leaders: FakeLeaders, node_id: int, channel: str) -> None:
+        self.api_versions = ApiVersions({1: (4, leaders.version)})
         self._leaders = leaders
         self._node_id = node_id
         self._channel = channel
@@ -66,6 +69,17 @@ class FakeLeaders:
         self.failures: list[Exception] = []
         self.answering: set[asyncio.Task[FetchResponse]] = set()
         self.session_error = 0
+        self.always: Exception | int | None = None
+        """What is answered to everything: raised, or an error code of the whole answer."""
+        self.version = 12
+        """The newest version of Fetch; from 13 on topics are named by id."""
+        self.topic_id: uuid.UUID | None = None
+        self.preferred: dict[int, int] = {}
+        """From partition to the replica that its leader sends readers with a rack to."""
+        self.throttle_ms = 0
+        self.frame: Any = None
+        self.hold: asyncio.Event | None = None
+        """Answers wait for this."""
         self.requests: list[tuple[int, str, FetchRequest]] = []
         self.noted: list[tuple[TopicPartition, int, int]] = []
         self._held: dict[tuple[int, int], dict[int, int]] = {}
@@ -87,6 +101,12 @@ class FakeLeaders:
 
     async def _answer_to(self, node_id: int, request: FetchRequest) -> FetchResponse:
         await asyncio.sleep(0.001)
+        if self.hold is not None:
+            await self.hold.wait()
+        if isinstance(self.always, Exception):
+            raise self.always
+        if self.always:
+            return FetchResponse(error_code=self.always)
         if self.failures:
             raise self.failures.pop(0)
         if self.session_error:
@@ -95,10 +115,18 @@ class FakeLeaders:
         held = self._session(node_id, request)
         deadline = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
         while True:
-            answers = [answer for n, offset in held.items() if (answer := self._answer(n, offset))]
+            answers = [answer for n, offset in held.items() if (answer := self._answer(n, offset, node_id, request))]
             if answers or asyncio.get_running_loop().time() >= deadline:
-                topics = [FetchableTopicResponse(topic="t", partitions=answers)] if answers else []
-                return FetchResponse(session_id=request.session_id or 7, responses=topics)
+                named: dict[str, Any] = {"topic": "t"}
+                if self.version > 12:
+                    named = {"topic": "", "topic_id": request.topics[0].topic_id if request.topics else self.topic_id}
+                topics = [FetchableTopicResponse(partitions=answers, **named)] if answers else []
+                response = FetchResponse(
+                    session_id=request.session_id or 7, responses=topics, throttle_time_ms=self.throttle_ms
+                )
+                if self.frame is not None:
+                    response.frame = self.frame
+                return response
             await asyncio.sleep(0.005)
 
     def _session(self, node_id: int, request: FetchRequest) -> dict[int, int]:
@@ -106,14 +134,17 @@ class FakeLeaders:
         if request.session_epoch <= 0:
             self._held[key] = {}
         held = self._held[key]
-        for topic in request.topics:
-            held.update((p.partition, p.fetch_offset) for p in topic.partitions)
         for gone in request.forgotten_topics_data:
             for number in gone.partitions:
                 held.pop(number, None)
+        for topic in request.topics:
+            held.update((p.partition, p.fetch_offset) for p in topic.partitions)
         return held
 
-    def _answer(self, number: int, offset: int) -> PartitionData | None:
+    def _answer(self, number: int, offset: int, node_id: int, request: FetchRequest) -> PartitionData | None:
+        replica = self.preferred.get(number)
+        if request.rack_id and replica is not None and replica != node_id:
+            return PartitionData(partition_index=number, preferred_read_replica=replica, records=None)
         waiting = self.errors.get(number)
         if waiting:
             code, leader = waiting.pop(0)
@@ -139,10 +170,19 @@ class Bench:
         fetch = parse_consumer(options).fetch
         self.subscription = SubscriptionState()
         self.stale = 0
+        self.failed: list[Exception] = []
         self.data = asyncio.Event()
         self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
         self.fetcher = Fetcher(
-            fetch, self.leaders, self.subscription, self.buffer, Backoff(100, 1_000), self.data.set, self._stale
+            fetch,
+            self.leaders,
+            self.subscription,
+            self.buffer,
+            Backoff(100, 1_000),
+            self.data.set,
+            self._stale,
+            self.failed.append,
+            60_000,
         )
 
     def assign(self, *numbers: int, offset: int = 0) -> list[PartitionState]:

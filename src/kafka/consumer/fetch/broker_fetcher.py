@@ -4,7 +4,8 @@ import asyncio
 import logging
 from typing import Protocol
 
-from kafka.cluster import Backoff
+from kafka.cluster import RetryPolicy
+from kafka.cluster.seam import BrokerConnection, BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession
 from kafka.consumer.fetch.long_poll import LongPolls
@@ -16,7 +17,7 @@ from kafka.errors import (
     KafkaError,
     for_code,
 )
-from kafka.net import Answered, ApiVersions, Reply
+from kafka.net import Reply
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)
@@ -24,37 +25,12 @@ log = logging.getLogger(__name__)
 _NAMED_UNTIL = 12
 """The last version of Fetch that names topics instead of giving their ids."""
 
-_HELD_UP_S = 0.1
+_ROOM_PATIENCE_S = 0.1
 """How long a fetch waits for the caller to make room for a partition, before it goes on without that partition."""
 
 _SESSION_ERRORS = frozenset(
     {FetchSessionIdNotFoundError.errno, InvalidFetchSessionEpochError.errno, FetchSessionTopicIdError.errno}
 )
-
-
-class FetchConnection(Protocol):
-    """The part of `kafka.net.Connection` that fetching stands on."""
-
-    @property
-    def api_versions(self) -> ApiVersions:
-        """What the broker serves."""
-
-    @property
-    def receiving(self) -> bool:
-        """Whether a part of an answer has come in."""
-
-    def post_for(self, reply: Answered[FetchResponse], request: FetchRequest, version: int) -> None:
-        """Send a request, and give the reply its response unless it is done by then."""
-
-
-class FetchClient(Protocol):
-    """The part of `kafka.cluster.ClusterClient` that fetching stands on."""
-
-    async def connection(self, node_id: int, channel: str = "") -> FetchConnection:
-        """The connection to a broker, opened if there is none."""
-
-    def ready_connection(self, node_id: int, channel: str = "") -> FetchConnection | None:
-        """The connection to a broker, if there is one."""
 
 
 class FetchAnswers(Protocol):
@@ -63,7 +39,7 @@ class FetchAnswers(Protocol):
     def take_answer(self, node: "BrokerFetcher", response: FetchResponse) -> None:
         """The broker has answered."""
 
-    def fetch_failed(self, node: "BrokerFetcher", error: KafkaError) -> None:
+    def fetch_failed(self, node: "BrokerFetcher", error: Exception) -> None:
         """The broker could not be asked."""
 
 
@@ -108,11 +84,11 @@ class BrokerFetcher:
         options: sizes and times.
         client: sends.
         answers: takes the answers.
-        backoff: pauses after failures.
+        retry: pauses after failures and logs them.
     """
 
     def __init__(
-        self, node_id: int, options: FetchOptions, client: FetchClient, answers: FetchAnswers, backoff: Backoff
+        self, node_id: int, options: FetchOptions, client: BrokerConnections, answers: FetchAnswers, retry: RetryPolicy
     ) -> None:
         self.node_id = node_id
         self.session = FetchSession(options.enable_incremental_fetch_sessions, options.max_partition_fetch_bytes)
@@ -121,11 +97,13 @@ class BrokerFetcher:
         self._options = options
         self._client = client
         self._answers = answers
-        self._backoff = backoff
+        self._retry = retry
+        self._session_errors = 0
+        self._throttled_until = 0.0
         self._polls = LongPolls(options.fetch_max_wait_ms)
         self._wake = asyncio.Event()
         self._fresh = False
-        self._connection: FetchConnection | None = None
+        self._connection: BrokerConnection | None = None
         self._sent: asyncio.Future[int] | None = None
         self._cut_short = False
         self._cut_timer: asyncio.TimerHandle | None = None
@@ -183,19 +161,16 @@ class BrokerFetcher:
             timer.cancel()
 
     async def _run(self) -> None:
-        failures = 0
+        attempts = self._retry.attempts(f"fetching from broker {self.node_id}")
         while not self._closed:
             try:
                 await self._fetch(await self._until_wanted())
-                failures = 0
-                continue
-            except KafkaError as error:
+            except Exception as error:  # nothing else fetches from this broker
+                self.session.reset(keep_id=True)
                 self._answers.fetch_failed(self, error)
-            except Exception:  # nobody else would fetch from this broker any more, and the caller wait for ever
-                log.exception("fetching from broker %d failed unexpectedly, trying again", self.node_id)
-            failures += 1
-            self.session.reset()
-            await asyncio.sleep(self._backoff.seconds(failures))
+                await attempts.failed(error)
+            else:
+                attempts.succeeded()
 
     async def _until_wanted(self) -> int:
         """Wait until there is something to fetch; how long the broker may then wait for data, in ms."""
@@ -208,15 +183,16 @@ class BrokerFetcher:
                 continue
             if self._fresh:
                 return 0
-            # A long poll now would leave out the partitions that are held up, and keep them out while it lasts.
+            # A long poll now would leave out the partitions that wait for room, and keep them out while it lasts.
             try:
-                async with asyncio.timeout(_HELD_UP_S):
+                async with asyncio.timeout(_ROOM_PATIENCE_S):
                     await self._wake.wait()
             except TimeoutError:
                 return 0
 
     async def _fetch(self, max_wait_ms: int) -> None:
         connection = await self._connected()
+        await self._obey_throttle()
         if not self.session.wanted:
             return
         # Only now, so that what was wanted while the connection was opened is asked for as well.
@@ -226,12 +202,23 @@ class BrokerFetcher:
         if code is None:
             self.session.reset(keep_id=True)
         elif code in _SESSION_ERRORS:
-            log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(code).message)
             self.session.reset(keep_id=code != FetchSessionIdNotFoundError.errno)
+            self._session_errors += 1
+            if self._session_errors > 1:  # a new session should have mended it
+                raise for_code(code)(f"broker {self.node_id} refuses new fetch sessions too")
+            log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(code).message)
         elif code:
             raise for_code(code)(f"Fetch from broker {self.node_id}")
+        else:
+            self._session_errors = 0
 
-    async def _connected(self) -> FetchConnection:
+    async def _obey_throttle(self) -> None:
+        """Send nothing while the broker has asked for a pause (KIP-219)."""
+        left = self._throttled_until - asyncio.get_running_loop().time()
+        if left > 0:
+            await asyncio.sleep(left)
+
+    async def _connected(self) -> BrokerConnection:
         channel = self._polls.channel
         connection = self._client.ready_connection(self.node_id, channel)
         if connection is not None:
@@ -242,7 +229,7 @@ class BrokerFetcher:
         self._polls.opened(loop.time() - started)
         return connection
 
-    async def _send(self, connection: FetchConnection, body: FetchBody, max_wait_ms: int) -> int | None:
+    async def _send(self, connection: BrokerConnection, body: FetchBody, max_wait_ms: int) -> int | None:
         """Send, and give the error code of the answer; None if the fetch was cut short."""
         loop = asyncio.get_running_loop()
         version = connection.api_versions.version_for(FetchRequest, 0, None if body.by_id else _NAMED_UNTIL)
@@ -268,7 +255,9 @@ class BrokerFetcher:
     def answered(self, response: FetchResponse) -> None:
         """Take an answer in the moment in which it is read; the task comes with the next fetch when it has its turn."""
         self._over()
-        self._polls.answered(asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        self._polls.answered(now)
+        self._throttled_until = now + response.throttle_time_ms / 1000
         if not response.error_code:
             self.session.answered(response.session_id)
             self._answers.take_answer(self, response)

@@ -66,6 +66,7 @@ class FetchSession:
         self._forget: dict[TopicPartition, uuid.UUID | None] = {}
         self._known: dict[TopicPartition, uuid.UUID | None] = {}
         self._by_id = True
+        self._names: dict[uuid.UUID, str] = {}
         self.wanted: dict[TopicPartition, Wanted] = {}
 
     @property
@@ -92,6 +93,10 @@ class FetchSession:
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
 
+    def topic_name(self, topic_id: uuid.UUID) -> str | None:
+        """The name of a topic that was asked for by id in this session, whatever became of it since."""
+        return self._names.get(topic_id)
+
     def answers(self, tp: TopicPartition) -> Wanted | None:
         """What a partition in an answer belongs to; None if it is wanted no more, or from another offset by now."""
         return None if tp in self._changed else self.wanted.get(tp)
@@ -107,6 +112,7 @@ class FetchSession:
             self._by_id = with_ids
             self._known.clear()
             self._forget.clear()
+            self._names.clear()
         elif self._by_id and not with_ids:
             self.reset()  # a session speaks either of names or of ids
             return self.next_request()
@@ -114,6 +120,8 @@ class FetchSession:
         body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, self._by_id)
         for wanted in named:
             self._known[wanted.state.tp] = wanted.topic_id
+            if wanted.topic_id is not None:
+                self._names[wanted.topic_id] = wanted.state.tp.topic
         self._changed.clear()
         self._forget.clear()
         return body

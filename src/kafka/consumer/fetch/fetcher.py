@@ -3,12 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from kafka.cluster import Backoff, ClusterMetadata
+from kafka.cluster import Backoff, RetryPolicy
+from kafka.cluster.retry import nothing
+from kafka.cluster.seam import BrokerConnections
 from kafka.config import FetchOptions
-from kafka.consumer.fetch.broker_fetcher import BrokerFetcher, FetchClient
+from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
+from kafka.consumer.fetch.failure_log import FailureLog, place
 from kafka.consumer.fetch.fetch_session import Wanted
+from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetched import Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
@@ -19,8 +23,10 @@ from kafka.errors import (
     KafkaError,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
+    SaslAuthenticationFailedError,
     TopicAuthorizationFailedError,
     UnknownError,
+    UnsupportedVersionError,
     for_code,
 )
 from kafka.record import ConsumerRecord, whole_batches
@@ -31,16 +37,8 @@ __all__ = ["ConsumerRecord", "Fetcher", "NoOffsetForPartitionError", "RecordTooL
 
 log = logging.getLogger(__name__)
 
-
-class FetcherClient(FetchClient, Protocol):
-    """The part of `kafka.cluster.ClusterClient` that the fetcher stands on."""
-
-    @property
-    def metadata(self) -> ClusterMetadata:
-        """The newest snapshot of the cluster."""
-
-    def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
-        """A response named a newer leader of a partition than the metadata do (KIP-951)."""
+_NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
+"""Errors of a broker that the caller has to hear of: trying again does not help."""
 
 
 class Fetcher:
@@ -54,17 +52,21 @@ class Fetcher:
         backoff: pauses after failures.
         on_data: called once for each answer that the caller may want to look at.
         metadata_stale: called when a broker says that it is not, or no longer, the leader.
+        failed: called with what no repetition mends, for the caller to raise.
+        replica_lease_ms: how long a preferred replica is read before the leader is asked again.
     """
 
     def __init__(
         self,
         options: FetchOptions,
-        client: FetcherClient,
+        client: BrokerConnections,
         subscription: SubscriptionState,
         buffer: FetchBuffer,
         backoff: Backoff,
         on_data: Callable[[], None],
         metadata_stale: Callable[[], None],
+        failed: Callable[[Exception], None],
+        replica_lease_ms: float = 300_000,
     ) -> None:
         self._options = options
         self._client = client
@@ -73,6 +75,10 @@ class Fetcher:
         self._backoff = backoff
         self._on_data = on_data
         self._metadata_stale = metadata_stale
+        self._failed = failed
+        self._replicas = PreferredReplicas(replica_lease_ms)
+        self._retry = RetryPolicy(backoff, log, fatal=nothing)
+        self._failures = FailureLog(log)
         self._nodes: dict[int, BrokerFetcher] = {}
         self._closed = False
         self.bytes_fetched = 0
@@ -93,21 +99,19 @@ class Fetcher:
             self._buffer.follow(state)
         tp = state.tp
         wanted = self._is_wanted(state)
-        leader = self._client.metadata.leader_for_partition(tp) if wanted else None
-        if wanted and leader is None:
-            self._metadata_stale()
-        full = leader is not None and self._buffer.is_full(state)
-        if state.fetching.broker_id is not None and (state.fetching.broker_id != leader or full):
+        broker = self._broker_for(tp) if wanted else None
+        full = broker is not None and self._buffer.is_full(state)
+        if state.fetching.broker_id is not None and (state.fetching.broker_id != broker or full):
             self._leave_node(state)
-        if leader is None:
+        if broker is None:
             return
-        node = self._node(leader)
+        node = self._node(broker)
         if full:
-            state.fetching.broker_id = leader
+            state.fetching.broker_id = broker
             node.blocked.add(state)
             return
         node.blocked.discard(state)
-        state.fetching.broker_id = leader
+        state.fetching.broker_id = broker
         metadata = self._client.metadata
         assert state.fetching.offset is not None
         before = node.session.wanted.get(tp)
@@ -140,14 +144,15 @@ class Fetcher:
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
         filed = False
-        names = self._client.metadata
         for topic in response.responses:
-            name = topic.topic or names.topic_name(topic.topic_id)
+            name = topic.topic or node.session.topic_name(topic.topic_id)
             if name is None:
                 continue
             for answer in topic.partitions:
                 wanted = node.session.answers(TopicPartition(name, answer.partition_index))
                 if wanted is None or wanted.generation != wanted.state.generation:
+                    continue
+                if not topic.topic and wanted.topic_id != topic.topic_id:  # of a topic that was deleted
                     continue
                 filed |= self._take_partition(wanted, answer, frame)
         frame.release()
@@ -159,15 +164,23 @@ class Fetcher:
         else:  # the next fetch is to be on its way before a caller on this loop begins to decode so much
             asyncio.get_running_loop().call_soon(self._on_data)
 
-    def fetch_failed(self, node: BrokerFetcher, error: KafkaError) -> None:
+    def fetch_failed(self, node: BrokerFetcher, error: Exception) -> None:
         """A broker could not be asked: it may not be the leader any more."""
-        log.debug("fetching from broker %d failed: %s", node.node_id, error)
         self._metadata_stale()
+        for tp in self._replicas.forget_broker(node.node_id):
+            state = self._subscription.state_of(tp)
+            if state is not None:
+                self.refresh(state)
+        if isinstance(error, _NEVER_MENDED):
+            self._failed(error)
 
     def _take_partition(self, wanted: Wanted, answer: Any, frame: SharedFrame) -> bool:
         state = wanted.state
         if answer.error_code:
             return self._take_error(wanted, answer)
+        if answer.preferred_read_replica >= 0:
+            self._prefer(state, answer.preferred_read_replica)
+        self._failures.succeeded(state)
         state.fetching.highwater = answer.high_watermark
         state.fetching.last_stable_offset = answer.last_stable_offset
         state.fetching.log_start_offset = answer.log_start_offset
@@ -190,31 +203,58 @@ class Fetcher:
         self.refresh(state)
         return filed
 
+    def _prefer(self, state: PartitionState, replica: int) -> None:
+        """The leader, which has sent no records, would have a replica read."""
+        if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
+            self._metadata_stale()
+            self._back_off(state)  # or it would be asked the same again at once
+            return
+        log.debug("%s is read from replica %d", place(state.tp), replica)
+        self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
+        self.refresh(state)
+
     def _take_error(self, wanted: Wanted, answer: Any) -> bool:
         """Act on a partition's error; True if the caller has to hear of it."""
         state, tp = wanted.state, wanted.state.tp
         error = for_code(answer.error_code)
-        where = f"partition {tp.partition} of topic {tp.topic!r} at offset {wanted.offset}"
+        where = f"{place(tp)} at offset {wanted.offset}"
+        state.fetching.failures += 1
+        if self._replicas.forget(tp):  # the leader knows better
+            log.info("%s is read from its leader again: the replica answered %s", where, error.message)
+            self._back_off(state)
+            return False
         if error is OffsetOutOfRangeError:
-            failed = error({tp: wanted.offset})
-            return self._fail(wanted, failed)
+            return self._out_of_range(wanted)
         if error is CorruptRecordError:
             return self._fail(wanted, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
         self._back_off(state)
         if error is TopicAuthorizationFailedError:
-            return self._buffer.put(state, Fetched(state.tp, wanted.generation, wanted.offset, error=error({tp.topic})))
-        if error.invalid_metadata:
-            log.debug("fetching %s: %s", where, error.message)
-            self._metadata_stale()
-            if answer.current_leader.leader_id >= 0:
-                self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
+            return self._buffer.put(state, Fetched(tp, wanted.generation, wanted.offset, error=error({tp.topic})))
+        if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
+            self._failures.failed(state, wanted.offset, error)
+            if error.invalid_metadata:
+                self._metadata_stale()
+                if answer.current_leader.leader_id >= 0:
+                    self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
             return False
-        if error.retriable or issubclass(error, UnknownError):
-            log.info("fetching %s failed, trying again: %s", where, error.message)
-            return False
-        return self._buffer.put(
-            state, Fetched(state.tp, wanted.generation, wanted.offset, error=error(f"fetching {where}"))
-        )
+        failed = error(f"fetching {where}")
+        return self._buffer.put(state, Fetched(tp, wanted.generation, wanted.offset, error=failed))
+
+    def _out_of_range(self, wanted: Wanted) -> bool:
+        """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
+        state, fetching = wanted.state, wanted.state.fetching
+        error = OffsetOutOfRangeError({state.tp: wanted.offset})
+        if fetching.failures == 1:
+            return self._fail(wanted, error)
+        fetching.offset = None
+        self.refresh(state)
+        pause = self._backoff.seconds(fetching.failures - 1)
+        asyncio.get_running_loop().call_later(pause, self._fail_later, wanted, error)
+        return False
+
+    def _fail_later(self, wanted: Wanted, error: KafkaError) -> None:
+        if not self._closed and self._fail(wanted, error):
+            self._on_data()
 
     def _too_large(self, wanted: Wanted, nbytes: int) -> bool:
         tp = wanted.state.tp
@@ -237,7 +277,9 @@ class Fetcher:
         """Leave a partition alone for a moment."""
         if not state.fetching.backing_off:
             state.fetching.backing_off = True
-            asyncio.get_running_loop().call_later(self._backoff.seconds(1), self._back_on, state)
+            asyncio.get_running_loop().call_later(
+                self._backoff.seconds(max(1, state.fetching.failures)), self._back_on, state
+            )
         self.refresh(state)
 
     def _back_on(self, state: PartitionState) -> None:
@@ -255,10 +297,17 @@ class Fetcher:
             and self._subscription.state_of(state.tp) is state
         )
 
+    def _broker_for(self, tp: TopicPartition) -> int | None:
+        """The broker to fetch from; None if there is none at the moment."""
+        broker = self._replicas.broker_for(tp, self._client.metadata, asyncio.get_running_loop().time())
+        if broker is None:
+            self._metadata_stale()
+        return broker
+
     def _node(self, node_id: int) -> BrokerFetcher:
         node = self._nodes.get(node_id)
         if node is None:
-            node = BrokerFetcher(node_id, self._options, self._client, self, self._backoff)
+            node = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
             self._nodes[node_id] = node
         return node
 

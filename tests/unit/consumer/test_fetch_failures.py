@@ -1,0 +1,223 @@
+"""What goes wrong while fetching: pauses, words in the log, and what the caller hears of it. In virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from typing import Any
+
+import pytest
+
+from kafka.errors import (
+    KafkaConnectionError,
+    OffsetOutOfRangeError,
+    SaslAuthenticationFailedError,
+    UnsupportedVersionError,
+    WireFormatError,
+)
+from unit.consumer.batches import at
+from unit.consumer.fake_leader import Bench, metadata
+from unit.consumer.test_fetcher import play
+
+ID, OTHER_ID = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_a_topic_that_leaves_the_metadata_while_it_is_fetched_loses_no_answer() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.version, bench.leaders.topic_id = 13, ID
+        bench.leaders.metadata = metadata({0: 1}, topic_id=ID)
+        bench.leaders.hold = asyncio.Event()
+        bench.leaders.ends[0] = 10
+        bench.assign(0)
+        await asyncio.sleep(0.1)
+        assert bench.leaders.requests[0][2].topics[0].topic_id == ID
+        bench.leaders.metadata = metadata({})  # a refresh found it deleted, or was given a part only
+        bench.leaders.metadata._topics.pop("t", None)
+        bench.leaders.hold.set()
+        assert len(await bench.read(10)) == 10
+
+    play(scenario, {0: 1})
+
+
+def test_an_answer_for_a_topic_that_was_made_anew_meanwhile_is_dropped() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.version, bench.leaders.topic_id = 13, ID
+        bench.leaders.metadata = metadata({0: 1}, topic_id=ID)
+        bench.leaders.hold = asyncio.Event()
+        bench.leaders.ends[0] = 10
+        bench.assign(0)
+        await asyncio.sleep(0.1)
+        bench.leaders.metadata = metadata({0: 1}, topic_id=OTHER_ID)
+        bench.fetcher.refresh_all()
+        bench.leaders.hold.set()
+        await asyncio.sleep(0.0005)
+        assert bench.buffer.nbytes == 0
+        bench.leaders.topic_id = OTHER_ID
+        assert len(await bench.read(10)) == 10
+        assert bench.leaders.requests[-1][2].topics[0].topic_id == OTHER_ID
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize("code", [70, 71, 106])
+def test_sessions_refused_again_and_again_are_asked_for_with_pauses(
+    code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.always = code
+        bench.assign(0)
+        await asyncio.sleep(20)
+        assert 10 < len(bench.leaders.requests) < 60
+        bench.leaders.always = None
+        bench.leaders.ends[0] = 5
+        assert len(await bench.read(5)) == 5
+        await asyncio.sleep(1)
+
+    with caplog.at_level(logging.INFO):
+        play(scenario, {0: 1})
+    assert len(warnings(caplog)) == 1
+    assert "fetching from broker 1 failed" in warnings(caplog)[0]
+    assert "fetching from broker 1 works again" in caplog.text
+
+
+def test_offsets_out_of_range_again_and_again_are_told_with_pauses() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = -1  # no offset is in range
+        bench.assign(0, offset=50)
+        told = 0
+        deadline = asyncio.get_running_loop().time() + 20
+        while asyncio.get_running_loop().time() < deadline:
+            bench.buffer.take(1)  # which follows the policy
+            told += 1
+            bench.data.clear()
+            await bench.data.wait()
+        assert 10 < told < 60
+        bench.leaders.ends[0] = 5
+        assert len(await bench.read(5)) == 5
+
+    play(scenario, {0: 1}, auto_offset_reset="earliest")
+
+
+def test_an_offset_out_of_range_is_told_at_once_the_first_time() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        started = asyncio.get_running_loop().time()
+        (state,) = bench.assign(0, offset=50)
+        await bench.data.wait()
+        assert asyncio.get_running_loop().time() - started < 0.05
+        with pytest.raises(OffsetOutOfRangeError):
+            bench.buffer.take(1)
+        assert at(state) == 50
+
+    play(scenario, {0: 1}, auto_offset_reset="none")
+
+
+@pytest.mark.parametrize("error", [KafkaConnectionError("gone"), WireFormatError("not a FetchResponse")])
+def test_a_broker_that_cannot_be_read_from_is_in_the_log_at_once_and_then_rarely(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.always = error
+        bench.assign(0)
+        await asyncio.sleep(0.1)
+        assert len(warnings(caplog)) == 1
+        await asyncio.sleep(60)
+        assert len(warnings(caplog)) == 2
+        assert bench.failed == []
+
+    play(scenario, {0: 1})
+    assert str(error) in warnings(caplog)[0]
+
+
+@pytest.mark.parametrize("error", [SaslAuthenticationFailedError("no"), UnsupportedVersionError("Fetch")])
+def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.failures = [error]
+        bench.assign(0)
+        await asyncio.sleep(1)
+        assert bench.failed == [error]
+
+    play(scenario, {0: 1})
+
+
+def test_an_error_of_a_partition_that_stays_is_a_warning_and_tried_with_growing_pauses(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.errors[0] = [(6, -1)] * 1_000
+        bench.assign(0)
+        await asyncio.sleep(20)
+        assert 10 < 1_000 - len(bench.leaders.errors[0]) < 60
+        assert len(warnings(caplog)) == 1
+        assert "partition 0 of topic 't' at offset 0 has failed 3 times" in warnings(caplog)[0]
+        bench.leaders.errors[0].clear()
+        bench.leaders.ends[0] = 3
+        assert len(await bench.read(3)) == 3
+
+    play(scenario, {0: 1})
+
+
+def test_a_leader_that_moves_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.errors[0] = [(6, -1)]
+        bench.leaders.ends[0] = 3
+        bench.assign(0)
+        assert len(await bench.read(3)) == 3
+
+    play(scenario, {0: 1})
+    assert warnings(caplog) == []
+
+
+def test_a_failed_fetch_keeps_the_session_named_so_that_the_broker_replaces_it() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        bench.leaders.failures = [KafkaConnectionError("gone")]
+        await asyncio.sleep(3)
+        new = [request.session_id for _, _, request in bench.leaders.requests if request.session_epoch == 0]
+        assert new == [0, 7]
+
+    play(scenario, {0: 1})
+
+
+def test_a_throttled_client_sends_nothing_until_the_time_is_over() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.throttle_ms = 5_000
+        bench.leaders.ends[0] = 100
+        bench.assign(0)
+        await asyncio.sleep(20)
+        assert len(bench.leaders.requests) == 4
+        assert len(await bench.read(40)) == 40
+
+    play(scenario, {0: 1})
+
+
+def test_the_frame_of_an_answer_that_is_not_wanted_any_more_goes_back() -> None:
+    class Frame:
+        released = 0
+
+        def release(self) -> None:
+            self.released += 1
+
+    async def scenario(bench: Bench) -> None:
+        frame: Any = Frame()
+        bench.leaders.frame = frame
+        bench.leaders.ends[0] = 10
+        bench.leaders.hold = asyncio.Event()
+        (state,) = bench.assign(0)
+        await asyncio.sleep(0.1)
+        bench.subscription.assign_from_user([])
+        bench.buffer.discard(state)
+        bench.fetcher.forget(state)
+        bench.leaders.hold.set()
+        await asyncio.sleep(0.01)
+        assert bench.buffer.nbytes == 0
+        assert frame.released == 1
+
+    play(scenario, {0: 1})

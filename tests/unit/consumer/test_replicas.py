@@ -1,0 +1,116 @@
+"""Reading from a follower near by (KIP-392), in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kafka.errors import KafkaConnectionError
+from unit.consumer.fake_leader import Bench, metadata
+from unit.consumer.test_fetcher import play
+
+LEASE_S = 60
+"""Of the fetcher of `Bench`."""
+
+
+def asked(bench: Bench) -> int:
+    """The broker that was asked last."""
+    return bench.leaders.requests[-1][0]
+
+
+def test_records_are_fetched_from_the_replica_that_the_leader_names() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.leaders.ends[0] = 10
+        bench.assign(0)
+        assert await bench.read(10) == [(0, offset) for offset in range(10)]
+        await asyncio.sleep(20)
+        assert [node for node, _, _ in bench.leaders.requests].count(1) == 1
+        assert len(bench.leaders.requests) < 60
+        assert bench.leaders.requests[0][2].rack_id == "near"
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_without_a_rack_the_leader_is_read() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.leaders.ends[0] = 10
+        bench.assign(0)
+        assert len(await bench.read(10)) == 10
+        assert asked(bench) == 1
+
+    play(scenario, {0: 1})
+
+
+def test_the_leader_is_asked_again_when_the_lease_is_over() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.assign(0)
+        await asyncio.sleep(LEASE_S / 2)
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(1)
+        assert asked(bench) == 2
+        bench.leaders.preferred = {}
+        await asyncio.sleep(LEASE_S / 2)
+        bench.fetcher.refresh_all()  # as the metadata are renewed, which have the same age
+        await asyncio.sleep(1)
+        assert asked(bench) == 1
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_a_replica_that_fails_is_left_for_the_leader() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.assign(0)
+        await asyncio.sleep(1)
+        assert asked(bench) == 2
+        bench.leaders.preferred = {}
+        bench.leaders.failures = [KafkaConnectionError("gone")]
+        await asyncio.sleep(2)
+        assert asked(bench) == 1
+        bench.leaders.ends[0] = 5
+        assert len(await bench.read(5)) == 5
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_a_replica_that_is_gone_from_the_metadata_is_left_for_the_leader() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 3}  # there are 1 and 2
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await asyncio.sleep(5)
+        assert asked(bench) == 1
+        assert len(bench.leaders.requests) < 100
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_an_offset_that_only_the_replica_lacks_is_read_from_the_leader_without_a_reset() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 10
+        bench.leaders.preferred = {0: 2}
+        (state,) = bench.assign(0, offset=5)
+        generation = state.generation
+        bench.leaders.errors[0] = [(1, -1)]
+        await asyncio.sleep(0.5)
+        bench.leaders.preferred = {}
+        assert await bench.read(5) == [(0, offset) for offset in range(5, 10)]
+        assert state.generation == generation
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_a_new_leader_does_not_end_the_lease() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.assign(0)
+        await asyncio.sleep(1)
+        bench.leaders.metadata = metadata({0: 1}, epoch=4)
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(1)
+        assert asked(bench) == 2
+        assert bench.leaders.requests[-1][2].topics == []  # nothing but the epoch has changed, and that was told
+
+    play(scenario, {0: 1}, client_rack="near")
