@@ -11,7 +11,7 @@ import pytest
 
 from integration.consumer_support import PATIENCE_S, produce
 from kafka import AsyncKafkaConsumer, KafkaConsumer, TopicPartition
-from kafka.errors import IllegalStateError
+from kafka.errors import CorruptRecordError, IllegalStateError
 from kafka.record import Columns
 
 if TYPE_CHECKING:
@@ -173,6 +173,28 @@ def test_two_threads_in_the_poll_of_one_consumer_are_told(tp: TopicPartition, op
     thread.join(PATIENCE_S)
     assert polls == [list(range(COUNT))]
     assert read(consumer, max_records=1) == []  # of the wakeup; another thread may poll now
+
+
+def test_a_batch_that_decompresses_to_more_than_is_allowed_is_an_error_with_its_place(
+    broker: Broker, make_topic: MakeTopic
+) -> None:
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, 0, [b"before"])
+    produce(broker.bootstrap_servers, topic, 0, [bytes(800_000)], **{"compression.type": "gzip"})
+    produce(broker.bootstrap_servers, topic, 0, [b"after"])
+    tp = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, max_decompressed_batch_bytes=100_000)
+    try:
+        consumer.assign([tp])
+        consumer.seek(tp, 0)
+        assert [record.value for record in consumer.poll(10_000)] == [b"before"]
+        with pytest.raises(CorruptRecordError, match=rf"{topic}-0 with offset 1 .* the 100000 bytes allowed"):
+            consumer.poll(10_000)
+        assert consumer.position(tp) == 1
+        consumer.seek(tp, 2)
+        assert [record.value for record in consumer.poll(10_000)] == [b"after"]
+    finally:
+        consumer.close()
 
 
 async def test_the_asyncio_face_hands_out_in_the_same_way(broker: Broker, tp: TopicPartition) -> None:

@@ -21,6 +21,7 @@ from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
+from unit.consumer.batches import at
 
 COUNT = 40
 SIZE = 12_000
@@ -252,6 +253,26 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
     with pytest.raises(MemoryError, match="no room"):
         aid.take(item)
     assert not aid.has(item)
+
+
+def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
+    held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(timeout: float | None = None) -> bool:
+        raise KeyboardInterrupt
+
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    assert bench.take() == offsets(0, 0, COUNT)  # and the other is claimed
+    monkeypatch.setattr(bench.buffer._ahead._changed, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bench.take()
+    held.set()
+    assert at(bench.states[1]) == 0
+    assert bench.rest() == []
+    bench.put(1, 0)
+    assert bench.rest() == offsets(1, 0, COUNT)
 
 
 def parts_of(start: int, parts: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession, Wanted
+from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession, FetchTarget
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.structs import TopicPartition
 
@@ -20,9 +20,9 @@ def tp(number: int) -> TopicPartition:
 
 
 def want(session: FetchSession, number: int, offset: int = 0, topic_id: uuid.UUID | None = ID) -> None:
-    session.want(
-        Wanted(
-            PartitionState(tp(number)) if tp(number) not in session.wanted else session.wanted[tp(number)].state,
+    session.add(
+        FetchTarget(
+            PartitionState(tp(number)) if tp(number) not in session.targets else session.targets[tp(number)].state,
             0,
             offset,
             5,
@@ -63,7 +63,7 @@ def test_the_first_request_names_everything_and_asks_for_a_session() -> None:
 def test_later_requests_name_what_has_changed() -> None:
     session = established(0, 1, 2)
     want(session, 1, 50)
-    session.drop(tp(2))
+    session.remove(tp(2))
     want(session, 3)
     body = session.next_request()
     assert (body.session_id, body.session_epoch) == (99, 1)
@@ -76,18 +76,18 @@ def test_later_requests_name_what_has_changed() -> None:
 
 def test_a_partition_that_comes_back_before_the_request_is_not_forgotten() -> None:
     session = established(0, 1)
-    session.drop(tp(1))
+    session.remove(tp(1))
     want(session, 1, 7)
     body = session.next_request()
     assert (named(body), forgotten(body)) == ({1: 7}, [])
-    session.drop(tp(1))
+    session.remove(tp(1))
     assert forgotten(session.next_request()) == [1]
 
 
 def test_a_partition_that_never_was_in_the_session_is_not_forgotten() -> None:
     session = established(0)
     want(session, 5)
-    session.drop(tp(5))
+    session.remove(tp(5))
     body = session.next_request()
     assert (body.topics, body.forgotten) == ([], [])
 
@@ -103,7 +103,7 @@ def test_a_topic_made_anew_is_forgotten_under_its_old_id() -> None:
 @pytest.mark.parametrize("keep_id", [False, True])
 def test_after_a_reset_everything_is_named_again(keep_id: bool) -> None:
     session = established(0, 1)
-    session.drop(tp(1))
+    session.remove(tp(1))
     session.reset(keep_id)
     body = session.next_request()
     assert (body.session_id, body.session_epoch) == (99 if keep_id else 0, 0)
@@ -118,7 +118,7 @@ def test_without_sessions_every_request_names_everything() -> None:
         body = session.next_request()
         assert (body.session_id, body.session_epoch, named(body)) == (0, -1, {0: 0, 1: 0})
         session.answered(0)
-    session.drop(tp(0))
+    session.remove(tp(0))
     body = session.next_request()
     assert (named(body), body.forgotten) == ({1: 0}, [])
 
@@ -142,13 +142,13 @@ def test_the_epoch_goes_round_past_zero() -> None:
 
 def test_an_answer_counts_only_for_what_was_asked() -> None:
     session = established(0, 1)
-    assert session.answers(tp(0)) is not None
+    assert session.target_of_answer(tp(0)) is not None
     want(session, 0, 33)  # a seek while the answer is on its way
-    assert session.answers(tp(0)) is None
-    session.drop(tp(1))
-    assert session.answers(tp(1)) is None
+    assert session.target_of_answer(tp(0)) is None
+    session.remove(tp(1))
+    assert session.target_of_answer(tp(1)) is None
     session.next_request()
-    answered: Any = session.answers(tp(0))
+    answered: Any = session.target_of_answer(tp(0))
     assert answered.offset == 33
 
 

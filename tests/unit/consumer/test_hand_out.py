@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
+from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.hand_out import Slice
@@ -210,3 +211,15 @@ def test_an_interrupt_while_decoding_has_the_partition_fetched_again(
     assert refetched.fetching.offset == 0
     desk.put(number, 0, 3 if number == 0 else 5)
     assert sorted(desk.read()) == of(0, 0, 3) + of(1, 0, 5)
+
+
+def test_a_take_ends_when_it_has_made_as_much_as_one_batch_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_buffer, "DECODED_BYTES", 1)
+    desk = Desk(0, max_decompressed_batch_bytes=100)
+    for number in range(20):
+        desk.put(0, number, number + 1)
+    reads = []
+    while read := desk.read():
+        reads.append(len(read))
+    assert sum(reads) == 20
+    assert max(reads) < 5

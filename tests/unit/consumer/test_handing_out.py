@@ -19,6 +19,7 @@ from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.materialize import Materializer
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
+from kafka.record.abc import ABCRecord
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.consumer.batches import at, batch, numbered
 
@@ -55,6 +56,10 @@ def test_consumer_records_are_iterated_and_counted_record_by_record() -> None:
     assert records.records(TopicPartition("c", 0)) == []
     assert {topic: len(each) for topic, each in records.by_topic().items()} == {"a": 2, "b": 1}
     assert records.partitions() == {A, B}
+
+
+def test_a_record_is_what_tracing_tools_take_it_for() -> None:
+    assert isinstance(sample()[A][0], ABCRecord)
 
 
 def test_consumer_records_survive_copying_and_pickling() -> None:

@@ -48,7 +48,7 @@ class _FetchReply:
 
     Arguments:
         fetcher: takes the answer.
-        sent: what the task awaits; cancelled if the answer is not wanted any more.
+        sent: what the task awaits; cancelled if the answer is not needed any more.
     """
 
     __slots__ = ("_fetcher", "_sent")
@@ -58,7 +58,7 @@ class _FetchReply:
         self._sent = sent
 
     def done(self) -> bool:
-        """Whether the answer is not wanted any more."""
+        """Whether the answer is not needed any more."""
         return self._sent.done()
 
     def set_result(self, response: FetchResponse, /) -> None:
@@ -111,7 +111,7 @@ class BrokerFetcher:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"fetch from broker {node_id}")
 
     def changed(self, urgent: bool, fresh: bool = False) -> None:
-        """Something else is wanted now.
+        """Something else is to be fetched.
 
         Arguments:
             urgent: whether it is something that the fetch on its way does not bring: if that turns out to be a long
@@ -164,7 +164,7 @@ class BrokerFetcher:
         attempts = self._retry.attempts(f"fetching from broker {self.node_id}")
         while not self._closed:
             try:
-                await self._fetch(await self._until_wanted())
+                await self._fetch(await self._until_needed())
             except Exception as error:  # nothing else fetches from this broker
                 self.session.reset(keep_id=True)
                 self._answers.fetch_failed(self, error)
@@ -172,13 +172,13 @@ class BrokerFetcher:
             else:
                 attempts.succeeded()
 
-    async def _until_wanted(self) -> int:
+    async def _until_needed(self) -> int:
         """Wait until there is something to fetch; how long the broker may then wait for data, in ms."""
         while True:
             self._wake.clear()
-            if self.session.wanted and not self.blocked:
+            if self.session.targets and not self.blocked:
                 return self._options.fetch_max_wait_ms
-            if not self.session.wanted:
+            if not self.session.targets:
                 await self._wake.wait()
                 continue
             if self._fresh:
@@ -193,9 +193,9 @@ class BrokerFetcher:
     async def _fetch(self, max_wait_ms: int) -> None:
         connection = await self._connected()
         await self._obey_throttle()
-        if not self.session.wanted:
+        if not self.session.targets:
             return
-        # Only now, so that what was wanted while the connection was opened is asked for as well.
+        # Only now, so that what was added while the connection was opened is asked for as well.
         self._fresh = False
         body = self.session.next_request()
         code = await self._send(connection, body, max_wait_ms)

@@ -21,12 +21,12 @@ _MAX_EPOCH = 2**31 - 1
 _NO_ID = uuid.UUID(int=0)
 
 
-class Wanted(NamedTuple):
+class FetchTarget(NamedTuple):
     """A partition to fetch.
 
     Arguments:
         state: its state.
-        generation: of the state, when this was wanted.
+        generation: of the state, when this was asked for.
         offset: where to read on.
         leader_epoch: of the leader, as the metadata have it; -1 if not known (KIP-320).
         topic_id: for Fetch v13 and later; None where the metadata have none (KIP-516).
@@ -50,7 +50,7 @@ class FetchBody(NamedTuple):
 
 
 class FetchSession:
-    """What is wanted from one broker, and what it knows of it.
+    """What is to be fetched from one broker, and what it knows of that.
 
     Arguments:
         incremental: whether to use sessions at all.
@@ -67,28 +67,28 @@ class FetchSession:
         self._known: dict[TopicPartition, uuid.UUID | None] = {}
         self._by_id = True
         self._names: dict[uuid.UUID, str] = {}
-        self.wanted: dict[TopicPartition, Wanted] = {}
+        self.targets: dict[TopicPartition, FetchTarget] = {}
 
     @property
     def in_session(self) -> bool:
         """Whether the broker holds a session."""
         return self._id != NO_SESSION
 
-    def want(self, wanted: Wanted) -> None:
+    def add(self, target: FetchTarget) -> None:
         """Fetch a partition, or fetch it from another offset."""
-        tp = wanted.state.tp
-        if self.wanted.get(tp) == wanted:
+        tp = target.state.tp
+        if self.targets.get(tp) == target:
             return
-        self.wanted[tp] = wanted
+        self.targets[tp] = target
         self._changed[tp] = None
-        if tp in self._known and self._known[tp] != wanted.topic_id:
+        if tp in self._known and self._known[tp] != target.topic_id:
             self._forget[tp] = self._known.pop(tp)
-        elif self._forget.get(tp, _NO_ID) == wanted.topic_id:
+        elif self._forget.get(tp, _NO_ID) == target.topic_id:
             self._known[tp] = self._forget.pop(tp)
 
-    def drop(self, tp: TopicPartition) -> None:
+    def remove(self, tp: TopicPartition) -> None:
         """Fetch a partition no longer."""
-        if self.wanted.pop(tp, None) is not None:
+        if self.targets.pop(tp, None) is not None:
             self._changed.pop(tp, None)
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
@@ -97,17 +97,17 @@ class FetchSession:
         """The name of a topic that was asked for by id in this session, whatever became of it since."""
         return self._names.get(topic_id)
 
-    def answers(self, tp: TopicPartition) -> Wanted | None:
-        """What a partition in an answer belongs to; None if it is wanted no more, or from another offset by now."""
-        return None if tp in self._changed else self.wanted.get(tp)
+    def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
+        """What a partition in an answer belongs to; None if it is not fetched any more, or from elsewhere by now."""
+        return None if tp in self._changed else self.targets.get(tp)
 
     def next_request(self) -> FetchBody:
         """The body of the next request; from then on what it says counts as said."""
         full = self._epoch <= INITIAL_EPOCH
-        named = list(self.wanted.values()) if full else [self.wanted[tp] for tp in self._changed]
+        named = list(self.targets.values()) if full else [self.targets[tp] for tp in self._changed]
         with_ids = True
-        for wanted in named:
-            with_ids &= wanted.topic_id is not None
+        for target in named:
+            with_ids &= target.topic_id is not None
         if full:
             self._by_id = with_ids
             self._known.clear()
@@ -118,10 +118,10 @@ class FetchSession:
             return self.next_request()
         forgotten = _forgotten(self._forget) if self._forget else []
         body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, self._by_id)
-        for wanted in named:
-            self._known[wanted.state.tp] = wanted.topic_id
-            if wanted.topic_id is not None:
-                self._names[wanted.topic_id] = wanted.state.tp.topic
+        for target in named:
+            self._known[target.state.tp] = target.topic_id
+            if target.topic_id is not None:
+                self._names[target.topic_id] = target.state.tp.topic
         self._changed.clear()
         self._forget.clear()
         return body
@@ -155,19 +155,19 @@ class FetchSession:
         self._forget.clear()
         self._by_id = True
 
-    def _topics(self, named: Iterable[Wanted]) -> list[FetchTopic]:
+    def _topics(self, named: Iterable[FetchTarget]) -> list[FetchTopic]:
         topics: dict[str, FetchTopic] = {}
-        for wanted in named:
-            tp = wanted.state.tp
+        for target in named:
+            tp = target.state.tp
             topic = topics.get(tp.topic)
             if topic is None:
-                topic = FetchTopic(topic=tp.topic, topic_id=wanted.topic_id or _NO_ID, partitions=[])
+                topic = FetchTopic(topic=tp.topic, topic_id=target.topic_id or _NO_ID, partitions=[])
                 topics[tp.topic] = topic
             topic.partitions.append(
                 FetchPartition(
                     partition=tp.partition,
-                    current_leader_epoch=wanted.leader_epoch,
-                    fetch_offset=wanted.offset,
+                    current_leader_epoch=target.leader_epoch,
+                    fetch_offset=target.offset,
                     partition_max_bytes=self._max_bytes,
                 )
             )

@@ -11,7 +11,7 @@ from kafka.cluster.seam import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
 from kafka.consumer.fetch.failure_log import FailureLog, place
-from kafka.consumer.fetch.fetch_session import Wanted
+from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetched import Fetched, SharedFrame
@@ -98,8 +98,8 @@ class Fetcher:
         if state.fetching.generation != state.generation:
             self._buffer.follow(state)
         tp = state.tp
-        wanted = self._is_wanted(state)
-        broker = self._broker_for(tp) if wanted else None
+        fetchable = self._is_fetchable(state)
+        broker = self._broker_for(tp) if fetchable else None
         full = broker is not None and self._buffer.is_full(state)
         if state.fetching.broker_id is not None and (state.fetching.broker_id != broker or full):
             self._leave_node(state)
@@ -114,9 +114,9 @@ class Fetcher:
         state.fetching.broker_id = broker
         metadata = self._client.metadata
         assert state.fetching.offset is not None
-        before = node.session.wanted.get(tp)
-        node.session.want(
-            Wanted(
+        before = node.session.targets.get(tp)
+        node.session.add(
+            FetchTarget(
                 state,
                 state.fetching.generation,
                 state.fetching.offset,
@@ -149,12 +149,12 @@ class Fetcher:
             if name is None:
                 continue
             for answer in topic.partitions:
-                wanted = node.session.answers(TopicPartition(name, answer.partition_index))
-                if wanted is None or wanted.generation != wanted.state.generation:
+                target = node.session.target_of_answer(TopicPartition(name, answer.partition_index))
+                if target is None or target.generation != target.state.generation:
                     continue
-                if not topic.topic and wanted.topic_id != topic.topic_id:  # of a topic that was deleted
+                if not topic.topic and target.topic_id != topic.topic_id:  # of a topic that was deleted
                     continue
-                filed |= self._take_partition(wanted, answer, frame)
+                filed |= self._take_partition(target, answer, frame)
         frame.release()
         self.responses += 1
         if not filed:
@@ -174,10 +174,10 @@ class Fetcher:
         if isinstance(error, _NEVER_MENDED):
             self._failed(error)
 
-    def _take_partition(self, wanted: Wanted, answer: Any, frame: SharedFrame) -> bool:
-        state = wanted.state
+    def _take_partition(self, target: FetchTarget, answer: Any, frame: SharedFrame) -> bool:
+        state = target.state
         if answer.error_code:
-            return self._take_error(wanted, answer)
+            return self._take_error(target, answer)
         if answer.preferred_read_replica >= 0:
             self._prefer(state, answer.preferred_read_replica)
         self._failures.succeeded(state)
@@ -190,15 +190,15 @@ class Fetcher:
         size, next_offset = whole_batches(records)
         self.bytes_fetched += size
         if not size:
-            return self._too_large(wanted, len(records))
-        if next_offset <= wanted.offset:
+            return self._too_large(target, len(records))
+        if next_offset <= target.offset:
             # Nothing but batches before the offset asked for: the broker will have more in a moment.
             self._back_off(state)
             return False
         frame.retain()
         aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
         state.fetching.offset = next_offset
-        item = Fetched(state.tp, wanted.generation, wanted.offset, records[:size], size, frame, aborted)
+        item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
         filed = self._buffer.put(state, item)
         self.refresh(state)
         return filed
@@ -213,62 +213,62 @@ class Fetcher:
         self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
         self.refresh(state)
 
-    def _take_error(self, wanted: Wanted, answer: Any) -> bool:
+    def _take_error(self, target: FetchTarget, answer: Any) -> bool:
         """Act on a partition's error; True if the caller has to hear of it."""
-        state, tp = wanted.state, wanted.state.tp
+        state, tp = target.state, target.state.tp
         error = for_code(answer.error_code)
-        where = f"{place(tp)} at offset {wanted.offset}"
+        where = f"{place(tp)} at offset {target.offset}"
         state.fetching.failures += 1
         if self._replicas.forget(tp):  # the leader knows better
             log.info("%s is read from its leader again: the replica answered %s", where, error.message)
             self._back_off(state)
             return False
         if error is OffsetOutOfRangeError:
-            return self._out_of_range(wanted)
+            return self._out_of_range(target)
         if error is CorruptRecordError:
-            return self._fail(wanted, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
+            return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
         self._back_off(state)
         if error is TopicAuthorizationFailedError:
-            return self._buffer.put(state, Fetched(tp, wanted.generation, wanted.offset, error=error({tp.topic})))
+            return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
         if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
-            self._failures.failed(state, wanted.offset, error)
+            self._failures.failed(state, target.offset, error)
             if error.invalid_metadata:
                 self._metadata_stale()
                 if answer.current_leader.leader_id >= 0:
                     self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
             return False
         failed = error(f"fetching {where}")
-        return self._buffer.put(state, Fetched(tp, wanted.generation, wanted.offset, error=failed))
+        return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
 
-    def _out_of_range(self, wanted: Wanted) -> bool:
+    def _out_of_range(self, target: FetchTarget) -> bool:
         """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
-        state, fetching = wanted.state, wanted.state.fetching
-        error = OffsetOutOfRangeError({state.tp: wanted.offset})
+        state, fetching = target.state, target.state.fetching
+        error = OffsetOutOfRangeError({state.tp: target.offset})
         if fetching.failures == 1:
-            return self._fail(wanted, error)
+            return self._fail(target, error)
         fetching.offset = None
         self.refresh(state)
         pause = self._backoff.seconds(fetching.failures - 1)
-        asyncio.get_running_loop().call_later(pause, self._fail_later, wanted, error)
+        asyncio.get_running_loop().call_later(pause, self._fail_later, target, error)
         return False
 
-    def _fail_later(self, wanted: Wanted, error: KafkaError) -> None:
-        if not self._closed and self._fail(wanted, error):
+    def _fail_later(self, target: FetchTarget, error: KafkaError) -> None:
+        if not self._closed and self._fail(target, error):
             self._on_data()
 
-    def _too_large(self, wanted: Wanted, nbytes: int) -> bool:
-        tp = wanted.state.tp
+    def _too_large(self, target: FetchTarget, nbytes: int) -> bool:
+        tp = target.state.tp
         error = RecordTooLargeError(
-            f"the batch at offset {wanted.offset} of partition {tp.partition} of topic {tp.topic!r} is larger than "
+            f"the batch at offset {target.offset} of partition {tp.partition} of topic {tp.topic!r} is larger than "
             f"max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}: {nbytes} bytes came and hold no "
             "whole batch; raise max_partition_fetch_bytes, or seek past it"
         )
-        return self._fail(wanted, error)
+        return self._fail(target, error)
 
-    def _fail(self, wanted: Wanted, error: KafkaError) -> bool:
+    def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
         """Hand an error to the caller that stands until a seek, and fetch no further till then."""
-        state = wanted.state
-        filed = self._buffer.put(state, Fetched(state.tp, wanted.generation, wanted.offset, error=error, sticky=True))
+        state = target.state
+        filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
         state.fetching.offset = None
         self.refresh(state)
         return filed
@@ -289,7 +289,7 @@ class Fetcher:
 
     # Which partition from where ---------------------------------------------------------------------------------------
 
-    def _is_wanted(self, state: PartitionState) -> bool:
+    def _is_fetchable(self, state: PartitionState) -> bool:
         return (
             state.fetching.offset is not None
             and not state.paused
@@ -317,7 +317,7 @@ class Fetcher:
         if node is None:
             return
         node.blocked.discard(state)
-        wanted = node.session.wanted.get(state.tp)
-        if wanted is not None and wanted.state is state:  # and not of an assignment of the partition that came after
-            node.session.drop(state.tp)
+        target = node.session.targets.get(state.tp)
+        if target is not None and target.state is state:  # and not of an assignment of the partition that came after
+            node.session.remove(state.tp)
         node.changed(urgent=False)

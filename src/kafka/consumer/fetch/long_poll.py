@@ -1,7 +1,7 @@
 """How long the fetches to one broker may wait for data, and when one that waits is cut short. Pure, without a clock.
 
-A broker answers one request at a time on each connection. A partition that is wanted while a long poll is under way
-would wait for its end, so the poll is given up, and what is wanted is asked for on a second connection.
+A broker answers one request at a time on each connection. A partition that is added while a long poll is under way
+would wait for its end, so the poll is given up, and the new set is asked for on a second connection.
 """
 
 CHANNELS = ("fetch", "fetch-2")

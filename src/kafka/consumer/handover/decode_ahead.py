@@ -1,5 +1,5 @@
-"""A second pair of hands for decoding: partitions that come next are decoded part by part in a thread of its own while
-the caller decodes another, or uses what it has.
+"""Partitions that come next are decoded part by part in a thread of its own, while the caller decodes another or uses
+what it has.
 
 Decompressing takes most of the time and lets go of the GIL. The thread takes one item after the other, and ends when
 enough lies ready or nothing is left, after some milliseconds, so that there is none to stop when a consumer is closed
@@ -24,7 +24,7 @@ _LOOKED_AT = 8
 """Among how many partitions that come next one is looked for."""
 
 _AHEAD = 1.5
-"""How many full parts may lie ready before there is no further one: with a single one the aid would idle while the
+"""How many full parts may lie ready before there is no further one: with a single one the thread would idle while the
 caller decodes a part of another partition."""
 
 
@@ -43,20 +43,20 @@ class _Part(NamedTuple):
 
 
 class _Task:
-    """An item in hand: nobody else may touch it.
+    """An item that is claimed for decoding ahead: the caller does not touch it.
 
     Arguments:
         state: the partition.
         item: with a frame that is to be given back by `release`.
     """
 
-    __slots__ = ("_frame", "item", "parts", "state", "unwanted")
+    __slots__ = ("_frame", "abandoned", "item", "parts", "state")
 
     def __init__(self, state: PartitionState, item: Fetched) -> None:
         self.state = state
         self.item = item
         self.parts: deque[_Part] = deque()
-        self.unwanted = False
+        self.abandoned = False
         self._frame = item.frame
         if self._frame is not None:
             self._frame.retain()
@@ -87,7 +87,7 @@ class DecodeAhead:
     Arguments:
         options: how to decode.
         waiting: the partitions that come next, none that the caller is at; who takes one away looks whether its item is
-            in hand.
+            claimed.
         lock: guards them.
     """
 
@@ -111,15 +111,15 @@ class DecodeAhead:
         return next((task.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
-        """Whether an item is in hand: its parts have to be had from `take`."""
+        """Whether an item is claimed: its parts come from `take`."""
         return item in self._tasks
 
     def is_ready(self, item: object) -> bool:
-        """Whether `take` need not wait for an item that is in hand."""
+        """Whether `take` need not wait for a claimed item."""
         return bool(self._tasks[item].parts)
 
     def offer(self, max_bytes: int) -> None:
-        """Go on with the item in hand, or begin with another, if there is one that pays and not enough lies ready.
+        """Go on with the claimed item, or begin with another, if there is one that pays and not enough lies ready.
 
         Arguments:
             max_bytes: about how many bytes of columns a part is to have.
@@ -137,7 +137,7 @@ class DecodeAhead:
             self._running = self._usable = False
 
     def take(self, item: Fetched) -> DecodedFetch:
-        """The next part of an item in hand, as `Fetched.decode` gives it; waits until it is done."""
+        """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done."""
         task = self._tasks[item]
         part = None
         with self._changed:
@@ -163,7 +163,7 @@ class DecodeAhead:
         if task is None:
             return
         with self._changed:
-            task.unwanted = True
+            task.abandoned = True
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
             if self._unfinished is not task or self._running:
@@ -172,7 +172,7 @@ class DecodeAhead:
         task.release()
 
     def _claim(self) -> _Task | None:
-        """Take in hand the next item of the first partition of which that pays."""
+        """Claim the next item of the first partition of which that pays."""
         with self._waiting_lock:
             for state in itertools.islice(self._waiting, _LOOKED_AT):
                 box = state.box
@@ -187,12 +187,12 @@ class DecodeAhead:
         while task is not None:
             part = task.decode(self._options, self._max_bytes)
             with self._changed:
-                if task.unwanted:
+                if task.abandoned:
                     task.release()
                 else:
                     task.parts.append(part)
                     self._ready += part.nbytes
-                if part.is_last or task.unwanted:
+                if part.is_last or task.abandoned:
                     self._unfinished = task = None
                 if self._ready >= _AHEAD * self._max_bytes:
                     self._running = False

@@ -122,16 +122,16 @@ class FetchBuffer:
         """
         self._hand_out.roll_back()
         hand_out = self._hand_out = HandOut(self._put_back)
-        aside: list[PartitionState] = []
+        passed_over: list[PartitionState] = []
         try:
-            told = self._fill(hand_out, max_records, max_bytes, one_each, aside)
+            told = self._fill(hand_out, max_records, max_bytes, one_each, passed_over)
         except BaseException:
             hand_out.roll_back()
             if self._ready.at is not None:
                 self._start_over(self._ready.at)
             raise
         finally:
-            for state in aside:
+            for state in passed_over:
                 self._ready.give_back(state)
         if not hand_out:
             hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
@@ -175,12 +175,12 @@ class FetchBuffer:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _fill(
-        self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool, aside: list[PartitionState]
+        self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool, passed_over: list[PartitionState]
     ) -> Exception | None:
         """Take; returns the error of a partition, if there is one and nothing to be handed out before it.
 
         Arguments:
-            aside: gets the partitions that are passed over.
+            passed_over: gets the partitions that are passed over.
         """
         ahead = max_bytes < NO_LIMIT
         bound, made = min(max_bytes, self._most_made), 0
@@ -190,10 +190,10 @@ class FetchBuffer:
         while hand_out.count < max_records and made < bound:
             state = self._ready.next()
             if state is not None and (state in seen or self._is_being_decoded(state)):
-                aside.append(state)
+                passed_over.append(state)
                 continue
-            if state is None and aside and not hand_out:
-                state = self._ready.at = aside.pop()  # there is nothing else: wait until it is decoded
+            if state is None and passed_over and not hand_out:
+                state = self._ready.at = passed_over.pop()  # there is nothing else: wait until it is decoded
             if state is None:
                 break
             if state.box.current is None:

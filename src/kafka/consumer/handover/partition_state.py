@@ -18,7 +18,7 @@ class PartitionState:
     Attributes:
         generation: raised whenever the position changes by other means than handing out; what was fetched under an
             older one is dropped.
-        reset: the timestamp to look the position up by, EARLIEST or LATEST; None: no reset is wanted.
+        reset: the timestamp to look the position up by, EARLIEST or LATEST; None: none is.
         paused: nothing is handed out.
         last_record: the last one that iteration has handed out, if that was later than `move_past`.
     """
