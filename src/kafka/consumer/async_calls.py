@@ -149,6 +149,7 @@ class AsyncConsumerCalls(ConsumerFace):
                     await self._driver.attend()
                 for record in cursor.rest:
                     cursor.state.last_record = record
+                    core.clock.progressed = True
                     return record
                 if cursor.load():
                     continue

@@ -148,6 +148,7 @@ class ConsumerCalls(ConsumerFace):
                     self._driver.attend()
                 for record in cursor.rest:
                     cursor.state.last_record = record
+                    core.clock.progressed = True
                     return record
                 if cursor.load():
                     continue

@@ -448,3 +448,13 @@ def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(brok
         while not successor.assignment():
             successor.poll(100)
             assert time.monotonic() - begun < PATIENCE_S, "the member that ended has not left its group"
+
+
+async def test_each_record_of_an_iteration_is_a_sign_of_life(scene: Scene) -> None:
+    face = await scene.face.open(consumer_timeout_ms=5_000)
+    await face.assign([scene.first, scene.second])
+    clock = face.consumer._core.clock
+    for _ in range(20):
+        clock.progressed = False
+        assert await face.next() is not None
+        assert clock.progressed
