@@ -33,7 +33,10 @@ class BrokerProcess:
         return f"127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        program = "import sys; from kafka.broker import run; run(sys.argv[1], port=int(sys.argv[2]), num_partitions=3)"
+        program = (
+            "import sys; from kafka.broker import run; run(sys.argv[1], port=int(sys.argv[2]), num_partitions=3, "
+            "group_min_session_timeout_ms=1000)"
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-c", program, str(self.data_dir), str(self._port)], stdout=subprocess.PIPE, text=True
         )

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Final
 
 from kafka.broker.api import APIS, Answer, Handler
+from kafka.broker.buffers import BufferPool
 from kafka.broker.codes import ConnectionFault, ErrorCode
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.faults import Action, FaultRule, Faults
 from kafka.broker.log.layout import Buffer
 from kafka.errors import KafkaError
 from kafka.wire import Message
@@ -22,24 +24,36 @@ log = logging.getLogger(__name__)
 
 _SIZE: Final = 4
 _BUFFER: Final = 64 * 1024
-_LARGE_BUFFER: Final = 4 * 1024 * 1024
 _SMALLEST_FRAME: Final = 8
 _JOIN_BELOW: Final = 16 * 1024
 _API_VERSIONS: Final = 18
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    """The broker's side of a connection; `on_close` is called with it once, at its end."""
+    """The broker's side of a connection, a protocol for any transport of asyncio's interface.
 
-    def __init__(self, broker: Broker, on_close: Callable[["ClientConnection"], None]) -> None:
+    `on_close` is called with it once, at its end. Large requests are received in buffers of the `pool`.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        pool: BufferPool,
+        faults: Faults,
+        on_close: Callable[["ClientConnection"], None],
+    ) -> None:
         self._broker = broker
+        self._pool = pool
+        self._faults = faults
         self._on_close = on_close
+        self._sent_until_cut: int | None = None
+        """How many bytes are still sent before the connection is cut, where a fault says so."""
         self._transport: asyncio.Transport | None = None
         self._peer = "unknown"
-        self._buffer = bytearray(_BUFFER)
+        self._small = self._buffer = bytearray(_BUFFER)
         self._start = 0
         self._end = 0
-        self._waiting: asyncio.Future[Message] | None = None
+        self._waiting: asyncio.Future[Message] | asyncio.Future[Message | None] | None = None
         self._reading = True
         self._writable = True
         self._closing = False
@@ -53,6 +67,11 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._transport = transport
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) else "unknown"
+        fault = self._faults.for_connection() if self._faults.rules else None
+        if fault is not None and fault.action is Action.CUT_CONNECTION:
+            self._sent_until_cut = fault.nbytes
+        elif fault is not None:
+            self._closing = True
         if self._closing:
             transport.abort()
 
@@ -61,6 +80,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._transport = None
         if self._waiting is not None:
             self._waiting.cancel()
+        self._start = self._end = 0
+        self._use(self._small)
         self._on_close(self)
 
     def pause_writing(self) -> None:
@@ -91,7 +112,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _take_frames(self) -> None:
         try:
-            while self._waiting is None and self._writable and self._transport is not None:
+            while self._waiting is None and self._writable and self._transport is not None and not self._closing:
                 available = self._end - self._start
                 if available < _SIZE:
                     break
@@ -118,8 +139,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         waiting = self._end - self._start
         if waiting == 0:
             self._start = self._end = 0
-            if len(self._buffer) > _LARGE_BUFFER:
-                self._buffer = bytearray(_BUFFER)
+            self._use(self._small)
         else:
             needed = _SIZE
             if waiting >= _SIZE:
@@ -146,9 +166,16 @@ class ClientConnection(asyncio.BufferedProtocol):
         if capacity <= len(self._buffer):
             view[:waiting] = held
         else:
-            self._buffer = bytearray(capacity)
-            self._buffer[:waiting] = held
+            larger = self._pool.take(needed, capacity)
+            larger[:waiting] = held
+            self._use(larger)
         self._start, self._end = 0, waiting
+
+    def _use(self, buffer: bytearray) -> None:
+        """Receive into another buffer; a large one goes back to the pool."""
+        if self._buffer is not buffer and self._buffer is not self._small:
+            self._pool.give(self._buffer)
+        self._buffer = buffer
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -168,12 +195,31 @@ class ClientConnection(asyncio.BufferedProtocol):
         handler = self._handlers.get(key)
         if handler is None:
             handler = self._handlers[key] = api.handler()
+        if self._faults.rules:
+            # A fault may have the request served later, when its bytes are no longer in the buffer.
+            frame = memoryview(bytes(frame))
         try:
             header, request = decode_request(frame)
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
         context = RequestContext(version, header.client_id or "", self._peer)
-        self._answer(self._handle(handler, request, context, api.name), version, correlation_id)
+        if self._faults.rules:
+            answer = self._handle_faulty(handler, request, context, api.name)
+        else:
+            answer = self._handle(handler, request, context, api.name)
+        self._answer(answer, version, correlation_id)
+
+    def _handle_faulty(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
+        from kafka.broker.faulty import facts_of, serve_faulty
+
+        rule: FaultRule | None = self._faults.for_request(facts_of(self._broker, name, request, context))
+        if rule is None:
+            return self._handle(handler, request, context, name)
+        if rule.action is Action.CUT:
+            self._sent_until_cut = rule.nbytes
+        return serve_faulty(
+            rule, lambda given: self._handle(handler, given, context, name), self._broker, request, context
+        )
 
     def _handle(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
         try:
@@ -199,16 +245,22 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._waiting = answer
         answer.add_done_callback(partial(self._answer_late, version, correlation_id))
 
-    def _answer_late(self, version: int, correlation_id: int, answer: "asyncio.Future[Message]") -> None:
+    def _answer_late(self, version: int, correlation_id: int, answer: "asyncio.Future[Message | None]") -> None:
         self._waiting = None
         if self._transport is None or answer.cancelled():
             return
         error = answer.exception()
+        if isinstance(error, ConnectionFault):
+            log.warning("connection of %s is closed: %s", self._peer, error)
+            self.close()
+            return
         if error is not None:
             log.error("a request of %s could not be answered", self._peer, exc_info=error)
             self.close()
             return
-        self._respond(answer.result(), version, correlation_id)
+        response = answer.result()
+        if response is not None:
+            self._respond(response, version, correlation_id)
         self._take_frames()
 
     def _respond(self, response: Message, version: int, correlation_id: int) -> None:
@@ -225,6 +277,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is None:
             return
+        if self._sent_until_cut is not None and self._cut(transport, b"".join(parts), self._sent_until_cut):
+            return
         small: list[Buffer] = []
         size = 0
         for part in parts:
@@ -240,3 +294,13 @@ class ClientConnection(asyncio.BufferedProtocol):
                 transport.write(part)
         if small:
             transport.write(b"".join(small))
+
+    def _cut(self, transport: asyncio.Transport, data: bytes, left: int) -> bool:
+        """Whether a fault ends the connection within these bytes, of which the first `left` are sent then."""
+        if len(data) < left:
+            self._sent_until_cut = left - len(data)
+            return False
+        self._closing = True
+        transport.write(data[:left])
+        transport.close()
+        return True

@@ -1,9 +1,11 @@
 """What the handlers of requests work with: the broker's parts, and the facts about one request."""
 
-import time
+import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kafka.broker.clock import Clock
 from kafka.broker.identity import Identity
 from kafka.broker.sessions import FetchSessions
 from kafka.broker.settings import BrokerSettings
@@ -11,7 +13,6 @@ from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
     from kafka.broker.groups.coordinator import GroupCoordinator
-    from kafka.broker.groups.timers import Timers
 
 PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
@@ -33,16 +34,28 @@ class RequestContext(NamedTuple):
 
 
 class Broker:
-    """The parts of a broker on the data in `data_dir`; all of it runs on one event loop, whose timers are `timers`."""
+    """The parts of a broker on the data in `data_dir`; all of it runs on one event loop.
 
-    def __init__(self, data_dir: Path, settings: BrokerSettings, timers: "Timers", endpoint: Endpoint) -> None:
+    `clock` is its only time and `randomness` its only source of chance (ids of topics, members, sessions), so that
+    with both given from outside two runs are the same.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        settings: BrokerSettings,
+        clock: Clock,
+        endpoint: Endpoint,
+        randomness: random.Random | None = None,
+    ) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
         self.settings = settings
-        self.timers = timers
+        self.clock = clock
         self.endpoint = endpoint
-        self.identity = Identity(data_dir, settings.fsync)
-        self.topics = TopicStore(data_dir, settings)
-        self.sessions = FetchSessions(settings.max_fetch_sessions)
+        self._random = randomness or random.SystemRandom()
+        self.identity = Identity(data_dir, settings.fsync, self._random, clock.wall_ms())
+        self.topics = TopicStore(data_dir, settings, self._random)
+        self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
 
@@ -54,22 +67,32 @@ class Broker:
             from kafka.broker.groups.journal import OffsetJournal
 
             journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
-            self._groups = GroupCoordinator(self.timers, self.settings, journal)
+            self._groups = GroupCoordinator(self.clock, self.settings, journal, self._random)
         return self._groups
 
     def now_ms(self) -> int:
         """The wall clock."""
-        return time.time_ns() // 1_000_000
+        return self.clock.wall_ms()
 
-    def clean(self) -> None:
-        """What is done from time to time: retention, and forgetting what is out of date."""
+    def clean(self) -> Iterator[None]:
+        """What is done from time to time, in short steps: retention, and forgetting what is out of date."""
         now_ms = self.now_ms()
-        self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
+        yield from self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
 
     def close(self) -> None:
         """Leave everything in order on disk."""
         if self._groups is not None:
             self._groups.close()
         self.topics.close()
+
+    def crash(self, lose_unsynced: bool) -> None:
+        """End as a process that is killed does; with `lose_unsynced` as a machine whose power fails."""
+        if lose_unsynced:
+            self.topics.discard_unsynced()
+            if self._groups is not None:
+                self._groups.discard_unsynced()
+        if self._groups is not None:
+            self._groups.close()
+        self.topics.close(in_order=False)

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
+from kafka.broker.faults import Faults
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
@@ -21,6 +22,8 @@ class EmbeddedBroker:
     Arguments: `data_dir`, the folder for logs and offsets (None: a temporary one, removed at the end); `host` and
     `port` to listen on (0: a free one); `settings` as `kafka.broker.settings.BrokerSettings` names them. An unknown
     setting raises `KafkaConfigurationError`.
+
+    Attributes: `faults`, what the broker is to do wrong, see `kafka.broker.faults`.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class EmbeddedBroker:
         self._host = host
         self._port = port
         self._settings = BrokerSettings.from_names(settings)
+        self.faults = Faults()
         self._server: BrokerServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -61,7 +65,7 @@ class EmbeddedBroker:
     def _new_server(self) -> BrokerServer:
         if self._server is not None:
             raise IllegalStateError("the embedded broker is running already")
-        return BrokerServer(self._data_dir, self._host, self._port, self._settings)
+        return BrokerServer(self._data_dir, self._host, self._port, self._settings, faults=self.faults)
 
     # -- on a thread of its own ---------------------------------------------------------------------------------------
 
@@ -90,6 +94,17 @@ class EmbeddedBroker:
         finally:
             _end_thread(loop, thread)
 
+    def restart(self, *, lose_unsynced: bool = False) -> None:
+        """Crash it and start it again, on the same port: to clients it is a broker that was killed.
+
+        With `lose_unsynced` the machine lost power: what was not synced is gone. With the setting `fsync` that is
+        nothing that was acknowledged, without it all records and commits since the start. From any thread; raises
+        `IllegalStateError` while it is not running on a thread of its own.
+        """
+        if self._loop is None:
+            raise IllegalStateError("the embedded broker does not run on a thread: await restart_async() on its loop")
+        asyncio.run_coroutine_threadsafe(self._running().restart(lose_unsynced=lose_unsynced), self._loop).result()
+
     def __enter__(self) -> "EmbeddedBroker":
         return self.start()
 
@@ -99,6 +114,10 @@ class EmbeddedBroker:
         self.stop()
 
     # -- on the caller's loop -----------------------------------------------------------------------------------------
+
+    async def restart_async(self, *, lose_unsynced: bool = False) -> None:
+        """As `restart`, of a broker that runs on the caller's loop."""
+        await self._running().restart(lose_unsynced=lose_unsynced)
 
     async def __aenter__(self) -> "EmbeddedBroker":
         server = self._new_server()

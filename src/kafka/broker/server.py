@@ -1,4 +1,7 @@
-"""The broker on a socket: starts to listen, hands connections to `ClientConnection`, and ends in order."""
+"""The broker on a socket: starts to listen, hands connections to `ClientConnection`, and ends in order.
+
+The parts can be had without a socket: `open`, then a `connection` for each transport of a network of one's own.
+"""
 
 import asyncio
 import contextlib
@@ -6,11 +9,19 @@ import errno
 import fcntl
 import logging
 import os
+import random
+import socket
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from kafka.broker.buffers import BufferPool
+from kafka.broker.clock import Clock, LoopClock, Timer
+from kafka.broker.codes import RequestFailed
 from kafka.broker.connection import ClientConnection
 from kafka.broker.context import Broker, Endpoint
+from kafka.broker.faults import Faults
+from kafka.broker.log.files import sync_folder
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
 
@@ -18,56 +29,105 @@ log = logging.getLogger(__name__)
 
 _LAST_ROUNDS = 5
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
+_ELSEWHERE = "192.0.2.1", 9
+"""An address of no host (RFC 5737); the way to it shows the address that other machines see of this one."""
 
 
 class BrokerServer:
-    """A broker that listens on `host` and `port` (0: a free one) and keeps its data in `data_dir`.
+    """A broker that keeps its data in `data_dir` and listens on `host` and `port` (0: a free one).
 
-    Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop.
+    Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop, of any kind.
+
+    Arguments for those who simulate: `clock` is all the time it knows (the running loop's and the wall clock if not
+    given), `randomness` its only source of chance, `faults` what is to go wrong.
     """
 
-    def __init__(self, data_dir: Path | None, host: str, port: int, settings: BrokerSettings) -> None:
+    def __init__(
+        self,
+        data_dir: Path | None,
+        host: str,
+        port: int,
+        settings: BrokerSettings,
+        *,
+        clock: Clock | None = None,
+        randomness: random.Random | None = None,
+        faults: Faults | None = None,
+    ) -> None:
+        self.faults = Faults() if faults is None else faults
         self._data_dir = data_dir
         self._host = host
         self._port = port
         self._settings = settings
-        self._stack = contextlib.ExitStack()
+        self._clock = clock
+        self._random = randomness
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = -1
+        self._pool = BufferPool()
         self._connections: set[ClientConnection] = set()
         self._server: asyncio.Server | None = None
         self._broker: Broker | None = None
-        self._cleaning: asyncio.TimerHandle | None = None
+        self._cleaning: Timer | None = None
         self.endpoint = Endpoint(host, port)
 
     async def start(self) -> Endpoint:
         """Open the data and listen; returns where. Raises OSError where the address cannot be had."""
-        loop = asyncio.get_running_loop()
         try:
             folder = self._open_folder()
-            self._server = await loop.create_server(self._connected, self._host, self._port)
+            self._server = await asyncio.get_running_loop().create_server(self.connection, self._host, self._port)
             bound = self._server.sockets[0].getsockname()
-            self.endpoint = Endpoint(self._advertised_host(), bound[1])
-            self._broker = Broker(folder, self._settings, loop, self.endpoint)
+            self._open_data(folder, self._advertised(bound[1]))
         except BaseException:
             await self.stop()
             raise
-        self._clean_later(loop)
         return self.endpoint
 
-    def _advertised_host(self) -> str:
-        if self._settings.advertised_host is not None:
-            return self._settings.advertised_host
-        return "127.0.0.1" if self._host in _EVERYWHERE else self._host
+    def open(self) -> Endpoint:
+        """Open the data without listening, on the running loop; clients are told `host` and `port` as they are."""
+        try:
+            self._open_data(self._open_folder(), Endpoint(self._host, self._port))
+        except BaseException:
+            self._close_data(in_order=True)
+            raise
+        return self.endpoint
+
+    def connection(self) -> asyncio.BufferedProtocol:
+        """The protocol for one more transport (`asyncio.Transport`), once the data are open."""
+        assert self._broker is not None, "the broker is not open"
+        connection = ClientConnection(self._broker, self._pool, self.faults, self._connections.discard)
+        self._connections.add(connection)
+        return connection
+
+    def _open_data(self, folder: Path, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        clock = self._clock or LoopClock(asyncio.get_running_loop())
+        self._broker = Broker(folder, self._settings, clock, endpoint, self._random)
+        self._clean_later(clock)
+
+    def _advertised(self, port: int) -> Endpoint:
+        settings = self._settings
+        host = self._host if settings.advertised_host is None else settings.advertised_host
+        if host in _EVERYWHERE:
+            host = _own_address()
+            log.warning(
+                "listening on every address, and telling clients to connect to %s:%d; set advertised_host (and "
+                "advertised_port) where they reach it under another one",
+                host,
+                port,
+            )
+        return Endpoint(host, port if settings.advertised_port is None else settings.advertised_port)
 
     def _open_folder(self) -> Path:
         if self._data_dir is None:
-            # What is still written while it is removed must not keep a test from ending.
-            temporary = tempfile.TemporaryDirectory(prefix="kafka-broker-", ignore_cleanup_errors=True)
-            return Path(self._stack.enter_context(temporary))
+            if self._temporary is None:
+                # What is still written while it is removed must not keep a test from ending.
+                self._temporary = tempfile.TemporaryDirectory(prefix="kafka-broker-", ignore_cleanup_errors=True)
+            return Path(self._temporary.name)
         self._data_dir.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._stack.callback(os.close, lock)
+        if self._settings.fsync:
+            sync_folder(self._data_dir.parent)
+        self._lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
@@ -76,37 +136,78 @@ class BrokerServer:
             ) from error
         return self._data_dir
 
-    def _connected(self) -> ClientConnection:
-        assert self._broker is not None
-        connection = ClientConnection(self._broker, self._connections.discard)
-        self._connections.add(connection)
-        return connection
+    # -- from time to time --------------------------------------------------------------------------------------------
 
-    def _clean_later(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _clean_later(self, clock: Clock) -> None:
         interval_s = self._settings.retention_check_interval_ms / 1000
         if interval_s > 0:
-            self._cleaning = loop.call_later(interval_s, self._clean, loop)
+            self._cleaning = clock.call_later(interval_s, lambda: self._clean(clock))
 
-    def _clean(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _clean(self, clock: Clock) -> None:
         assert self._broker is not None
+        self._clean_on(clock, self._broker.clean())
+
+    def _clean_on(self, clock: Clock, steps: Iterator[None]) -> None:
+        """Do one step, and let the clients have the loop before the next."""
         try:
-            self._broker.clean()
-        except OSError:
+            next(steps)
+        except StopIteration:
+            self._clean_later(clock)
+        except (OSError, RequestFailed):
             log.exception("could not apply retention")
-        self._clean_later(loop)
+            self._clean_later(clock)
+        else:
+            self._cleaning = clock.call_later(0, lambda: self._clean_on(clock, steps))
+
+    # -- ending -------------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
         """Close the connections and leave the data in order; harmless where it is not running."""
+        await self._stop_listening()
+        self._close_data(in_order=True)
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    async def crash(self, *, lose_unsynced: bool = False) -> None:
+        """End as a process that is killed does. The data stay as they are, a temporary folder too: see `restart`.
+
+        With `lose_unsynced` as a machine whose power fails: what was not synced to the disk is gone, which without the
+        setting `fsync` are all records and commits since the start.
+        """
+        await self._stop_listening()
+        self._close_data(in_order=False, lose_unsynced=lose_unsynced)
+
+    async def restart(self, *, lose_unsynced: bool = False) -> None:
+        """Crash and start again on the same data and the same port."""
+        listens = self._server is not None
+        port = self._server.sockets[0].getsockname()[1] if self._server is not None else self._port
+        await self.crash(lose_unsynced=lose_unsynced)
+        if listens:
+            self._port = port
+            await self.start()
+        else:
+            self.open()
+
+    async def _stop_listening(self) -> None:
         if self._cleaning is not None:
             self._cleaning.cancel()
             self._cleaning = None
-        if self._server is not None:
-            await self._close_connections(self._server)
-            self._server = None
-        if self._broker is not None:
-            self._broker.close()
-            self._broker = None
-        self._stack.close()
+        server, self._server = self._server, None
+        if server is not None:
+            await self._close_connections(server)
+        for connection in tuple(self._connections):
+            connection.close()
+
+    def _close_data(self, in_order: bool, lose_unsynced: bool = False) -> None:
+        broker, self._broker = self._broker, None
+        if broker is not None and in_order:
+            broker.close()
+        elif broker is not None:
+            broker.crash(lose_unsynced)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     async def _close_connections(self, server: asyncio.Server) -> None:
         # asyncio forgets to close a connection that it has accepted and not handed over yet when its server is closed.
@@ -122,3 +223,11 @@ class BrokerServer:
         await server.wait_closed()
         # The transports close their sockets in the round after they were aborted.
         await asyncio.sleep(0)
+
+
+def _own_address() -> str:
+    """The address under which other machines reach this one; the loopback's where it has no network."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(_ELSEWHERE)  # sends nothing
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"

@@ -44,11 +44,11 @@ class FetchSession:
 class FetchSessions:
     """All sessions; when there are too many, the one unused for the longest time goes."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, randomness: random.Random) -> None:
         self._limit = limit
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        # Unpredictable only to keep a client of an earlier run from finding its number taken by another.
-        self._random = random.Random()
+        # By chance only to keep a client of an earlier run from finding its number taken by another.
+        self._random = randomness
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -75,6 +75,11 @@ class FetchSessions:
         session.epoch = 1 if epoch == _EPOCHS else epoch + 1
         self._sessions.move_to_end(session_id)
         return session
+
+    def partitions(self, session_id: int) -> "list[tuple[PartitionKey, FetchedPartition]]":
+        """The partitions of a session; none where there is no such session."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else list(session.partitions.items())
 
     def close(self, session_id: int) -> None:
         """End a session, if it is there."""

@@ -21,8 +21,10 @@ class BrokerSettings:
     """The rack that metadata name (``broker.rack``)."""
     advertised_host: str | None = None
     """The host that clients are told to connect to; the one listened on where not given (``advertised.listeners``)."""
+    advertised_port: int | None = None
+    """The port that clients are told; the one listened on where not given."""
     auto_create_topics: bool = True
-    """Whether asking for a topic or producing to it creates it (``auto.create.topics.enable``)."""
+    """Whether asking for a topic's metadata creates it (``auto.create.topics.enable``)."""
     num_partitions: int = 1
     """Partitions of a topic that is created without a number (``num.partitions``)."""
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
@@ -41,8 +43,8 @@ class BrokerSettings:
     """How often retention is looked at (``log.retention.check.interval.ms``)."""
     group_initial_rebalance_delay_ms: int = 0
     """How long the first rebalance of an empty group waits for more members (``group.initial.rebalance.delay.ms``)."""
-    group_min_session_timeout_ms: int = 100
-    """The shortest session timeout a member may have (``group.min.session.timeout.ms``; there 6000)."""
+    group_min_session_timeout_ms: int = 6000
+    """The shortest session timeout a member may have (``group.min.session.timeout.ms``); tests may want it shorter."""
     group_max_session_timeout_ms: int = 1_800_000
     """The longest (``group.max.session.timeout.ms``)."""
     offset_metadata_max_bytes: int = 4096
@@ -66,6 +68,10 @@ class BrokerSettings:
             value = getattr(self, one.name)
             if one.type in ("int", int) and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise KafkaConfigurationError(f"{one.name} has to be a whole number from 0 up, not {value!r}")
+            if one.type in ("int | None", int | None) and not (
+                value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536)
+            ):
+                raise KafkaConfigurationError(f"{one.name} has to be a port from 1 to 65535 or None, not {value!r}")
             if one.type in ("bool", bool) and not isinstance(value, bool):
                 raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
         if self.num_partitions < 1 or self.max_open_files < 1:

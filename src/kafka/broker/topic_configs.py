@@ -141,7 +141,7 @@ TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
         TopicOption("segment.bytes", _T.INT, "1073741824", "Size of a segment.", _whole(14, _INT), True),
         TopicOption("segment.index.bytes", _T.INT, "10485760", "Size of an index file.", _whole(4, _INT)),
         TopicOption("segment.jitter.ms", _T.LONG, "0", "Jitter of segment.ms.", _whole(0, _LONG)),
-        TopicOption("segment.ms", _T.LONG, "604800000", "Age of a full segment.", _whole(1, _LONG)),
+        TopicOption("segment.ms", _T.LONG, "604800000", "Age of a full segment.", _whole(1, _LONG), True),
         TopicOption("unclean.leader.election.enable", _T.BOOLEAN, "false", "Unclean elections.", _boolean),
     )
 }
@@ -187,6 +187,7 @@ def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsyn
     return TopicSettings(
         log=LogOptions(
             segment_bytes=int(value("segment.bytes")),
+            segment_ms=int(value("segment.ms")),
             index_interval_bytes=int(value("index.interval.bytes")),
             retention_ms=int(value("retention.ms")),
             retention_bytes=int(value("retention.bytes")),

@@ -1,6 +1,11 @@
-"""The topics of the broker: names, ids, configs and logs, kept in one JSON file that is replaced in one step."""
+"""The topics of the broker: names, ids, configs and logs.
 
-import json
+A change is written to disk first and takes effect then, so that a full disk leaves everything as it was.
+"""
+
+import itertools
+import logging
+import random
 import re
 import shutil
 import uuid
@@ -9,16 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import FilePool, replace_file
+from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
+from kafka.broker.topic_file import TopicRow, folder_name, load, save
 from kafka.errors import KafkaConfigurationError
 
 if TYPE_CHECKING:
     from kafka.broker.log.partition import PartitionLog
 
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_LARGEST_READ: Final = 1 << 62
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
+"""Kafka's topic of committed offsets. This broker keeps offsets elsewhere, and names the topic for who looks for it."""
+_OFFSETS_PARTITIONS: Final = 50
+_OFFSETS_CONFIGS: Final = {"cleanup.policy": "compact", "compression.type": "producer", "segment.bytes": "104857600"}
+
+log = logging.getLogger(__name__)
 
 
 def check_name(name: str) -> None:
@@ -50,9 +61,19 @@ class Topic:
         return len(self._logs)
 
     @property
+    def is_internal(self) -> bool:
+        """Whether it belongs to the broker, so that clients leave it out."""
+        return self.name == CONSUMER_OFFSETS
+
+    @property
     def folder(self) -> Path:
-        """Where its logs lie; the id keeps a topic apart from a deleted one of the same name."""
-        return self._store.folder / f"{self.name[:100]}-{self.topic_id.hex}"
+        """Where its logs lie."""
+        return self._store.folder / folder_name(self.name, self.topic_id)
+
+    @property
+    def row(self) -> TopicRow:
+        """What is kept of it on disk."""
+        return TopicRow(self.name, self.topic_id, self.partitions, self.configs)
 
     def log(self, partition: int) -> "PartitionLog":
         """The log of a partition; `RequestFailed` with UNKNOWN_TOPIC_OR_PARTITION where there is none."""
@@ -66,7 +87,12 @@ class Topic:
             # Loaded with the first log, so that the broker is ready sooner.
             from kafka.broker.log.partition import PartitionLog
 
-            log = PartitionLog(self.folder / str(partition), self.settings.log, self._store.files)
+            try:
+                log = PartitionLog(
+                    self.folder / str(partition), self.settings.log, self._store.files, self._store.folder.parent
+                )
+            except OSError as error:
+                raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.name}-{partition}: {error}") from error
             self._logs[partition] = log
         return log
 
@@ -74,44 +100,66 @@ class Topic:
         """The logs that have been used so far."""
         return (log for log in self._logs if log is not None)
 
-    def add_partitions(self, total: int) -> None:
-        """Have `total` partitions from now on."""
-        self._logs += [None] * (total - len(self._logs))
+    def written_logs(self) -> "Iterator[PartitionLog]":
+        """The logs that have been used so far, now or before the broker's start."""
+        for partition, log in enumerate(tuple(self._logs)):
+            if log is not None:
+                yield log
+            elif (self.folder / str(partition)).exists():
+                yield self.log(partition)
 
-    def configure(self, configs: dict[str, str]) -> None:
-        """Take over other configs, at once."""
-        self.configs = configs
-        self.settings = self._store.parse(configs)
+    def become(self, row: TopicRow) -> None:
+        """Take over other configs and more partitions, at once."""
+        self._logs += [None] * (row.partitions - len(self._logs))
+        self.configs = dict(row.configs)
+        self.settings = self._store.parse(self.configs)
         for log in self.open_logs():
             log.options = self.settings.log
 
     def remove(self) -> None:
         """Delete what it has on disk, and wake who waits for it."""
         for log in self.open_logs():
-            for waiter in tuple(log.waiters):
-                waiter(_LARGEST_READ)
+            log.wake()
             log.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class TopicStore:
-    """All topics, by name and by id."""
+class TopicChanges:
+    """What is to change in one step."""
 
-    def __init__(self, data_dir: Path, settings: BrokerSettings) -> None:
+    __slots__ = ("changed", "created", "deleted", "metric_names")
+
+    def __init__(self) -> None:
+        self.created: list[TopicRow] = []
+        self.changed: dict[str, TopicRow] = {}
+        """By name: topics with other configs or more partitions."""
+        self.deleted: dict[str, Topic] = {}
+        self.metric_names: dict[str, str] = {}
+        """The names of the topics to be created, by their form in metrics."""
+
+    def __bool__(self) -> bool:
+        return bool(self.created or self.changed or self.deleted)
+
+
+class TopicStore:
+    """All topics, by name and by id; ids are drawn from `randomness`."""
+
+    def __init__(self, data_dir: Path, settings: BrokerSettings, randomness: random.Random) -> None:
         self.folder = data_dir / "logs"
         self.files = FilePool(settings.max_open_files)
         self._settings = settings
+        self._random = randomness
         self._path = data_dir / "topics.json"
         self._topics: dict[str, Topic] = {}
         self._by_id: dict[uuid.UUID, Topic] = {}
+        self._by_metric_name: dict[str, str] = {}
         for name, value in settings.topic_defaults.items():
             try:
                 check_config(name, value)
             except RequestFailed as error:
                 raise KafkaConfigurationError(f"topic_defaults: {error}") from error
-        if self._path.exists():
-            for row in json.loads(self._path.read_bytes())["topics"]:
-                self._add(Topic(row["name"], uuid.UUID(row["id"]), row["partitions"], row["configs"], self))
+        for row in load(self._path, self.folder):
+            self._add(row)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._topics.values())
@@ -140,55 +188,105 @@ class TopicStore:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}")
         return topic
 
-    def check_new(self, name: str) -> None:
-        """Raise `RequestFailed` if there cannot be a new topic of this name."""
+    # -- changing -----------------------------------------------------------------------------------------------------
+
+    def check_new(self, name: str, changes: TopicChanges | None = None) -> None:
+        """Raise `RequestFailed` if there cannot be a topic of this name, also beside those that `changes` creates."""
         check_name(name)
         if name in self._topics:
             raise RequestFailed(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        flat = name.replace(".", "_")
-        for other in self._topics:
-            if other.replace(".", "_") == flat:
-                # Kafka's metric names cannot tell the two apart.
-                raise RequestFailed(
-                    ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
-                )
+        key = _metric_name(name)
+        other = self._by_metric_name.get(key) or (changes.metric_names.get(key) if changes else None)
+        if other is not None:
+            raise RequestFailed(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
+            )
 
-    def create(self, name: str, partitions: int, configs: dict[str, str]) -> Topic:
-        """Make a topic; its name and configs have been checked."""
-        topic = Topic(name, uuid.uuid4(), partitions, configs, self)
-        self._add(topic)
-        self.save()
-        return topic
+    def add_new(self, changes: TopicChanges, name: str, partitions: int, configs: Mapping[str, str]) -> TopicRow:
+        """Add a topic to `changes`, whose name and configs have been checked."""
+        row = TopicRow(name, uuid.UUID(int=self._random.getrandbits(128), version=4), partitions, configs)
+        changes.created.append(row)
+        changes.metric_names[_metric_name(name)] = name
+        return row
 
-    def _add(self, topic: Topic) -> None:
+    def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
+        """Make one topic, whose configs have been checked. Raises `RequestFailed`."""
+        changes = TopicChanges()
+        self.check_new(name)
+        self.add_new(changes, name, partitions, configs)
+        self.apply(changes)
+        return self._topics[name]
+
+    def create_consumer_offsets(self) -> None:
+        """Have the topic of committed offsets in the list of topics, as Kafka has once a group was looked for."""
+        if CONSUMER_OFFSETS not in self._topics:
+            self.create(CONSUMER_OFFSETS, _OFFSETS_PARTITIONS, _OFFSETS_CONFIGS)
+
+    def apply(self, changes: TopicChanges) -> None:
+        """Write the changes down, then let them take effect.
+
+        Raises `RequestFailed` with KAFKA_STORAGE_ERROR where they cannot be written; nothing has changed then.
+        """
+        kept = (changes.changed.get(one.name, one.row) for one in self if one.name not in changes.deleted)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            save(self._path, itertools.chain(kept, changes.created), self._settings.fsync)
+        except OSError as error:
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
+        for topic in changes.deleted.values():
+            del self._topics[topic.name], self._by_id[topic.topic_id], self._by_metric_name[_metric_name(topic.name)]
+            topic.remove()
+        for name, row in changes.changed.items():
+            self._topics[name].become(row)
+        for row in changes.created:
+            topic = self._add(row)
+            if topic.settings.compacted:
+                self._warn_of_compaction(topic)
+        for name in changes.changed:
+            if self._topics[name].settings.compacted:
+                self._warn_of_compaction(self._topics[name])
+
+    def _add(self, row: TopicRow) -> Topic:
+        topic = Topic(row.name, row.topic_id, row.partitions, dict(row.configs), self)
         self._topics[topic.name] = topic
         self._by_id[topic.topic_id] = topic
+        self._by_metric_name[_metric_name(topic.name)] = topic.name
+        return topic
 
-    def delete(self, topic: Topic) -> None:
-        """Delete a topic with all its records."""
-        del self._topics[topic.name]
-        del self._by_id[topic.topic_id]
-        self.save()
-        topic.remove()
+    def _warn_of_compaction(self, topic: Topic) -> None:
+        if not topic.is_internal:
+            log.warning(
+                "topic %s has cleanup.policy=compact: this broker does not compact, the topic keeps every record",
+                topic.name,
+            )
 
-    def save(self) -> None:
-        """Write down what there is; has to follow each change."""
-        rows = [
-            {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": one.configs}
-            for one in self
-        ]
-        replace_file(self._path, json.dumps({"topics": rows}, indent=1).encode(), self._settings.fsync)
+    # -- from time to time --------------------------------------------------------------------------------------------
 
-    def apply_retention(self, now_ms: int, producers_since_ms: int) -> None:
-        """Delete what is too old in the logs that are open."""
+    def apply_retention(self, now_ms: int, producers_since_ms: int) -> Iterator[None]:
+        """Delete what is too old, one log a step."""
+        for topic in tuple(self):
+            for partition in topic.written_logs():
+                if self._topics.get(topic.name) is not topic:
+                    break
+                partition.apply_retention(now_ms)
+                partition.producers.forget_before(producers_since_ms)
+                yield
+
+    def discard_unsynced(self) -> None:
+        """Throw away the records that a failure of the machine could take; the store is not to be used afterwards."""
         for topic in self:
-            for log in topic.open_logs():
-                log.apply_retention(now_ms)
-                log.producers.forget_before(producers_since_ms)
+            for partition in topic.open_logs():
+                partition.discard_unsynced()
 
-    def close(self) -> None:
-        """Leave everything in order on disk."""
-        for topic in self:
-            for log in topic.open_logs():
-                log.close()
+    def close(self, in_order: bool = True) -> None:
+        """Close the files; where it is not for a crash, leave everything in order on disk."""
+        if in_order:
+            for topic in self:
+                for partition in topic.open_logs():
+                    partition.close()
         self.files.close()
+
+
+def _metric_name(name: str) -> str:
+    """The name in Kafka's metrics, which cannot tell "." from "_"; topics that collide there are refused."""
+    return name.replace(".", "_")

@@ -133,13 +133,16 @@ def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
 def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
     """Read a request with its header, given the bytes after the size; records are views of them.
 
+    Bytes behind the request are passed over, as Apache Kafka does: librdkafka from 2.3 on writes three too many behind
+    a null array.
+
     Raises:
         WireFormatError: the bytes are no request.
         UnsupportedVersionError: the API, or this version of it, is not known.
     """
     header, start = decode_request_header(frame)
     request = request_class(header.request_api_key)
-    made: Request[Any] = _rest(request, header.request_api_version, frame, start)  # type: ignore[assignment]
+    made: Request[Any] = decoder.decode(request.reader(header.request_api_version), frame, start, False)[0]
     return header, made
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import BatchBuilder, Compression, batch_headers
 
+NOW_MS = 1_000_000
+
 
 def make_batch(
     values: list[bytes],
@@ -24,4 +26,4 @@ def make_batch(
 def append(log: PartitionLog, values: list[bytes], **how: object) -> int:
     """Append one batch and return its base offset."""
     batch = make_batch(values, **how)  # type: ignore[arg-type]
-    return log.append(batch, next(batch_headers(batch)))
+    return log.append(batch, next(batch_headers(batch)), now_ms=NOW_MS)

@@ -18,7 +18,7 @@ class VirtualTimer:
 
 
 class VirtualClock:
-    """What `kafka.broker.groups.timers.Timers` asks for, with a time that only `advance` moves; seconds."""
+    """What `kafka.broker.clock.Clock` asks for, with a time that only `advance` moves; seconds."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -27,6 +27,9 @@ class VirtualClock:
 
     def time(self) -> float:
         return self._now
+
+    def wall_ms(self) -> int:
+        return 1_700_000_000_000 + round(self._now * 1000)
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> VirtualTimer:
         timer = VirtualTimer(callback)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,7 @@ class Harness:
     def reopened(self) -> GroupCoordinator:
         """A coordinator that finds what earlier ones left on disk."""
         self.coordinator = GroupCoordinator(
-            self.clock, self.settings, OffsetJournal(self.folder / "offsets.log", sync=False)
+            self.clock, self.settings, OffsetJournal(self.folder / "offsets.log", self.settings.fsync), random.Random(1)
         )
         return self.coordinator
 
@@ -117,7 +118,7 @@ class Harness:
 
     def commit(self, member_id: str, generation_id: int, offset: int, partition: int = 0) -> ErrorCode:
         try:
-            group = self.coordinator.check_commit(GROUP, member_id, None, generation_id)
+            group = self.coordinator.check_commit(GROUP, member_id, None, generation_id, version=8)
         except RequestFailed as error:
             return error.code
         self.coordinator.commit(group, {("t", partition): CommittedOffset(offset, -1, "")})

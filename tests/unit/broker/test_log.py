@@ -88,7 +88,7 @@ def test_segments_roll_by_size_and_reads_cross_them(open_log: OpenLog, tmp_path:
 
 
 def test_more_segments_than_open_files_can_be_read(open_log: OpenLog) -> None:
-    log = open_log(segment_bytes=14)
+    log = open_log(segment_bytes=80)
     for number in range(20):
         append(log, [b"%d" % number])
     assert [values_of(log.read(offset, 100))[0] for offset in range(20)] == [b"%d" % n for n in range(20)]
@@ -123,7 +123,7 @@ def test_the_largest_timestamp_is_found_wherever_it_is(open_log: OpenLog) -> Non
 def test_log_append_time_is_set_in_the_batch(open_log: OpenLog) -> None:
     log = open_log()
     batch = make_batch([b"a", b"b"])
-    log.append(batch, next(batch_headers(batch)), log_append_time_ms=77_000)
+    log.append(batch, next(batch_headers(batch)), 77_000, log_append_time_ms=77_000)
     columns = decode_batches(log.read(0, 1000))
     assert list(columns.timestamps) == [77_000, 77_000]
     assert columns.timestamp_type(0) == TimestampType.LOG_APPEND_TIME

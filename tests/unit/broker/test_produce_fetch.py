@@ -16,6 +16,7 @@ from kafka.broker.log.partition import PartitionLog
 from kafka.record import BatchBuilder, Compression, TimestampType, batch_headers, decode_batches
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.fetch import FetchRequest, ForgottenTopic
+from kafka.wire.api.metadata import MetadataRequest
 
 from .batches import make_batch
 from .requests import create, fetch_request, fetched, produce_request, produced, values
@@ -87,6 +88,27 @@ async def test_a_count_that_does_not_fit_the_offsets_is_refused(client: WireClie
     assert await refusal(client, batch) is ErrorCode.INVALID_RECORD
 
 
+async def test_records_that_cannot_be_read_are_refused(client: WireClient) -> None:
+    await create(client, "t")
+    garbage = bytearray(make_batch([b"a", b"b"]))
+    garbage[61:] = b"\xff" * (len(garbage) - 61)
+    garbage[17:21] = crc32c(garbage[21:]).to_bytes(4, "big")
+    assert await refusal(client, garbage) is ErrorCode.CORRUPT_MESSAGE
+    assert (await client.call(fetch_request("t"), 11)).responses[0].partitions[0].high_watermark == 0
+
+
+async def test_a_largest_timestamp_that_no_record_has_is_corrected(client: WireClient) -> None:
+    await create(client, "t")
+    lying = bytearray(make_batch([b"a", b"b"], timestamp=1000))
+    lying[35:43] = (5000).to_bytes(8, "big")
+    lying[17:21] = crc32c(lying[21:]).to_bytes(4, "big")
+    assert produced(await client.call(produce_request("t", lying), 9)).error_code == 0
+    records = bytes(fetched(await client.call(fetch_request("t"), 11)).records or b"")
+    (header,) = batch_headers(records)
+    assert header.max_timestamp == 1001
+    assert len(decode_batches(records, check_crcs=True)) == 2
+
+
 async def test_transactions_are_refused(client: WireClient) -> None:
     await create(client, "t")
     builder = BatchBuilder(2, size_limit=1000)
@@ -136,13 +158,11 @@ async def test_with_acks_0_there_is_no_answer_and_an_error_ends_the_connection(
         assert await careless.is_closed()
 
 
-async def test_a_topic_is_made_by_producing_to_it_unless_that_is_switched_off(client: WireClient) -> None:
-    assert await put(client, "fresh", b"a") == 0
-    answer = produced(await client.call(produce_request("no good", make_batch([b"a"])), 9))
-    assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
-    async with EmbeddedBroker(auto_create_topics=False) as strict, WireClient(strict) as other:
-        answer = produced(await other.call(produce_request("fresh", make_batch([b"a"])), 9))
+async def test_producing_to_a_topic_does_not_make_it(client: WireClient) -> None:
+    for topic in ("fresh", "no good"):
+        answer = produced(await client.call(produce_request(topic, make_batch([b"a"])), 9))
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert not (await client.call(MetadataRequest(topics=None), 12)).topics
 
 
 async def test_a_repeated_batch_gets_the_same_answer(client: WireClient) -> None:
@@ -202,6 +222,7 @@ async def test_an_offset_out_of_range_and_an_unknown_partition_are_told_at_once(
 
 async def test_a_long_poll_ends_when_there_is_enough(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t", partitions=2)
+    await create(client, "other")
     size = len(make_batch([b"x" * 100]))
     async with WireClient(broker) as consumer:
         request = fetch_request("t", partitions=2, min_bytes=2 * size, max_wait_ms=60_000)
@@ -224,6 +245,7 @@ async def test_a_long_poll_ends_when_its_time_is_up(client: WireClient) -> None:
 
 async def test_a_long_poll_ends_when_its_topic_is_deleted(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
+    await create(client, "other")
     async with WireClient(broker) as consumer:
         number = await consumer.send(fetch_request("t", max_wait_ms=60_000), 11)
         # The answer to another request on another connection comes after the poll has begun to wait.
@@ -237,6 +259,7 @@ async def test_a_long_poll_whose_log_cannot_be_read_ends_the_connection_at_once(
     broker: EmbeddedBroker, client: WireClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await create(client, "t")
+    await create(client, "other")
     async with WireClient(broker) as consumer:
         number = await consumer.send(fetch_request("t", max_wait_ms=60_000), 11)
         await put(client, "other", b"x")  # by the time of this answer the poll waits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from kafka.broker.codes import ErrorCode, RequestFailed
@@ -21,7 +23,7 @@ def refused(sessions: FetchSessions, session_id: int, epoch: int) -> ErrorCode:
 
 
 def test_each_request_brings_the_next_epoch() -> None:
-    sessions = FetchSessions(10)
+    sessions = FetchSessions(10, random.Random(1))
     session = opened(sessions)
     assert sessions.resume(session.session_id, 1) is session
     assert sessions.resume(session.session_id, 2) is session
@@ -30,7 +32,7 @@ def test_each_request_brings_the_next_epoch() -> None:
 
 
 def test_epochs_begin_anew_at_one() -> None:
-    sessions = FetchSessions(10)
+    sessions = FetchSessions(10, random.Random(1))
     session = opened(sessions)
     session.epoch = 2**31 - 1
     sessions.resume(session.session_id, 2**31 - 1)
@@ -38,7 +40,7 @@ def test_epochs_begin_anew_at_one() -> None:
 
 
 def test_a_closed_or_unknown_session_is_not_found() -> None:
-    sessions = FetchSessions(10)
+    sessions = FetchSessions(10, random.Random(1))
     session = opened(sessions)
     sessions.close(session.session_id)
     assert refused(sessions, session.session_id, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
@@ -46,7 +48,7 @@ def test_a_closed_or_unknown_session_is_not_found() -> None:
 
 
 def test_the_session_unused_for_longest_goes_when_there_are_too_many() -> None:
-    sessions = FetchSessions(2)
+    sessions = FetchSessions(2, random.Random(1))
     first, second = opened(sessions), opened(sessions)
     sessions.resume(first.session_id, 1)
     opened(sessions)
@@ -56,4 +58,4 @@ def test_the_session_unused_for_longest_goes_when_there_are_too_many() -> None:
 
 
 def test_with_a_limit_of_none_no_session_is_opened() -> None:
-    assert FetchSessions(0).open() is None
+    assert FetchSessions(0, random.Random(1)).open() is None

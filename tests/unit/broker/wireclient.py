@@ -54,10 +54,11 @@ class WireClient:
         """The next frame, without its size."""
         return await self._reader.readexactly(int.from_bytes(await self._reader.readexactly(4), "big"))
 
-    async def read_to_the_end(self) -> None:
-        """Read and drop what comes until the broker closes the connection."""
+    async def read_to_the_end(self) -> bytes:
+        """Read what comes until the broker closes the connection."""
         with contextlib.suppress(ConnectionResetError):
-            await self._reader.read()
+            return await self._reader.read()
+        return b""
 
     async def is_closed(self) -> bool:
         """Wait for the broker to close the connection; what it still sends must be nothing."""

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from kafka.broker.context import Broker, RequestContext
 from kafka.wire import Message
 
-Answer: TypeAlias = "Message | asyncio.Future[Message] | None"
+Answer: TypeAlias = "Message | asyncio.Future[Message] | asyncio.Future[Message | None] | None"
 Handler: TypeAlias = Callable[[Broker, Any, RequestContext], Answer]
 
 

@@ -4,15 +4,26 @@ Versions served: 0 to 4.
 Behaviour: names every API of `kafka.broker.api.APIS` with the versions served. A version beyond these is answered with
 UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versions, so that the client can choose
 (KIP-511); the connection does that, as it cannot read such a request.
-Known gaps: no features are named, so no client tries the new group protocol, shares or transactions of version 2.
+From version 3 on the version of the metadata is named as a feature, by which clients tell Kafka's release.
+Known gaps: no other features are named, so no client tries the new group protocol, shares or transactions of version 2.
 """
 
 from kafka.broker.api import APIS
 from kafka.broker.codes import ErrorCode
 from kafka.broker.context import Broker, RequestContext
-from kafka.wire.api.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka.wire.api.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 
 _KEY = 18
+_METADATA_VERSION = "metadata.version"
+_OLDEST_METADATA, _METADATA = 7, 29
+"""Kafka 3.3-IV3 and 4.2-IV1."""
+_FEATURES_EPOCH = 0
 
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
@@ -23,9 +34,18 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
 def response(error: ErrorCode) -> ApiVersionsResponse:
     """The list of what is served; with an error only ApiVersions itself is in it."""
     served = APIS.values() if error is ErrorCode.NONE else [APIS[_KEY]]
-    return ApiVersionsResponse(
+    answer = ApiVersionsResponse(
         error_code=error,
         api_keys=[
             ApiVersion(api_key=api.key, min_version=api.min_version, max_version=api.max_version) for api in served
         ],
     )
+    if error is ErrorCode.NONE:
+        answer.supported_features = [
+            SupportedFeatureKey(name=_METADATA_VERSION, min_version=_OLDEST_METADATA, max_version=_METADATA)
+        ]
+        answer.finalized_features = [
+            FinalizedFeatureKey(name=_METADATA_VERSION, min_version_level=_METADATA, max_version_level=_METADATA)
+        ]
+        answer.finalized_features_epoch = _FEATURES_EPOCH
+    return answer

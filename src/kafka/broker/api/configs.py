@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, check_config, split_list
-from kafka.broker.topics import Topic
+from kafka.broker.topics import Topic, TopicChanges, check_name
 from kafka.wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kafka.wire.api.describe_configs import (
     DescribeConfigsRequest,
@@ -85,6 +85,7 @@ def _described(entry: Entry, with_synonyms: bool, with_doc: bool) -> DescribeCon
 
 def _entries(broker: Broker, asked: DescribeConfigsResource) -> Iterable[Entry]:
     if asked.resource_type == _TOPIC:
+        check_name(asked.resource_name)
         return _topic_entries(broker, broker.topics.get(asked.resource_name))
     _check_broker(broker, asked.resource_type, asked.resource_name)
     return _broker_entries(broker)
@@ -199,8 +200,9 @@ def _altered(
         topic = broker.topics.get(name)
         configs = change(topic)
         if not validate_only:
-            topic.configure(configs)
-            broker.topics.save()
+            changes = TopicChanges()
+            changes.changed[name] = topic.row._replace(configs=configs)
+            broker.topics.apply(changes)
     except RequestFailed as error:
         return error.code, str(error)
     return ErrorCode.NONE, None
@@ -214,13 +216,13 @@ def _stepped(steps: list[tuple[str, int, str | None]], topic: Topic) -> dict[str
     configs: dict[str, str] = dict(topic.configs)
     for name, operation, value in steps:
         if operation == _DELETE:
-            if name not in TOPIC_OPTIONS:
-                raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
             configs.pop(name, None)
             continue
+        if value is None:
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
         check_config(name, value)
         if operation == _SET:
-            configs[name] = value or ""
+            configs[name] = value
             continue
         option = TOPIC_OPTIONS[name]
         if operation not in (_APPEND, _SUBTRACT) or option.type is not ConfigType.LIST:
@@ -228,7 +230,7 @@ def _stepped(steps: list[tuple[str, int, str | None]], topic: Topic) -> dict[str
                 ErrorCode.INVALID_CONFIG,
                 f"operation {operation} cannot be applied to {name}: only lists can be changed so",
             )
-        entries, given = split_list(configs.get(name, option.default)), split_list(value or "")
+        entries, given = split_list(configs.get(name, option.default)), split_list(value)
         if operation == _APPEND:
             entries += [one for one in given if one not in entries]
         else:

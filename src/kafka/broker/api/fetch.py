@@ -20,12 +20,13 @@ from kafka.broker.log.options import LEADER_EPOCH
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.wire import Message
-from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+from kafka.wire.api.fetch import AbortedTransaction, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 
 _MAGIC_1_SINCE: Final = 2
 _MAGIC_2_SINCE: Final = 4
 _SESSIONS_SINCE: Final = 7
 _TOPIC_IDS_SINCE: Final = 13
+_UNKNOWN_TOPIC: Final = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 Wanted = tuple[PartitionKey, FetchedPartition]
 Found = tuple[Wanted, PartitionData]
@@ -116,8 +117,10 @@ class Fetching:
                 raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
             records = log.read(want.fetch_offset, min(want.max_bytes, left), at_least_one)
         except RequestFailed as error:
+            # Kafka gives an empty list for a topic it does not know, and none for errors of reading.
+            none: list[AbortedTransaction] | None = [] if error.code in _UNKNOWN_TOPIC else None
             return PartitionData(
-                partition_index=key[1], error_code=error.code, high_watermark=-1, aborted_transactions=None, records=b""
+                partition_index=key[1], error_code=error.code, high_watermark=-1, aborted_transactions=none, records=b""
             )
         if self._version < _MAGIC_2_SINCE and records:
             records = to_old_magic(records, 1 if self._version >= _MAGIC_1_SINCE else 0)
@@ -157,7 +160,7 @@ class Fetching:
 
         for log in self._logs:
             log.waiters.add(appended)
-        timer = loop.call_later(self._request.max_wait_ms / 1000, finish)
+        timer = self._broker.clock.call_later(self._request.max_wait_ms / 1000, finish)
 
         def cleared(_: "asyncio.Future[Message]") -> None:
             timer.cancel()

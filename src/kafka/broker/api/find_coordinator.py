@@ -5,7 +5,7 @@ Behaviour: this broker coordinates every group.
 Known gaps: there is no coordinator of transactions; asking for one is answered with an error that clients do not retry.
 """
 
-from kafka.broker.codes import ErrorCode
+from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
@@ -18,6 +18,11 @@ def find_coordinator(
 ) -> FindCoordinatorResponse:
     """Answer with this broker."""
     error, text = _refusal(request.key_type)
+    if request.key_type == _GROUP:
+        try:
+            broker.topics.create_consumer_offsets()
+        except RequestFailed as failed:
+            error, text = ErrorCode.COORDINATOR_NOT_AVAILABLE, str(failed)
     if error is ErrorCode.NONE:
         node_id, host, port = broker.settings.node_id, broker.endpoint.host, broker.endpoint.port
     else:

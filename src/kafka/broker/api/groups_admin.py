@@ -6,6 +6,8 @@ that there is not is described as Dead, from version 6 on with GROUP_ID_NOT_FOUN
 Known gaps: every group is of the type "classic".
 """
 
+import logging
+
 from kafka.broker import authorized
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
@@ -27,6 +29,8 @@ from kafka.wire.api.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+
+log = logging.getLogger(__name__)
 
 _NOT_FOUND_SINCE = 6
 _TYPE = "classic"
@@ -99,6 +103,9 @@ def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: Request
             broker.groups.delete_group(group_id)
         except RequestFailed as error:
             code = error.code
+        except OSError:
+            log.exception("group %s could not be deleted", group_id)
+            code = ErrorCode.NOT_COORDINATOR
         results.append(DeletableGroupResult(group_id=group_id, error_code=code))
     return DeleteGroupsResponse(results=results)
 
@@ -113,15 +120,26 @@ def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: Request
     subscribed = _subscribed_topics(group)
     topics, gone = [], []
     for topic in request.topics:
-        code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if topic.name in subscribed else ErrorCode.NONE
+        code = ErrorCode.NONE
+        if topic.name not in broker.topics:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        elif topic.name in subscribed:
+            code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
         if code is ErrorCode.NONE:
             gone += [(topic.name, one.partition_index) for one in topic.partitions]
         answers = [
-            OffsetDeleteResponsePartition(partition_index=one.partition_index, error_code=code)
+            OffsetDeleteResponsePartition(
+                partition_index=one.partition_index,
+                error_code=code,
+            )
             for one in topic.partitions
         ]
         topics.append(OffsetDeleteResponseTopic(name=topic.name, partitions=answers))
-    broker.groups.delete_offsets(group, gone)
+    try:
+        broker.groups.delete_offsets(group, gone)
+    except OSError:
+        log.exception("the offsets of group %s could not be deleted", request.group_id)
+        return OffsetDeleteResponse(error_code=ErrorCode.NOT_COORDINATOR)
     return OffsetDeleteResponse(topics=topics)
 
 

@@ -7,9 +7,11 @@ Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0; b
 offset, as there are no transactions.
 """
 
+from collections import Counter
+
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.options import LEADER_EPOCH
+from kafka.broker.log.options import LEADER_EPOCH, NEVER
 from kafka.broker.log.partition import PartitionLog
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartition,
@@ -27,25 +29,45 @@ from kafka.wire.api.offset_for_leader_epoch import (
 )
 
 _LATEST, _EARLIEST, _LARGEST_TIMESTAMP, _EARLIEST_LOCAL = -1, -2, -3, -4
+_LATEST_TIERED, _EARLIEST_PENDING = -5, -6
+_SINCE = {
+    _LATEST: 0,
+    _EARLIEST: 0,
+    _LARGEST_TIMESTAMP: 7,
+    _EARLIEST_LOCAL: 8,
+    _LATEST_TIERED: 9,
+    _EARLIEST_PENDING: 11,
+}
+"""The first version that knows each special timestamp."""
 _NOTHING = -1, -1
 
 
 def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     """Find offsets by time."""
+    times = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
-                partitions=[_listed(broker, topic.name, one, context.version) for one in topic.partitions],
+                partitions=[
+                    _listed(broker, topic.name, one, context.version, times[topic.name, one.partition_index])
+                    for one in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
     )
 
 
-def _listed(broker: Broker, topic: str, asked: ListOffsetsPartition, version: int) -> ListOffsetsPartitionResponse:
+def _listed(
+    broker: Broker, topic: str, asked: ListOffsetsPartition, version: int, times: int
+) -> ListOffsetsPartitionResponse:
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     try:
+        if times > 1:
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, f"partition {asked.partition_index} is asked for twice")
+        if asked.timestamp < 0 and version < _SINCE.get(asked.timestamp, NEVER):
+            raise RequestFailed(ErrorCode.UNSUPPORTED_VERSION)
         log = broker.topics.get(topic).log(asked.partition_index)
         _check_epoch(asked.current_leader_epoch)
         timestamp, offset = _found(log, asked.timestamp)

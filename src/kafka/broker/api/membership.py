@@ -20,6 +20,7 @@ from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupResponse
 _KNOWN_ID_SINCE = 4
 _PROTOCOL_NULLABLE_SINCE = 7
 _SKIPPING_SINCE = 9
+_PROTOCOL_NAMED_SINCE = 5
 _LEAVE_TOGETHER_SINCE = 3
 
 
@@ -85,6 +86,10 @@ def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContex
                 )
             )
 
+    named = request.protocol_type is not None and request.protocol_name is not None
+    if context.version >= _PROTOCOL_NAMED_SINCE and not named:
+        answer(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+        return future
     broker.groups.sync(
         request.group_id,
         request.member_id,

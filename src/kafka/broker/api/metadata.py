@@ -7,11 +7,14 @@ name or by id.
 Known gaps: no rack but the broker's own; leader epochs are always 0.
 """
 
+from collections.abc import Iterable
+
 from kafka.broker import authorized
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.log.options import LEADER_EPOCH
-from kafka.broker.topics import Topic
+from kafka.broker.topics import CONSUMER_OFFSETS, Topic, TopicChanges, check_name
+from kafka.wire import NO_UUID
 from kafka.wire.api.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
@@ -36,17 +39,21 @@ from kafka.wire.api.metadata import (
 _ALL_BY_EMPTY_LIST = 0
 _BROKERS = 1
 _CONTROLLERS = 2
+_CREATION_CHOSEN_SINCE = 4
+_IDS_SINCE = 12
 
 
 def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     """Tell who the broker is and which topics there are."""
     everything = request.topics is None or (context.version == _ALL_BY_EMPTY_LIST and not request.topics)
-    may_create = broker.settings.auto_create_topics and (context.version < 4 or request.allow_auto_topic_creation)
+    may_create = broker.settings.auto_create_topics and (
+        context.version < _CREATION_CHOSEN_SINCE or request.allow_auto_topic_creation
+    )
     operations = authorized.TOPIC if request.include_topic_authorized_operations else authorized.NOT_ASKED
     if everything:
         topics = [_described(broker, topic, operations) for topic in broker.topics]
     else:
-        topics = [_asked(broker, one, may_create, operations) for one in request.topics or ()]
+        topics = _all_asked(broker, request.topics or [], context.version, may_create, operations)
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(
@@ -65,13 +72,52 @@ def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) 
     )
 
 
-def _asked(broker: Broker, asked: MetadataRequestTopic, may_create: bool, operations: int) -> MetadataResponseTopic:
+def _all_asked(
+    broker: Broker, asked: list[MetadataRequestTopic], version: int, may_create: bool, operations: int
+) -> list[MetadataResponseTopic]:
+    if version < _IDS_SINCE and any(one.name is None or one.topic_id != NO_UUID for one in asked):
+        return [
+            MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=one.name or "", topic_id=one.topic_id)
+            for one in asked
+        ]
+    # Each once, however often it is asked for.
+    unique = {(one.name, one.topic_id if one.name is None else NO_UUID): one for one in asked}
+    failures = _create_missing(broker, unique.values()) if may_create else {}
+    return [_asked(broker, one, failures, operations) for one in unique.values()]
+
+
+def _create_missing(broker: Broker, asked: Iterable[MetadataRequestTopic]) -> dict[str, RequestFailed]:
+    """Create the topics that are not there, all in one step; returns why some could not be."""
+    changes = TopicChanges()
+    failures: dict[str, RequestFailed] = {}
+    for one in asked:
+        if one.name is None or one.name in broker.topics:
+            continue
+        try:
+            broker.topics.check_new(one.name, changes)
+            if one.name == CONSUMER_OFFSETS:
+                broker.topics.create_consumer_offsets()
+            else:
+                broker.topics.add_new(changes, one.name, broker.settings.num_partitions, {})
+        except RequestFailed as error:
+            failures[one.name] = error
+    try:
+        if changes:
+            broker.topics.apply(changes)
+    except RequestFailed as error:
+        failures.update((row.name, error) for row in changes.created)
+    return failures
+
+
+def _asked(
+    broker: Broker, asked: MetadataRequestTopic, failures: dict[str, RequestFailed], operations: int
+) -> MetadataResponseTopic:
     try:
         if asked.name is None:
             return _described(broker, broker.topics.by_id(asked.topic_id), operations)
-        if may_create and asked.name not in broker.topics:
-            broker.topics.check_new(asked.name)
-            broker.topics.create(asked.name, broker.settings.num_partitions, {})
+        if asked.name in failures:
+            raise failures[asked.name]
+        check_name(asked.name)
         return _described(broker, broker.topics.get(asked.name), operations)
     except RequestFailed as error:
         return MetadataResponseTopic(error_code=error.code, name=asked.name, topic_id=asked.topic_id)
@@ -82,6 +128,7 @@ def _described(broker: Broker, topic: Topic, operations: int) -> MetadataRespons
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
         partitions=[
             MetadataResponsePartition(
                 partition_index=number,
@@ -159,6 +206,7 @@ def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicP
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 partition_index=number,

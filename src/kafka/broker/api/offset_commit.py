@@ -6,6 +6,8 @@ generation; without a member the group has to be empty.
 Known gaps: offsets never expire, and the retention time of versions 2 to 4 is ignored.
 """
 
+import logging
+
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.groups.group import CommittedOffset
@@ -17,6 +19,8 @@ from kafka.wire.api.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+
+log = logging.getLogger(__name__)
 
 _TOPIC_IDS_SINCE = 10
 
@@ -31,12 +35,19 @@ def offset_commit(broker: Broker, request: OffsetCommitRequest, context: Request
             request.member_id,
             request.group_instance_id,
             request.generation_id_or_member_epoch if context.version >= 1 else -1,
+            context.version,
         )
     except RequestFailed as error:
         refused = error
     topics = [_committed(broker, topic, context.version, refused, offsets) for topic in request.topics]
     if offsets:
-        broker.groups.commit(group, offsets)
+        try:
+            broker.groups.commit(group, offsets)
+        except OSError:
+            log.exception("the offsets of group %s could not be stored", request.group_id)
+            # As Kafka says it, so that clients look for the coordinator and try again.
+            failed = RequestFailed(ErrorCode.NOT_COORDINATOR)
+            topics = [_committed(broker, topic, context.version, failed, {}) for topic in request.topics]
     return OffsetCommitResponse(topics=topics)
 
 

@@ -1,23 +1,26 @@
 """Produce (key 0).
 
 Versions served: 0 to 13; topics are named by id from 13 on.
-Behaviour: checksums, sizes and timestamps are checked, and a batch is written before it is acknowledged; acks 0, 1 and
-all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of magic 2 a
-request; its records are not touched, so each codec passes through. Versions 0 to 2 bring magic 0 and 1, which are
-converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first. A topic
-that is not there is created where the settings allow it.
-Known gaps: transactions are refused; `compression.type` of the topic is not applied; single records are not looked into
-but for null keys in compacted topics, and `message.timestamp.before.max.ms` is not enforced.
+Behaviour: checksums, records, sizes and timestamps are checked, and a batch is written before it is acknowledged;
+acks 0, 1 and all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of
+magic 2 a request; its records are read and not changed, so each codec passes through. Versions 0 to 2 bring magic 0 and
+1, which are converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
+A topic that is not there is not created: asking for its metadata does that.
+Known gaps: transactions are refused; `compression.type` of the topic is not applied, and
+`message.timestamp.before.max.ms` is not enforced.
 """
 
+import struct
 from collections.abc import Sequence
+
+from crc32c import crc32c
 
 from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_magic_2
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError
-from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches
+from kafka.record import BatchHeader, Columns, Compression, batch_headers, check_batch, decode_batches
 from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,
@@ -32,6 +35,10 @@ from kafka.wire.api.produce import (
 _BATCHES_SINCE = 3
 _ZSTD_SINCE = 7
 _TOPIC_IDS_SINCE = 13
+_MAX_TIMESTAMP_AT = 35
+_CRC_AT, _CRC_FROM = 17, 21
+_INT64 = struct.Struct(">q")
+_UINT32 = struct.Struct(">I")
 
 
 def produce(broker: Broker, request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
@@ -69,12 +76,15 @@ def _produced(
     answer = PartitionProduceResponse(index=partition.index, base_offset=-1)
     try:
         _check_request(request)
-        topic = _topic(broker, data, version)
+        topic = broker.topics.by_id(data.topic_id) if version >= _TOPIC_IDS_SINCE else broker.topics.get(data.name)
         log = topic.log(partition.index)
+        if topic.is_internal:
+            raise RequestFailed(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic.name}")
         batch, header = _one_batch(partition.records, version)
-        _check_batch(topic, batch, header, now_ms, answer)
+        _check_header(topic, header)
+        _check_records(topic, batch, header, now_ms, answer)
         append_time = now_ms if topic.settings.log_append_time else None
-        answer.base_offset = log.append(batch, header, append_time)
+        answer.base_offset = log.append(batch, header, now_ms, append_time)
         if append_time is not None:
             answer.log_append_time_ms = append_time
         answer.log_start_offset = log.start_offset
@@ -90,15 +100,6 @@ def _check_request(request: ProduceRequest) -> None:
         raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks has to be -1, 0 or 1, not {request.acks}")
     if request.transactional_id is not None:
         raise RequestFailed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions")
-
-
-def _topic(broker: Broker, data: TopicProduceData, version: int) -> Topic:
-    if version >= _TOPIC_IDS_SINCE:
-        return broker.topics.by_id(data.topic_id)
-    if broker.settings.auto_create_topics and data.name not in broker.topics:
-        broker.topics.check_new(data.name)
-        return broker.topics.create(data.name, broker.settings.num_partitions, {})
-    return broker.topics.get(data.name)
 
 
 def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, BatchHeader]:
@@ -127,9 +128,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
 
 
-def _check_batch(
-    topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int, answer: PartitionProduceResponse
-) -> None:
+def _check_header(topic: Topic, header: BatchHeader) -> None:
     settings = topic.settings
     if header.size > settings.max_message_bytes:
         raise RequestFailed(
@@ -147,19 +146,36 @@ def _check_batch(
         )
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise RequestFailed(ErrorCode.INVALID_RECORD, "an idempotent producer's batch needs a sequence and an epoch")
-    latest = now_ms + settings.timestamp_after_max_ms
-    if not settings.log_append_time and header.max_timestamp > latest:
+
+
+def _check_records(
+    topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int, answer: PartitionProduceResponse
+) -> None:
+    """Read every record, so that no consumer meets one that cannot be read; correct the header's largest timestamp."""
+    settings = topic.settings
+    columns = decode_batches(batch, check_crcs=False)
+    if columns.offsets.tolist() != list(range(header.base_offset, header.last_offset + 1)):
         raise RequestFailed(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"the timestamp {header.max_timestamp} is after {latest}, which is the broker's time and "
-            f"message.timestamp.after.max.ms={settings.timestamp_after_max_ms}: timestamps are milliseconds",
+            ErrorCode.INVALID_RECORD, f"the batch has {len(columns)} records, its header says {header.count} in a row"
         )
     if settings.compacted:
-        _check_keys(batch, answer)
+        _check_keys(columns, answer)
+    if settings.log_append_time:
+        return
+    newest = max(columns.timestamps)
+    latest = now_ms + settings.timestamp_after_max_ms
+    if newest > latest:
+        raise RequestFailed(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"the timestamp {newest} is after {latest}, which is the broker's time and "
+            f"message.timestamp.after.max.ms={settings.timestamp_after_max_ms}: timestamps are milliseconds",
+        )
+    if newest != header.max_timestamp:
+        _INT64.pack_into(batch, _MAX_TIMESTAMP_AT, newest)
+        _UINT32.pack_into(batch, _CRC_AT, crc32c(batch[_CRC_FROM : header.size]))
 
 
-def _check_keys(batch: memoryview, answer: PartitionProduceResponse) -> None:
-    columns = decode_batches(batch)
+def _check_keys(columns: Columns, answer: PartitionProduceResponse) -> None:
     keyless: Sequence[int] = [row for row in range(len(columns)) if columns.key(row) is None]
     if keyless:
         text = "Compacted topic cannot accept message without key"

@@ -6,13 +6,14 @@ is checked and nothing done.
 Known gaps: one broker, so the replication factor is 1 (or -1 for the default) and an assignment names this broker only.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config
-from kafka.broker.topics import Topic
+from kafka.broker.topics import Topic, TopicChanges
 from kafka.wire.api.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -40,6 +41,8 @@ from kafka.wire.api.delete_topics import (
     DeleteTopicState,
 )
 
+log = logging.getLogger(__name__)
+
 _IDS_SINCE = 6
 _MOST_PARTITIONS = 10_000
 _UP_TO_THE_END = -1
@@ -47,40 +50,68 @@ _TOPIC_CONFIG, _DEFAULT_CONFIG = 1, 5
 
 
 def create_topics(broker: Broker, request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
-    """Create topics."""
+    """Create topics, all that can be in one step."""
     times = Counter(topic.name for topic in request.topics)
-    results = []
-    for asked in request.topics:
+    described = _DescribedConfigs(broker)
+    changes = TopicChanges()
+    results = {}
+    for asked in {topic.name: topic for topic in request.topics}.values():
         try:
             if times[asked.name] > 1:
-                raise RequestFailed(ErrorCode.INVALID_REQUEST, f"Duplicate topic name: {asked.name}")
-            results.append(_created(broker, asked, request.validate_only))
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            results[asked.name] = _planned(broker, asked, changes, described)
         except RequestFailed as error:
-            results.append(CreatableTopicResult(name=asked.name, error_code=error.code, error_message=str(error)))
-    return CreateTopicsResponse(topics=results)
+            results[asked.name] = _not_created(asked.name, error)
+    if changes and not request.validate_only:
+        try:
+            broker.topics.apply(changes)
+        except RequestFailed as error:
+            results.update((row.name, _not_created(row.name, error)) for row in changes.created)
+    return CreateTopicsResponse(topics=list(results.values()))
 
 
-def _created(broker: Broker, asked: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
-    broker.topics.check_new(asked.name)
+def _not_created(name: str, error: RequestFailed) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=error.code, error_message=str(error))
+
+
+def _planned(
+    broker: Broker, asked: CreatableTopic, changes: TopicChanges, described: "_DescribedConfigs"
+) -> CreatableTopicResult:
+    """Add a topic to the changes, and say what it will be."""
+    broker.topics.check_new(asked.name, changes)
     partitions = _partitions(broker, asked)
     configs = {one.name: check_config(one.name, one.value) for one in asked.configs}
-    result = CreatableTopicResult(
+    row = broker.topics.add_new(changes, asked.name, partitions, configs)
+    return CreatableTopicResult(
         name=asked.name,
+        topic_id=row.topic_id,
         error_message=None,
         num_partitions=partitions,
         replication_factor=1,
-        configs=[
-            CreatableTopicConfigs(
-                name=option.name,
-                value=configs.get(option.name, broker.settings.topic_defaults.get(option.name, option.default)),
-                config_source=_TOPIC_CONFIG if option.name in configs else _DEFAULT_CONFIG,
-            )
-            for option in TOPIC_OPTIONS.values()
-        ],
+        configs=described.of(configs),
     )
-    if not validate_only:
-        result.topic_id = broker.topics.create(asked.name, partitions, configs).topic_id
-    return result
+
+
+class _DescribedConfigs:
+    """The configs of new topics as the response lists them; those of topics with the same configs are made once."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._defaults = broker.settings.topic_defaults
+        self._made: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
+
+    def of(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
+        """All configs of a topic that has these of its own."""
+        key = tuple(sorted(configs.items()))
+        if key not in self._made:
+            self._made[key] = [
+                CreatableTopicConfigs(
+                    name=option.name,
+                    value=configs.get(option.name, self._defaults.get(option.name, option.default)),
+                    config_source=_TOPIC_CONFIG if option.name in configs else _DEFAULT_CONFIG,
+                )
+                for option in TOPIC_OPTIONS.values()
+            ]
+        return self._made[key]
 
 
 def _partitions(broker: Broker, asked: CreatableTopic) -> int:
@@ -123,19 +154,26 @@ def create_partitions(
     broker: Broker, request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     """Give topics more partitions."""
-    results = []
-    for asked in request.topics:
-        result = CreatePartitionsTopicResult(name=asked.name)
+    times = Counter(topic.name for topic in request.topics)
+    changes = TopicChanges()
+    results = {}
+    for asked in {topic.name: topic for topic in request.topics}.values():
+        result = results[asked.name] = CreatePartitionsTopicResult(name=asked.name)
         try:
+            if times[asked.name] > 1:
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
             topic = broker.topics.get(asked.name)
             _check_more(broker, topic, asked)
-            if not request.validate_only:
-                topic.add_partitions(asked.count)
-                broker.topics.save()
+            changes.changed[asked.name] = topic.row._replace(partitions=asked.count)
         except RequestFailed as error:
             result.error_code, result.error_message = error.code, str(error)
-        results.append(result)
-    return CreatePartitionsResponse(results=results)
+    if changes and not request.validate_only:
+        try:
+            broker.topics.apply(changes)
+        except RequestFailed as error:
+            for name in changes.changed:
+                results[name].error_code, results[name].error_message = error.code, str(error)
+    return CreatePartitionsResponse(results=list(results.values()))
 
 
 def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> None:
@@ -156,19 +194,39 @@ def delete_topics(broker: Broker, request: DeleteTopicsRequest, context: Request
         states = [DeleteTopicState(name=name) for name in request.topic_names]
     else:
         states = request.topics
-    responses = []
+    times = Counter((asked.name, asked.topic_id) for asked in states)
+    changes = TopicChanges()
+    results = {}
     for asked in states:
         result = DeletableTopicResult(name=asked.name, topic_id=asked.topic_id)
+        results[asked.name, asked.topic_id] = result
         try:
+            if times[asked.name, asked.topic_id] > 1:
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "Duplicate topic name or id.")
             by_id = asked.name is None
             topic = broker.topics.by_id(asked.topic_id) if by_id else broker.topics.get(asked.name or "")
             result.name, result.topic_id = topic.name, topic.topic_id
-            broker.topics.delete(topic)
-            broker.groups.forget_topic(topic.name)
+            changes.deleted[topic.name] = topic
         except RequestFailed as error:
             result.error_code, result.error_message = error.code, str(error)
-        responses.append(result)
-    return DeleteTopicsResponse(responses=responses)
+    if changes:
+        _delete(broker, changes, [one for one in results.values() if not one.error_code])
+    return DeleteTopicsResponse(responses=list(results.values()))
+
+
+def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTopicResult]) -> None:
+    try:
+        broker.topics.apply(changes)
+    except RequestFailed as error:
+        for result in results:
+            result.error_code, result.error_message = error.code, str(error)
+        return
+    for name in changes.deleted:
+        try:
+            broker.groups.forget_topic(name)
+        except OSError:
+            # They are only forgotten until the next start, and then found for a topic that is not there.
+            log.exception("what groups committed for the deleted topic %s could not be removed from disk", name)
 
 
 def delete_records(broker: Broker, request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:

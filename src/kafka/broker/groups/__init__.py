@@ -1,5 +1,5 @@
 """Classic consumer groups: membership, rebalancing, and the offsets they commit.
 
-Requests are translated in `kafka.broker.api`, and time comes from outside (`Timers`), so that the tests need neither a
+Requests are translated in `kafka.broker.api`, and time comes from outside (`Clock`), so that the tests need neither a
 network nor a clock.
 """

@@ -4,30 +4,36 @@ Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat,
 KIP-345, ids given by the coordinator of KIP-394).
 """
 
+import random
 import uuid
 from collections.abc import Callable
 
+from kafka.broker.clock import Clock
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.groups.group import CommittedOffset, Group
 from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
 from kafka.broker.groups.rebalance import AnswerJoin, Rounds
 from kafka.broker.groups.state import GroupState
-from kafka.broker.groups.timers import Timers
 from kafka.broker.settings import BrokerSettings
 
 _E = ErrorCode
 _S = GroupState
+_GROUP_ERRORS_SINCE = 9
+"""The version of OffsetCommit that can tell of a group that is not there (KIP-848)."""
 
 
 class GroupCoordinator:
     """All groups of the broker."""
 
-    def __init__(self, timers: Timers, settings: BrokerSettings, journal: OffsetJournal) -> None:
+    def __init__(
+        self, clock: Clock, settings: BrokerSettings, journal: OffsetJournal, randomness: random.Random
+    ) -> None:
         self.groups: dict[str, Group] = {}
-        self._rounds = Rounds(timers, settings.group_initial_rebalance_delay_ms)
+        self._rounds = Rounds(clock, settings.group_initial_rebalance_delay_ms)
         self._settings = settings
         self._journal = journal
+        self._random = randomness
         for group_id, offsets in journal.load().items():
             self._group(group_id).offsets.update(offsets)
 
@@ -67,8 +73,11 @@ class GroupCoordinator:
         else:
             self._join_new(group, request, answer)
 
+    def _new_member_id(self, start: str) -> str:
+        return f"{start}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
+
     def _join_new(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
-        member_id = f"{request.client_id}-{uuid.uuid4()}"
+        member_id = self._new_member_id(request.client_id)
         if request.requires_known_member_id:
             self._rounds.add_pending(group, member_id, request.session_timeout_ms)
             answer(JoinResult(_E.MEMBER_ID_REQUIRED, member_id))
@@ -76,7 +85,7 @@ class GroupCoordinator:
             self._rounds.add(group, Member.of(request, member_id), answer)
 
     def _join_static(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
-        member_id = f"{request.group_instance_id}-{uuid.uuid4()}"
+        member_id = self._new_member_id(request.group_instance_id or "")
         old_id = group.static_member_id(request.group_instance_id or "")
         if old_id is None:
             self._rounds.add(group, Member.of(request, member_id), answer)
@@ -216,15 +225,18 @@ class GroupCoordinator:
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
-    def check_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> Group:
-        """The group that an OffsetCommit may write to. Without a member the group has to be empty (KIP-98's
-        "simple" consumers); a member has to be of the current generation."""
-        if not group_id:
-            raise RequestFailed(_E.INVALID_GROUP_ID)
+    def check_commit(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, version: int
+    ) -> Group:
+        """The group that a version of OffsetCommit may write to.
+
+        Without a member the group has to be empty (a consumer that assigns its partitions itself); the group's id may
+        be empty then. A member has to be of the current generation.
+        """
         group = self.groups.get(group_id)
         if group is None:
             if generation_id >= 0:
-                raise RequestFailed(_E.ILLEGAL_GENERATION)
+                raise RequestFailed(_E.ILLEGAL_GENERATION if version < _GROUP_ERRORS_SINCE else _E.GROUP_ID_NOT_FOUND)
             return self._group(group_id)
         if generation_id < 0 and group.state is _S.EMPTY:
             return group
@@ -235,7 +247,7 @@ class GroupCoordinator:
         return group
 
     def commit(self, group: Group, offsets: dict[tuple[str, int], CommittedOffset]) -> None:
-        """Store offsets durably, then make them visible."""
+        """Store offsets durably, then make them visible; raises OSError where they cannot be stored."""
         self._journal.commit(group.group_id, offsets)
         group.offsets.update(offsets)
 
@@ -264,12 +276,16 @@ class GroupCoordinator:
         """DeleteGroups: only an empty group can go."""
         group = self.groups.get(group_id)
         if group is None:
-            raise RequestFailed(_E.GROUP_ID_NOT_FOUND if group_id else _E.INVALID_GROUP_ID)
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
         if group.state is not _S.EMPTY or group.pending:
             raise RequestFailed(_E.NON_EMPTY_GROUP)
         self.delete_offsets(group, list(group.offsets))
         group.move(_S.DEAD)
         del self.groups[group_id]
+
+    def discard_unsynced(self) -> None:
+        """Throw away the commits that a failure of the machine could take."""
+        self._journal.discard_unsynced()
 
     def close(self) -> None:
         """Close the journal; members are not told, they find out when they ask the next time."""

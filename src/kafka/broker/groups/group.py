@@ -3,9 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from kafka.broker.clock import Timer
 from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
 from kafka.broker.groups.state import GroupState, StateMachine
-from kafka.broker.groups.timers import Timer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kafka.broker.clock import Timer
 from kafka.broker.codes import ErrorCode
-from kafka.broker.groups.timers import Timer
 
 
 class Protocol(NamedTuple):

@@ -8,11 +8,11 @@ round of assignments (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
 from collections.abc import Callable
 from typing import Final
 
+from kafka.broker.clock import Clock
 from kafka.broker.codes import ErrorCode
 from kafka.broker.groups.group import Group
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
 from kafka.broker.groups.state import GroupState
-from kafka.broker.groups.timers import Timers
 
 AnswerJoin = Callable[[JoinResult], None]
 
@@ -23,8 +23,8 @@ JOIN_TIMEOUT_S: Final = 300.0
 class Rounds:
     """Drives the rounds of all groups; `initial_delay_ms` is what the first round of an empty group waits at least."""
 
-    def __init__(self, timers: Timers, initial_delay_ms: int) -> None:
-        self._timers = timers
+    def __init__(self, clock: Clock, initial_delay_ms: int) -> None:
+        self._clock = clock
         self._initial_delay_s = initial_delay_ms / 1000
 
     # -- members ------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class Rounds:
 
     def add_pending(self, group: Group, member_id: str, session_timeout_ms: int) -> None:
         """Expect a member to join with the id it was given."""
-        group.pending[member_id] = self._timers.call_later(
+        group.pending[member_id] = self._clock.call_later(
             session_timeout_ms / 1000, lambda: self.remove_pending(group, member_id)
         )
 
@@ -91,7 +91,7 @@ class Rounds:
         group.initial_join = group.state is GroupState.EMPTY and self._initial_delay_s > 0
         group.move(GroupState.PREPARING_REBALANCE)
         delay = self._initial_delay_s if group.initial_join else group.rebalance_timeout_ms / 1000
-        group.rebalance_timer = self._timers.call_later(delay, lambda: self._time_is_up(group))
+        group.rebalance_timer = self._clock.call_later(delay, lambda: self._time_is_up(group))
 
     @staticmethod
     def _cancel_round(group: Group) -> None:
@@ -109,7 +109,7 @@ class Rounds:
         if group.initial_join:
             group.initial_join = False
             if not group.all_have_joined:
-                group.rebalance_timer = self._timers.call_later(
+                group.rebalance_timer = self._clock.call_later(
                     group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
                 )
                 return
@@ -122,7 +122,7 @@ class Rounds:
         joined = [member for member in group.members.values() if member.answer_join is not None]
         if group.members and not joined:
             # Only static members are left and none is back yet: their places are kept for another round.
-            group.rebalance_timer = self._timers.call_later(
+            group.rebalance_timer = self._clock.call_later(
                 group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
             )
             return
@@ -145,7 +145,7 @@ class Rounds:
             )
         if group.state is GroupState.COMPLETING_REBALANCE:
             generation = group.generation_id
-            group.rebalance_timer = self._timers.call_later(
+            group.rebalance_timer = self._clock.call_later(
                 group.rebalance_timeout_ms / 1000, lambda: self._sync_is_late(group, generation, joined)
             )
 
@@ -180,22 +180,22 @@ class Rounds:
 
     def touch(self, member: Member) -> None:
         """The member was heard of: its session begins anew."""
-        member.deadline = self._timers.time() + member.session_timeout_ms / 1000
+        member.deadline = self._clock.time() + member.session_timeout_ms / 1000
 
     def _watch(self, group: Group, member: Member, seconds: float) -> None:
         """Watch a member's session. A heartbeat only moves its deadline; the timer finds that out when it rings."""
-        member.deadline = self._timers.time() + seconds
+        member.deadline = self._clock.time() + seconds
         if member.timer is not None:
             member.timer.cancel()
-        member.timer = self._timers.call_later(seconds, lambda: self._session_may_be_over(group, member))
+        member.timer = self._clock.call_later(seconds, lambda: self._session_may_be_over(group, member))
 
     def _session_may_be_over(self, group: Group, member: Member) -> None:
-        left = member.deadline - self._timers.time()
+        left = member.deadline - self._clock.time()
         if group.members.get(member.member_id) is not member:
             return
         if member.is_waiting and left <= 0:
             left = member.session_timeout_ms / 1000
         if left > 0:
-            member.timer = self._timers.call_later(left, lambda: self._session_may_be_over(group, member))
+            member.timer = self._clock.call_later(left, lambda: self._session_may_be_over(group, member))
         else:
             self.remove(group, member)

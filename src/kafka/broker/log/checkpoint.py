@@ -18,7 +18,7 @@ from kafka.broker.log.index import SparseIndex
 from kafka.broker.log.producers import ProducerStates
 
 _HEAD: Final = struct.Struct(">8sIII")
-_MARK: Final = b"kcolidx1"
+_MARK: Final = b"kcolidx2"
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -29,6 +29,7 @@ class Checkpoint:
     size: int
     next_offset: int
     max_timestamp: int
+    written_ms: int
     index: SparseIndex
     producers: ProducerStates
 
@@ -50,6 +51,7 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
             "size": checkpoint.size,
             "next_offset": checkpoint.next_offset,
             "max_timestamp": checkpoint.max_timestamp,
+            "written_ms": checkpoint.written_ms,
             "interval": index.interval,
             "producers": checkpoint.producers.to_rows(),
         }
@@ -81,4 +83,6 @@ def load(path: Path, log_size: int) -> Checkpoint | None:
         columns.append(column)
     index.restore(*columns)
     producers = ProducerStates.from_rows(facts["producers"])
-    return Checkpoint(facts["size"], facts["next_offset"], facts["max_timestamp"], index, producers)
+    return Checkpoint(
+        facts["size"], facts["next_offset"], facts["max_timestamp"], facts["written_ms"], index, producers
+    )

@@ -54,14 +54,37 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def replace_file(path: Path, data: bytes, sync: bool) -> None:
-    """Write `data` to `path` in one step: after a crash there is either the old content or the new."""
+def sync_folders(folder: Path, top: Path) -> None:
+    """Make the names in `folder` durable, and its own in each folder above it up to `top`."""
+    sync_folder(folder)
+    while folder != top and folder != folder.parent:
+        folder = folder.parent
+        sync_folder(folder)
+
+
+def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False) -> None:
+    """Write `data` to `path` in one step: after a crash there is either the old content or the new.
+
+    Without `sync` that holds for a crash of the process only: after a power failure the file may be empty. With
+    `sync_name` it is sure to be the new content once this returns.
+    """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
         file.write(data)
-        if sync:
+        if sync or sync_name:
             file.flush()
             os.fsync(file.fileno())
     os.replace(temporary, path)
-    if sync:
+    if sync_name:
         sync_folder(path.parent)
+
+
+def keep_damaged(path: Path) -> Path:
+    """Move a damaged file out of the way, under a name that is not taken, and return the new path."""
+    number = 0
+    while True:
+        kept = path.with_name(f"{path.name}.damaged-{number}")
+        if not kept.exists():
+            path.rename(kept)
+            return kept
+        number += 1

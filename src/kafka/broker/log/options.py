@@ -14,6 +14,8 @@ class LogOptions:
     """The topic configs that the log itself obeys; sizes in bytes, times in milliseconds, -1 for no limit."""
 
     segment_bytes: int = 1 << 30
+    segment_ms: int = NEVER
+    """Age of its first record at which a segment is followed by a new one."""
     index_interval_bytes: int = 4096
     retention_ms: int = -1
     retention_bytes: int = -1

@@ -4,38 +4,52 @@ Single replica, so the high watermark is the log's end; there are no transaction
 The log is recovered when it is first used, which keeps the broker's start quick however much it holds.
 """
 
+import errno
+import logging
 import os
 import shutil
 from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log import checkpoint
-from kafka.broker.log.files import FilePool, replace_file, sync_folder
-from kafka.broker.log.layout import read_head
+from kafka.broker.log.files import FilePool, replace_file, sync_folders
+from kafka.broker.log.layout import BatchHead, read_head
 from kafka.broker.log.options import LEADER_EPOCH, NEVER, LogOptions
 from kafka.broker.log.recovery import recover
 from kafka.broker.log.segment import NO_TIMESTAMP, Segment
 from kafka.record import BatchHeader, decode_batches, set_offsets
 
+log = logging.getLogger(__name__)
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_WAKE: Final = 1 << 62
+"""More bytes than any fetch waits for."""
+
 
 class PartitionLog:
-    """The log of one partition in `folder`."""
+    """The log of one partition in `folder`, which lies below `top`, the folder that is there already.
 
-    def __init__(self, folder: Path, options: LogOptions, files: FilePool) -> None:
+    After an error of the disk that leaves it open what is stored, the log has failed: it answers with
+    KAFKA_STORAGE_ERROR until it is recovered by a start of the broker.
+    """
+
+    def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
         self.options = options
         self.waiters: set[Callable[[int], None]] = set()
         """Called with the number of bytes after each append; a callable may take itself out."""
         self._folder = folder
+        self._top = folder if top is None else top
         self._files = files
         self._unflushed = 0
         self._synced_name: Path | None = None
+        self._failure: OSError | None = None
         self._segments, self.producers = recover(folder, files, options.index_interval_bytes)
         self._start_file = folder / "log-start-offset"
         self.start_offset = self._segments[0].base_offset if self._segments else 0
-        if self._start_file.exists():
-            self.start_offset = max(self.start_offset, int(self._start_file.read_text(encoding="ascii")))
+        self.start_offset = max(self.start_offset, self._saved_start())
         if not self._segments:
             self._segments.append(self._new_segment(self.start_offset))
         self._active = self._segments[-1]
@@ -49,14 +63,46 @@ class PartitionLog:
         """Bytes on disk."""
         return sum(segment.size for segment in self._segments)
 
+    def _saved_start(self) -> int:
+        if not self._start_file.exists():
+            return 0
+        try:
+            return int(self._start_file.read_text(encoding="ascii"))
+        except ValueError:
+            log.warning("%s is damaged: records that were deleted may be there again", self._start_file)
+            return 0
+
+    # -- failing ------------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise `RequestFailed` with KAFKA_STORAGE_ERROR where the log has failed."""
+        if self._failure is not None:
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._folder} has failed: {self._failure}")
+
+    def _fail(self, error: OSError) -> None:
+        log.error("%s has failed and is not used until the broker is started again: %s", self._folder, error)
+        self._failure = error
+        self.wake()
+
+    def wake(self) -> None:
+        """Have all who wait for records look again."""
+        for waiter in tuple(self.waiters):
+            waiter(_WAKE)
+
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def append(self, batch: memoryview, header: BatchHeader, log_append_time_ms: int | None = None) -> int:
+    def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
         """Append one valid batch of magic 2 and return its base offset, once it is written.
 
         `batch` is writable: offsets, leader epoch and, where given, the log append time are set in it. A batch that
-        an idempotent producer repeats is not written again. Raises `RequestFailed`.
+        an idempotent producer repeats is not written again. `now_ms` is the wall clock. Raises `RequestFailed`.
         """
+        self.check()
+        if header.size > self.options.segment_bytes:
+            raise RequestFailed(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"the batch of {header.size} bytes is larger than segment.bytes={self.options.segment_bytes}",
+            )
         if header.producer_id >= 0:
             earlier = self.producers.repeated(read_head(batch))
             if earlier is not None:
@@ -64,36 +110,56 @@ class PartitionLog:
         base_offset = self.end_offset
         set_offsets(batch, header, base_offset, LEADER_EPOCH, log_append_time_ms)
         head = read_head(batch)
-        if self._active.size and self._active.size + head.size > self.options.segment_bytes:
-            self._roll()
-        self._write(batch)
-        self._active.note(head)
+        try:
+            if self._is_full(head):
+                self._roll()
+            self._write(batch)
+            self._unflushed += head.records
+            if self._unflushed >= self.options.flush_messages:
+                self._flush(self._active.size + head.size)
+        except OSError as error:
+            self._undo(error)
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._active.path}: {error}") from error
+        self._active.note(head, now_ms)
         self.end_offset = head.last_offset + 1
         if header.producer_id >= 0:
             self.producers.note(head)
-        self._unflushed += head.records
-        if self._unflushed >= self.options.flush_messages:
-            self._flush()
         for waiter in tuple(self.waiters):
             waiter(head.size)
         return base_offset
 
+    def _is_full(self, head: BatchHead) -> bool:
+        active = self._active
+        if not active.size:
+            return False
+        if active.size + head.size > self.options.segment_bytes:
+            return True
+        first = active.first_timestamp
+        return first >= 0 and head.max_timestamp - first > self.options.segment_ms
+
     def _write(self, batch: memoryview) -> None:
         fd, position = self._active.fd, self._active.size
-        try:
-            done = 0
-            while done < len(batch):
-                done += os.pwrite(fd, batch[done:], position + done)
-        except OSError as error:
-            os.ftruncate(fd, position)
-            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._active.path}: {error}") from error
+        done = 0
+        while done < len(batch):
+            done += os.pwrite(fd, batch[done:], position + done)
 
-    def _flush(self) -> None:
+    def _undo(self, error: OSError) -> None:
+        """Take back a write that failed. Only a full disk leaves no doubt about what is stored."""
+        try:
+            os.ftruncate(self._active.fd, self._active.size)
+        except OSError as worse:
+            error = worse
+        if error.errno not in _NO_ROOM:
+            self._fail(error)
+
+    def _flush(self, size: int) -> None:
+        """Sync the active segment, which has `size` bytes."""
         os.fsync(self._active.fd)
         self._unflushed = 0
+        self._active.synced_size = size
         if self._synced_name != self._active.path:
-            # A new file is only sure to be found again once its folder is synced too.
-            sync_folder(self._folder)
+            # A new file is only sure to be found again once its folder is synced too, and a new folder likewise.
+            sync_folders(self._folder, self._top if self._synced_name is None else self._folder)
             self._synced_name = self._active.path
 
     def _roll(self) -> None:
@@ -107,9 +173,9 @@ class PartitionLog:
     def _save_checkpoint(self) -> None:
         active = self._active
         if self._unflushed and self.options.flush_messages < NEVER:
-            self._flush()
+            self._flush(active.size)
         known = checkpoint.Checkpoint(
-            active.size, active.next_offset, active.max_timestamp, active.index, self.producers
+            active.size, active.next_offset, active.max_timestamp, active.written_ms, active.index, self.producers
         )
         checkpoint.save(active.checkpoint_path, known)
 
@@ -121,6 +187,7 @@ class PartitionLog:
         With `at_least_one` the first batch is given even where it alone is larger than `max_bytes` (KIP-74). Raises
         `RequestFailed` with OFFSET_OUT_OF_RANGE.
         """
+        self.check()
         if not self.start_offset <= offset <= self.end_offset:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not within {self.start_offset}..{self.end_offset}"
@@ -137,6 +204,7 @@ class PartitionLog:
 
     def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
         """Timestamp and offset of the first record at or after `timestamp` (ms); None where there is none."""
+        self.check()
         for segment in self._segments:
             if segment.max_timestamp < timestamp or segment.next_offset <= self.start_offset:
                 continue
@@ -170,31 +238,49 @@ class PartitionLog:
             )
         if offset <= self.start_offset:
             return
-        self.start_offset = offset
         self._folder.mkdir(parents=True, exist_ok=True)
-        replace_file(self._start_file, str(offset).encode(), sync=self.options.flush_messages < NEVER)
+        try:
+            replace_file(self._start_file, str(offset).encode(), sync_name=self.options.flush_messages < NEVER)
+        except OSError as error:
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
+        self.start_offset = offset
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 
     def apply_retention(self, now_ms: int) -> None:
-        """Delete the oldest segments as far as ``retention.ms`` and ``retention.bytes`` say."""
+        """Delete the oldest segments as far as ``retention.ms`` and ``retention.bytes`` say; raises `RequestFailed`."""
         options = self.options
-        if not options.delete_old:
+        if not options.delete_old or self._failure is not None:
             return
         if options.retention_ms >= 0:
             oldest = now_ms - options.retention_ms
-            if self._active.size and self._active.max_timestamp < oldest:
-                self._roll()
-            while len(self._segments) > 1 and self._segments[0].max_timestamp < oldest:
+            while self._segments[0].size and self._segments[0].newest_ms < oldest:
+                if len(self._segments) == 1:
+                    self._roll()
                 self.delete_before(self._segments[1].base_offset)
         if options.retention_bytes >= 0:
             while len(self._segments) > 1 and self.size - self._segments[0].size >= options.retention_bytes:
                 self.delete_before(self._segments[1].base_offset)
 
+    # -- ending -------------------------------------------------------------------------------------------------------
+
     def close(self) -> None:
         """Write what makes the next start quick; the files themselves belong to the pool."""
-        if self._active.size:
-            self._save_checkpoint()
+        if self._active.size and self._failure is None:
+            try:
+                self._save_checkpoint()
+            except OSError as error:
+                log.warning("%s: no checkpoint could be written, the next start reads the log: %s", self._folder, error)
+
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take; the log is not to be used afterwards."""
+        for segment in self._segments:
+            if segment.size > segment.synced_size:
+                segment.checkpoint_path.unlink(missing_ok=True)
+                if segment.synced_size:
+                    os.ftruncate(segment.fd, segment.synced_size)
+                else:
+                    segment.remove()
 
     def remove(self) -> None:
         """Delete the whole log."""

@@ -38,14 +38,17 @@ def recover(folder: Path, files: FilePool, index_interval: int) -> tuple[list[Se
 
 def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerStates:
     fd = segment.fd
-    file_size = os.fstat(fd).st_size
+    status = os.fstat(fd)
+    file_size = status.st_size
+    segment.written_ms = status.st_mtime_ns // 1_000_000
     known = checkpoint.load(segment.checkpoint_path, file_size)
     if known is not None:
         segment.size, segment.next_offset = known.size, known.next_offset
         segment.max_timestamp, segment.index = known.max_timestamp, known.index
+        segment.written_ms = known.written_ms
         producers = known.producers
     for head in whole_batches(fd, segment.size, file_size, segment.next_offset):
-        segment.note(head)
+        segment.note(head, segment.written_ms)
         if head.producer_id >= 0:
             producers.note(head)
     if segment.size < file_size:
@@ -56,6 +59,7 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
             segment.next_offset,
         )
         os.ftruncate(fd, segment.size)
+    segment.synced_size = segment.size
     return producers
 
 

@@ -16,13 +16,29 @@ _WALK_WINDOW: Final = 16 * 1024
 class Segment:
     """The batches from `base_offset` on, up to but without `next_offset`."""
 
-    __slots__ = ("_files", "base_offset", "index", "max_timestamp", "next_offset", "path", "size")
+    __slots__ = (
+        "_files",
+        "_first_timestamp",
+        "base_offset",
+        "index",
+        "max_timestamp",
+        "next_offset",
+        "path",
+        "size",
+        "synced_size",
+        "written_ms",
+    )
 
     def __init__(self, folder: Path, base_offset: int, files: FilePool, index_interval: int) -> None:
         self.path = folder / f"{base_offset:020d}.log"
         self.base_offset = base_offset
         self.next_offset = base_offset
         self.size = 0
+        self.synced_size = 0
+        """As many bytes of it are sure to survive a failure of the machine."""
+        self.written_ms = 0
+        """When it was last written to, by the wall clock."""
+        self._first_timestamp: int | None = None
         self.max_timestamp = NO_TIMESTAMP
         self.index = SparseIndex(index_interval)
         self._files = files
@@ -37,12 +53,27 @@ class Segment:
         """The open file; to be used at once."""
         return self._files.open(self.path)
 
-    def note(self, head: BatchHead) -> None:
-        """Take a batch that stands at the end of the file into the index."""
+    @property
+    def newest_ms(self) -> int:
+        """The time of its newest record: its timestamp, or when it was written where no record has one (magic 0)."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.written_ms
+
+    @property
+    def first_timestamp(self) -> int:
+        """The largest timestamp in its first batch; -1 where there is none."""
+        if self._first_timestamp is None:
+            if not self.size:
+                return NO_TIMESTAMP
+            self._first_timestamp = read_head(self.read(0, HEAD_SIZE)).max_timestamp
+        return self._first_timestamp
+
+    def note(self, head: BatchHead, now_ms: int) -> None:
+        """Take a batch that was written to the end of the file into the index."""
         self.index.add(head.base_offset, self.size, self.max_timestamp)
         self.size += head.size
         self.next_offset = head.last_offset + 1
         self.max_timestamp = max(self.max_timestamp, head.max_timestamp)
+        self.written_ms = now_ms
 
     def heads(self, position: int) -> Iterator[tuple[int, BatchHead]]:
         """Position and head of each batch from the batch at `position` on."""

@@ -1,0 +1,126 @@
+"""Answers with an error in every place that the request names: what a fault of the broker is told by.
+
+The response repeats the request's entries (topics, partitions, groups, resources) and gives each of them the error.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import UUID
+
+from kafka.wire import Message
+from kafka.wire.fields import Field, Kind
+
+ERROR: Final = "error_code"
+_SAME: Final = (
+    frozenset({"name", "topic"}),
+    frozenset({"partition", "partition_index", "index"}),
+    frozenset({"group_id", "key", "name"}),
+)
+_TEXTS: Final = ("name", "group_id", "key")
+_NUMBERS: Final = ("partition_index", "partition", "index")
+
+Matches = Callable[[str | UUID], bool]
+
+
+def error_answer(request: Any, version: int, code: int) -> Message:
+    """The response to a version of a request with the error everywhere."""
+    response: Message = type(request).RESPONSE()
+    _fill(request, response, version, code)
+    return response
+
+
+def _fill(source: Any, target: Any, version: int, code: int) -> None:
+    for field in target.FIELDS:
+        if not field.in_version(version):
+            continue
+        if field.name == ERROR:
+            target.error_code = code
+        elif field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
+            entries = _entries_for(field, source, version)
+            setattr(target, field.name, [_made(field.struct, one, version, code) for one in entries])
+        elif field.kind is not Kind.ARRAY:
+            _copy(source, target, field)
+
+
+def _made(kind: Any, source: Any, version: int, code: int) -> Any:
+    made = kind()
+    if isinstance(source, str | int):
+        names = _TEXTS if isinstance(source, str) else _NUMBERS
+        setattr(made, next(name for name in names if hasattr(kind, name)), source)
+        source = None
+    _fill(source, made, version, code)
+    return made
+
+
+def _copy(source: Any, target: Any, field: Field) -> None:
+    if source is None:
+        return
+    names = [field.name, *(name for group in _SAME if field.name in group for name in group)]
+    for name in names:
+        found = getattr(source, name, None)
+        if isinstance(found, str | int | UUID):
+            setattr(target, field.name, found)
+            return
+
+
+def _entries_for(field: Field, source: Any, version: int) -> list[Any]:
+    """The entries of the request that those of a field of the response answer."""
+    arrays = [one for one in source.FIELDS if one.kind is Kind.ARRAY and one.in_version(version)] if source else []
+    chosen = [one for one in arrays if one.name == field.name] or arrays
+    return list(getattr(source, chosen[0].name) or ()) if chosen else []
+
+
+def has_error(struct: Any) -> bool:
+    """Whether a struct, or one inside it, has a place for an error."""
+    return any(one.name == ERROR or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
+
+
+# -- a part of a request ----------------------------------------------------------------------------------------------
+
+
+def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[Any]]]:
+    """The fields of a request that list topics, with what they list."""
+    for field in request.FIELDS:
+        if field.kind is not Kind.ARRAY or not field.in_version(version):
+            continue
+        entries = getattr(request, field.name) or []
+        of_topics = "topic" in field.name and "config" not in field.name
+        if field.name == "groups" or not of_topics:
+            continue
+        yield field.name, entries
+
+
+def topic_key(entry: Any) -> str | UUID | None:
+    """The name or the id by which an entry names its topic."""
+    if isinstance(entry, str):
+        return entry
+    name = getattr(entry, "name", None) or getattr(entry, "topic", None)
+    found: str | UUID | None = name or getattr(entry, "topic_id", None)
+    return found
+
+
+def split(request: Any, version: int, matches: Matches) -> tuple[Any, Any]:
+    """Split a request in the part about topics that match, and the rest; the rest is None where nothing is left."""
+    about, rest = _copied(request), _copied(request)
+    left = False
+    for name, entries in topic_entries(request, version):
+        chosen = [one for one in entries if (key := topic_key(one)) is not None and matches(key)]
+        others = [one for one in entries if not any(one is it for it in chosen)]
+        setattr(about, name, chosen)
+        setattr(rest, name, others)
+        left = left or bool(others)
+    return about, rest if left else None
+
+
+def _copied(request: Any) -> Any:
+    copied = type(request)()
+    copied.__dict__.update(request.__dict__)
+    return copied
+
+
+def merged(answer: Any, other: Any) -> Any:
+    """The answer to one part of a request with the entries of the answer to the other."""
+    for field in answer.FIELDS:
+        if field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
+            setattr(answer, field.name, [*getattr(answer, field.name), *getattr(other, field.name)])
+    return answer

@@ -1,0 +1,307 @@
+"""Faults on request: what a test asks a broker to do wrong, by API, topic, client and count.
+
+`EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. A request is given to the first
+rule that matches it, in the order in which they were added; a rule that has had its `times` is passed over. Rules may
+be added, read and removed from any thread; they hold across a restart of the broker.
+
+What a rule matches (all that is given has to match):
+    api: Kafka's name of the request ("Produce") or its key (0); any request if not given.
+    topic: a topic that the request names, by name or by id.
+    client_id: the client's.
+    after: as many matching requests are served as usual first.
+    times: as many requests are given to the rule then; None for all.
+"""
+
+import threading
+import time
+from collections.abc import Collection
+from enum import Enum
+from typing import Final, NamedTuple
+
+from kafka.broker.api import APIS
+from kafka.errors import BrokerResponseError, KafkaConfigurationError
+
+_NAMES: Final = {api.key: api.name for api in APIS.values()}
+
+
+class Action(Enum):
+    """What happens to a request, or to a connection."""
+
+    ERROR = "answer with an error"
+    DELAY = "wait"
+    SILENCE = "never answer"
+    CLOSE = "close the connection in place of an answer"
+    CUT = "close the connection within the answer"
+    REFUSE_CONNECTION = "close a connection as soon as it is accepted"
+    CUT_CONNECTION = "close a connection when so many bytes were sent on it"
+
+
+CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONNECTION})
+
+
+class RequestFacts(NamedTuple):
+    """What rules are matched against."""
+
+    api: str
+    topics: Collection[str]
+    client_id: str
+
+
+class FaultRule:
+    """One rule. `hits` counts the requests (or connections) that were given to it."""
+
+    def __init__(
+        self,
+        faults: "Faults",
+        action: Action,
+        *,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+        error: int = 0,
+        seconds: float = 0.0,
+        nbytes: int = 0,
+        handled: bool = False,
+    ) -> None:
+        self.action: Final = action
+        self.api: Final = _api_name(api)
+        self.topic: Final = topic
+        self.client_id: Final = client_id
+        self.times: Final = times
+        self.error: Final = error
+        self.seconds: Final = seconds
+        self.nbytes: Final = nbytes
+        self.handled: Final = handled
+        """Whether the request is carried out, so that only its answer is affected."""
+        self._to_pass = after
+        self._hits = 0
+        self._faults = faults
+        self._heard = threading.Condition()
+
+    @property
+    def hits(self) -> int:
+        """How many requests were given to the rule so far."""
+        return self._hits
+
+    def wait(self, hits: int = 1, timeout_s: float = 10.0) -> bool:
+        """Wait, in a thread that is not the broker's, until the rule has been hit so often; False if time is up."""
+        deadline = time.monotonic() + timeout_s
+        with self._heard:
+            while self._hits < hits:
+                left = deadline - time.monotonic()
+                if left <= 0 or not self._heard.wait(left):
+                    return self._hits >= hits
+        return True
+
+    def remove(self) -> None:
+        """Take the rule back; what it has done stays done."""
+        self._faults._remove(self)
+
+    def matches(self, facts: RequestFacts) -> bool:
+        """Whether a request is one of those the rule is about."""
+        return (
+            (self.api is None or self.api == facts.api)
+            and (self.client_id is None or self.client_id == facts.client_id)
+            and (self.topic is None or self.topic in facts.topics)
+        )
+
+    def take(self) -> bool:
+        """Count a request that matches; whether the rule is for it. Called under the lock of `Faults`."""
+        if self._to_pass > 0:
+            self._to_pass -= 1
+            return False
+        with self._heard:
+            if self.times is not None and self._hits >= self.times:
+                return False
+            self._hits += 1
+            self._heard.notify_all()
+        return True
+
+
+class Faults:
+    """The faults of one broker; see the module for what the arguments of all methods have in common."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rules: tuple[FaultRule, ...] = ()
+
+    # -- rules for requests -------------------------------------------------------------------------------------------
+
+    def fail(
+        self,
+        error: int | type[BrokerResponseError],
+        *,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+    ) -> FaultRule:
+        """Answer with an error (a class of `kafka.errors` or a code), and do not carry the request out.
+
+        With `topic` only the request's entries of this topic are answered so; the others are served.
+        """
+        code = error if isinstance(error, int) else error.errno
+        return self._add(
+            FaultRule(
+                self, Action.ERROR, api=api, topic=topic, client_id=client_id, after=after, times=times, error=code
+            )
+        )
+
+    def delay(
+        self,
+        seconds: float,
+        *,
+        handled: bool = False,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+    ) -> FaultRule:
+        """Carry the request out `seconds` later; with `handled` at once, and only its answer is late."""
+        return self._add(
+            FaultRule(
+                self,
+                Action.DELAY,
+                api=api,
+                topic=topic,
+                client_id=client_id,
+                after=after,
+                times=times,
+                seconds=seconds,
+                handled=handled,
+            )
+        )
+
+    def drop(
+        self,
+        *,
+        handled: bool = False,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+    ) -> FaultRule:
+        """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
+
+        With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
+        """
+        return self._add(
+            FaultRule(
+                self,
+                Action.SILENCE,
+                api=api,
+                topic=topic,
+                client_id=client_id,
+                after=after,
+                times=times,
+                handled=handled,
+            )
+        )
+
+    def refuse(
+        self,
+        *,
+        handled: bool = False,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+    ) -> FaultRule:
+        """Close the connection in place of an answer; with `handled` after the request is carried out."""
+        return self._add(
+            FaultRule(
+                self, Action.CLOSE, api=api, topic=topic, client_id=client_id, after=after, times=times, handled=handled
+            )
+        )
+
+    def cut(
+        self,
+        nbytes: int,
+        *,
+        api: str | int | None = None,
+        topic: str | None = None,
+        client_id: str | None = None,
+        after: int = 0,
+        times: int | None = None,
+    ) -> FaultRule:
+        """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close."""
+        return self._add(
+            FaultRule(
+                self,
+                Action.CUT,
+                api=api,
+                topic=topic,
+                client_id=client_id,
+                after=after,
+                times=times,
+                nbytes=nbytes,
+                handled=True,
+            )
+        )
+
+    # -- rules for connections ----------------------------------------------------------------------------------------
+
+    def refuse_connections(self, *, after: int = 0, times: int | None = None) -> FaultRule:
+        """Close new connections as soon as they are accepted."""
+        return self._add(FaultRule(self, Action.REFUSE_CONNECTION, after=after, times=times))
+
+    def cut_connections(self, nbytes: int, *, after: int = 0, times: int | None = None) -> FaultRule:
+        """Close new connections once `nbytes` bytes were sent on them, within an answer if need be."""
+        return self._add(FaultRule(self, Action.CUT_CONNECTION, after=after, times=times, nbytes=nbytes))
+
+    # -- keeping them -------------------------------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> tuple[FaultRule, ...]:
+        """The rules in the order in which they are tried."""
+        return self._rules
+
+    def clear(self) -> None:
+        """Remove all rules."""
+        with self._lock:
+            self._rules = ()
+
+    def _add(self, rule: FaultRule) -> FaultRule:
+        with self._lock:
+            self._rules = (*self._rules, rule)
+        return rule
+
+    def _remove(self, rule: FaultRule) -> None:
+        with self._lock:
+            self._rules = tuple(one for one in self._rules if one is not rule)
+
+    # -- what the broker asks -----------------------------------------------------------------------------------------
+
+    def for_connection(self) -> FaultRule | None:
+        """The rule for a connection that was just accepted."""
+        with self._lock:
+            return next((one for one in self._rules if one.action in CONNECTION_ACTIONS and one.take()), None)
+
+    def for_request(self, facts: RequestFacts) -> FaultRule | None:
+        """The rule for a request."""
+        with self._lock:
+            return next(
+                (
+                    one
+                    for one in self._rules
+                    if one.action not in CONNECTION_ACTIONS and one.matches(facts) and one.take()
+                ),
+                None,
+            )
+
+
+def _api_name(api: str | int | None) -> str | None:
+    if api is None:
+        return None
+    name = _NAMES.get(api) if isinstance(api, int) else api
+    if name not in _NAMES.values():
+        raise KafkaConfigurationError(
+            f"{api!r} is no API of the embedded broker: it serves {', '.join(_NAMES.values())}"
+        )
+    return name

@@ -1,0 +1,89 @@
+"""The file that says which topics there are: written in one step, made anew of the logs' folders if it is damaged."""
+
+import json
+import logging
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from kafka.broker.log.files import keep_damaged, replace_file
+
+log = logging.getLogger(__name__)
+
+_NAME_IN_FOLDER: Final = 100
+_ID_DIGITS: Final = 32
+
+
+class TopicRow(NamedTuple):
+    """What is kept of a topic."""
+
+    name: str
+    topic_id: uuid.UUID
+    partitions: int
+    configs: Mapping[str, str]
+
+
+def folder_name(name: str, topic_id: uuid.UUID) -> str:
+    """The folder of a topic's logs; the id keeps a topic apart from a deleted one of the same name."""
+    return f"{name[:_NAME_IN_FOLDER]}-{topic_id.hex}"
+
+
+def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
+    """Write the rows to `path`; raises OSError, and then the file is as before."""
+    topics = [
+        {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}
+        for one in rows
+    ]
+    replace_file(path, json.dumps({"topics": topics}, indent=1).encode(), sync_name=sync_name)
+
+
+def load(path: Path, logs: Path) -> list[TopicRow]:
+    """Read the rows in `path`; none where it is missing.
+
+    A damaged file is put aside and the topics are found by the folders below `logs`. Those lack the configs, and the
+    partitions that nothing was ever written to.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    try:
+        return [_row(one) for one in json.loads(data)["topics"]]
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        found = _rows_of_folders(logs)
+        log.error(
+            "%s is damaged (%s: %s); it is kept as %s. Found %d topics by the folders of their logs; their configs are "
+            "lost, and so are partitions that had no record",
+            path,
+            type(error).__name__,
+            error,
+            keep_damaged(path).name,
+            len(found),
+        )
+        save(path, found, sync_name=False)
+        return found
+
+
+def _row(one: Any) -> TopicRow:
+    row = TopicRow(str(one["name"]), uuid.UUID(one["id"]), int(one["partitions"]), dict(one["configs"]))
+    if not row.name or row.partitions < 1:
+        raise ValueError(f"{one!r:.200} is no topic")
+    return row
+
+
+def _rows_of_folders(logs: Path) -> list[TopicRow]:
+    rows: dict[str, TopicRow] = {}
+    for folder in sorted(logs.glob("*")):
+        name, _, digits = folder.name.rpartition("-")
+        partitions = [int(one.name) for one in folder.glob("*") if one.name.isdecimal()]
+        if not name or len(digits) != _ID_DIGITS or not partitions:
+            continue
+        if len(name) == _NAME_IN_FOLDER:
+            log.error("%s is left out: the name of its topic may be longer than the folder says", folder)
+            continue
+        try:
+            rows[name] = TopicRow(name, uuid.UUID(digits), max(partitions) + 1, {})
+        except ValueError:
+            continue
+    return list(rows.values())

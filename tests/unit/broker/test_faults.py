@@ -1,0 +1,288 @@
+"""Faults on request: which requests a rule is for, what becomes of them, and how long."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.broker.api import APIS, Api
+from kafka.broker.error_answers import error_answer
+from kafka.broker.faults import Faults, RequestFacts
+from kafka.errors import KafkaConfigurationError, NotLeaderForPartitionError
+from kafka.wire import request_class
+from kafka.wire.api.api_versions import ApiVersionsRequest
+from kafka.wire.api.fetch import FetchRequest
+from kafka.wire.api.find_coordinator import FindCoordinatorRequest
+from kafka.wire.api.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
+from kafka.wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from kafka.wire.api.produce import ProduceRequest
+
+from .batches import make_batch
+from .requests import create, fetch_request, fetched, produce_request, produced, values
+from .wireclient import WireClient
+
+NOT_LEADER = 6
+
+
+@pytest.fixture
+async def broker(tmp_path: Path) -> AsyncIterator[EmbeddedBroker]:
+    async with EmbeddedBroker(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def client(broker: EmbeddedBroker) -> AsyncIterator[WireClient]:
+    async with WireClient(broker) as connected:
+        yield connected
+
+
+async def write(client: WireClient, topic: str = "t", text: bytes = b"a") -> int:
+    return produced(await client.call(produce_request(topic, make_batch([text])), 9)).error_code
+
+
+async def read(client: WireClient, topic: str = "t") -> list[bytes | None]:
+    return values(fetched(await client.call(fetch_request(topic), 11)))
+
+
+# -- which requests ---------------------------------------------------------------------------------------------------
+
+
+def facts(api: str = "Produce", topics: tuple[str, ...] = ("t",), client_id: str = "c") -> RequestFacts:
+    return RequestFacts(api, topics, client_id)
+
+
+def test_all_that_is_given_has_to_match() -> None:
+    faults = Faults()
+    rule = faults.refuse(api=0, topic="t", client_id="c")
+    for other in (facts(api="Fetch"), facts(topics=("u",)), facts(topics=()), facts(client_id="d")):
+        assert faults.for_request(other) is None
+    assert faults.for_request(facts(topics=("u", "t"))) is rule
+    assert rule.hits == 1
+
+
+def test_the_first_rule_that_matches_and_is_not_used_up_is_taken() -> None:
+    faults = Faults()
+    first = faults.fail(NotLeaderForPartitionError, api="Produce", after=1, times=2)
+    second = faults.delay(1.0)
+    assert [faults.for_request(facts()) for _ in range(5)] == [second, first, first, second, second]
+    first.remove()
+    assert faults.rules == (second,)
+    faults.clear()
+    assert faults.for_request(facts()) is None
+
+
+def test_rules_for_connections_are_apart() -> None:
+    faults = Faults()
+    rule = faults.refuse_connections(times=1)
+    assert faults.for_request(facts()) is None
+    assert [faults.for_connection(), faults.for_connection()] == [rule, None]
+
+
+def test_an_api_that_is_not_served_is_refused() -> None:
+    with pytest.raises(KafkaConfigurationError, match="Produse"):
+        Faults().drop(api="Produse")
+
+
+def test_a_thread_can_wait_for_a_rule_to_be_hit() -> None:
+    faults = Faults()
+    rule = faults.drop()
+    assert not rule.wait(timeout_s=0)
+    asking = threading.Thread(target=lambda: [faults.for_request(facts()) for _ in range(2)])
+    asking.start()
+    assert rule.wait(hits=2)
+    asking.join()
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+
+def codes_in(value: Any) -> set[int]:
+    if isinstance(value, list):
+        return {code for one in value for code in codes_in(one)}
+    if not hasattr(value, "FIELDS"):
+        return set()
+    found = {code for field in value.FIELDS for code in codes_in(getattr(value, field.name))}
+    return found | ({value.error_code} if hasattr(value, "error_code") else set())
+
+
+def filled(request: Any, version: int) -> Any:
+    """The request with one entry in each of its lists."""
+    for field in request.FIELDS:
+        if field.in_version(version) and field.kind.name == "ARRAY":
+            element = (
+                field.struct() if field.struct is not None else {"STRING": "x", "INT32": 3}.get(field.element.name)
+            )
+            setattr(request, field.name, [element if field.struct is None else filled(element, version)])
+    return request
+
+
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+def test_an_error_can_be_told_by_every_version_of_every_api(api: Api) -> None:
+    for version in range(api.min_version, api.max_version + 1):
+        if api.name == "Metadata":
+            continue
+        request = filled(request_class(api.key)(), version)
+        answer = error_answer(request, version, 41)
+        assert codes_in(type(answer).decode(answer.encode(version), version)) - {0} == {41}, version
+
+
+async def test_an_error_is_answered_and_nothing_done(broker: EmbeddedBroker, client: WireClient) -> None:
+    await create(client, "t")
+    rule = broker.faults.fail(NotLeaderForPartitionError, api="Produce", times=2)
+    assert [await write(client) for _ in range(3)] == [NOT_LEADER, NOT_LEADER, 0]
+    assert rule.hits == 2
+    assert await read(client) == [b"a"]
+
+
+async def test_only_the_topic_meant_is_refused(broker: EmbeddedBroker, client: WireClient) -> None:
+    topic_id = await create(client, "t")
+    other_id = await create(client, "u")
+    broker.faults.fail(NOT_LEADER, topic="t")
+    request = produce_request(topic_id, make_batch([b"a"]))
+    request.topic_data += produce_request(other_id, make_batch([b"b"])).topic_data
+    response = await client.call(request, 13)
+    codes = {one.topic_id: one.partition_responses[0].error_code for one in response.responses}
+    assert codes == {topic_id: NOT_LEADER, other_id: 0}
+    row = ListOffsetsPartition(partition_index=0, timestamp=-1)
+    topics = [ListOffsetsTopic(name=name, partitions=[row]) for name in ("t", "u")]
+    listed = await client.call(ListOffsetsRequest(replica_id=-1, topics=topics), 5)
+    assert {one.name: one.partitions[0].error_code for one in listed.topics} == {"t": NOT_LEADER, "u": 0}
+    named = await client.call(MetadataRequest(topics=[MetadataRequestTopic(name=one) for one in ("t", "u")]), 12)
+    assert {one.name: one.error_code for one in named.topics} == {"t": NOT_LEADER, "u": 0}
+    assert named.brokers
+
+
+async def test_a_fetch_is_refused_within_its_session(broker: EmbeddedBroker, client: WireClient) -> None:
+    await create(client, "t")
+    opened = await client.call(fetch_request("t", session_epoch=0), 12)
+    rule = broker.faults.fail(NOT_LEADER, api="Fetch", topic="t", times=1)
+    await write(client)
+
+    def more(epoch: int) -> FetchRequest:
+        return FetchRequest(max_bytes=1 << 20, max_wait_ms=60_000, session_id=opened.session_id, session_epoch=epoch)
+
+    refused = fetched(await client.call(more(1), 12))
+    assert (refused.error_code, refused.records, rule.hits) == (NOT_LEADER, b"", 1)
+    assert values(fetched(await client.call(more(2), 12))) == [b"a"]
+    broker.faults.fail(70, api="Fetch", times=1)
+    assert (await client.call(more(3), 12)).error_code == 70
+
+
+async def test_groups_are_refused_by_name(broker: EmbeddedBroker, client: WireClient) -> None:
+    broker.faults.fail(15, api="FindCoordinator")
+    found = await client.call(FindCoordinatorRequest(coordinator_keys=["g", "h"]), 6)
+    assert [(one.key, one.error_code) for one in found.coordinators] == [("g", 15), ("h", 15)]
+    broker.faults.fail(16, api="OffsetFetch")
+    asked = OffsetFetchRequestGroup(group_id="g", topics=[OffsetFetchRequestTopics(name="t", partition_indexes=[0])])
+    (group,) = (await client.call(OffsetFetchRequest(groups=[asked]), 8)).groups
+    assert (group.group_id, group.error_code) == ("g", 16)
+
+
+# -- late, never, broken off ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("handled", [False, True])
+async def test_an_answer_is_late(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
+    await create(client, "t")
+    broker.faults.delay(0.05, api="Produce", handled=handled, times=1)
+    request = produce_request("t", make_batch([b"a"]))
+    began = asyncio.get_running_loop().time()
+    async with WireClient(broker) as other:
+        number = await client.send(request, 9)
+        if handled:
+            while await read(other) != [b"a"]:
+                await asyncio.sleep(0)
+        assert produced(await client.receive(ProduceRequest, 9, number)).base_offset == 0
+        assert asyncio.get_running_loop().time() - began >= 0.05
+        assert await read(other) == [b"a"]
+
+
+async def test_a_request_without_an_answer_may_be_late_too(broker: EmbeddedBroker, client: WireClient) -> None:
+    await create(client, "t")
+    broker.faults.delay(0.01, api="Produce")
+    await client.send(produce_request("t", make_batch([b"a"]), acks=0), 9)
+    assert await read(client) == [b"a"]
+
+
+async def test_a_long_poll_may_be_late_and_its_client_gone(broker: EmbeddedBroker, client: WireClient) -> None:
+    await create(client, "t")
+    rule = broker.faults.delay(0.0, api="Fetch")
+    async with WireClient(broker) as other:
+        await other.send(fetch_request("t", max_wait_ms=60_000), 11)
+        while not rule.hits:
+            await asyncio.sleep(0)
+    assert await write(client) == 0
+
+
+@pytest.mark.parametrize("handled", [False, True])
+async def test_a_connection_falls_silent(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
+    await create(client, "t")
+    rule = broker.faults.drop(api="Produce", handled=handled, times=1)
+    async with WireClient(broker) as silent:
+        await silent.send(produce_request("t", make_batch([b"a"])), 9)
+        number = await silent.send(MetadataRequest(topics=None), 12)
+        while not rule.hits:
+            await asyncio.sleep(0)
+        assert await read(client) == ([b"a"] if handled else [])
+        waiting = asyncio.ensure_future(silent.receive(MetadataRequest, 12, number))
+        assert await write(client, text=b"b") == 0
+        assert not waiting.done()
+        waiting.cancel()
+
+
+@pytest.mark.parametrize("handled", [False, True])
+async def test_a_connection_is_closed_in_place_of_an_answer(
+    broker: EmbeddedBroker, client: WireClient, handled: bool
+) -> None:
+    await create(client, "t")
+    broker.faults.refuse(api="Produce", handled=handled, times=1)
+    async with WireClient(broker) as other:
+        await other.send(produce_request("t", make_batch([b"a"])), 9)
+        assert await other.is_closed()
+    assert await read(client) == ([b"a"] if handled else [])
+
+
+@pytest.mark.parametrize("nbytes", [0, 3, 10])
+async def test_an_answer_is_cut(broker: EmbeddedBroker, client: WireClient, nbytes: int) -> None:
+    await create(client, "t")
+    broker.faults.cut(nbytes, api="Produce", times=1)
+    async with WireClient(broker) as other:
+        await other.send(produce_request("t", make_batch([b"a"])), 9)
+        assert len(await other.read_to_the_end()) == nbytes
+    assert await read(client) == [b"a"]
+
+
+async def test_connections_are_refused_and_cut(broker: EmbeddedBroker) -> None:
+    broker.faults.refuse_connections(times=1)
+    async with WireClient(broker) as refused:
+        assert await refused.is_closed()
+    rule = broker.faults.cut_connections(100, times=1)
+    async with WireClient(broker) as cut:
+        for _ in range(3):
+            await cut.send(ApiVersionsRequest(), 0)
+        assert len(await cut.read_to_the_end()) == 100
+    async with WireClient(broker) as good:
+        assert (await good.call(ApiVersionsRequest(), 0)).error_code == 0
+    assert rule.hits == 1
+
+
+async def test_the_rules_outlive_a_restart(broker: EmbeddedBroker, client: WireClient) -> None:
+    await create(client, "t")
+    broker.faults.fail(NOT_LEADER, api="Produce")
+    await broker.restart_async()
+    async with WireClient(broker) as again:
+        assert await write(again) == NOT_LEADER
+
+
+def test_a_broker_on_a_thread_is_restarted_on_its_port() -> None:
+    with EmbeddedBroker() as broker:
+        port = broker.port
+        broker.restart()
+        assert broker.port == port

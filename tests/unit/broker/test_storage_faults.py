@@ -1,0 +1,243 @@
+"""What the disk does wrong: errors while writing, a full disk, damaged files, a failure of the machine."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.log.files import FilePool
+from kafka.broker.log.options import LogOptions
+from kafka.broker.log.partition import PartitionLog
+from kafka.record import BatchBuilder
+from kafka.wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka.wire.api.init_producer_id import InitProducerIdRequest
+from kafka.wire.api.metadata import MetadataRequest
+from kafka.wire.api.produce import ProduceResponse
+
+from .batches import NOW_MS, append, make_batch
+from .grouped import GROUP, Harness
+from .requests import create, fetch_request, fetched, produce_request, produced, values
+from .wireclient import WireClient
+
+OpenLog = Callable[..., PartitionLog]
+
+
+def failing(error: int) -> Callable[..., int]:
+    def fail(*_: object) -> int:
+        raise OSError(error, os.strerror(error))
+
+    return fail
+
+
+# -- a partition's log ------------------------------------------------------------------------------------------------
+
+
+def test_records_without_a_timestamp_are_kept_by_the_time_they_were_written(open_log: OpenLog) -> None:
+    for log in (open_log(retention_ms=1000), open_log(retention_ms=1000)):
+        if not log.end_offset:
+            append(log, [b"a"], timestamp=-1)
+        log.apply_retention(NOW_MS + 900)
+        assert (log.start_offset, log.end_offset) == (0, 1)
+        log.close()
+    log.apply_retention(NOW_MS + 1100)
+    assert log.start_offset == 1
+
+
+def test_after_a_failed_sync_the_log_takes_and_gives_nothing(
+    open_log: OpenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_log(flush_messages=1)
+    append(log, [b"kept"])
+    woken: list[int] = []
+    log.waiters.add(woken.append)
+    monkeypatch.setattr(os, "fsync", failing(errno.EIO))
+    with pytest.raises(RequestFailed) as caught:
+        append(log, [b"lost"])
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    monkeypatch.undo()
+    assert woken
+    for step in (lambda: append(log, [b"next"]), lambda: log.read(0, 1000), lambda: log.offset_of_time(0)):
+        with pytest.raises(RequestFailed) as caught:
+            step()
+        assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    log.close()
+    recovered = open_log(flush_messages=1)
+    assert recovered.end_offset == 1
+    assert append(recovered, [b"next"]) == 1
+
+
+def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(
+    open_log: OpenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_log()
+    append(log, [b"a"], producer=(7, 0, 0))
+    monkeypatch.setattr(os, "pwrite", failing(errno.ENOSPC))
+    with pytest.raises(RequestFailed) as caught:
+        append(log, [b"b"], producer=(7, 0, 1))
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    monkeypatch.undo()
+    assert log.end_offset == 1
+    assert append(log, [b"b"], producer=(7, 0, 1)) == 1
+
+
+def test_with_fsync_the_folders_above_a_new_log_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[str] = set()
+    original = os.fsync
+
+    def fsync(fd: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{fd}"))
+        original(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    pool = FilePool(4)
+    log = PartitionLog(tmp_path / "logs" / "topic" / "0", LogOptions(flush_messages=1), pool, tmp_path)
+    append(log, [b"a"])
+    pool.close()
+    for folder in (tmp_path, tmp_path / "logs", tmp_path / "logs" / "topic", tmp_path / "logs" / "topic" / "0"):
+        assert str(folder) in synced
+
+
+def test_a_batch_larger_than_a_segment_is_refused(open_log: OpenLog) -> None:
+    log = open_log(segment_bytes=500)
+    with pytest.raises(RequestFailed) as caught:
+        append(log, [b"x" * 600])
+    assert caught.value.code is ErrorCode.RECORD_LIST_TOO_LARGE
+
+
+def test_a_segment_is_followed_by_a_new_one_when_its_first_record_is_old(open_log: OpenLog, tmp_path: Path) -> None:
+    log = open_log(segment_ms=100)
+    for timestamp in (1000, 1050, 1100, 1101, 1150):
+        append(log, [b"x"], timestamp=timestamp)
+    assert sorted(one.stem for one in (tmp_path / "log").glob("*.log")) == [f"{0:020d}", f"{3:020d}"]
+
+
+# -- a full disk under the broker -------------------------------------------------------------------------------------
+
+
+async def test_what_could_not_be_saved_has_not_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        await create(client, "kept")
+        monkeypatch.setattr(os, "replace", failing(errno.ENOSPC))
+        asked = CreatableTopic(name="new", num_partitions=1, replication_factor=1)
+        (made,) = (await client.call(CreateTopicsRequest(topics=[asked]), 7)).topics
+        gone = await client.call(DeleteTopicsRequest(topics=[DeleteTopicState(name="kept")]), 6)
+        more = await client.call(
+            CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="kept", count=3, assignments=None)]), 3
+        )
+        codes = [made.error_code, gone.responses[0].error_code, more.results[0].error_code]
+        assert codes == [ErrorCode.KAFKA_STORAGE_ERROR] * 3
+        monkeypatch.undo()
+        answer = produced(await client.call(produce_request("new", make_batch([b"a"])), 9))
+        assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        (topic,) = (await client.call(MetadataRequest(topics=None), 12)).topics
+        assert (topic.name, len(topic.partitions)) == ("kept", 1)
+
+
+# -- damaged files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 50, b'{"topics": [{"name": "t"}]}', b'{"topics": 7}', b"[]"])
+async def test_a_damaged_list_of_topics_is_made_anew_of_the_logs(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        topic_id = await create(client, "my-topic", 3)
+        await client.call(produce_request("my-topic", make_batch([b"a"]), partition=1), 9)
+    (tmp_path / "topics.json").write_bytes(content)
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        (topic,) = (await client.call(MetadataRequest(topics=None), 12)).topics
+        assert (topic.name, topic.topic_id, len(topic.partitions)) == ("my-topic", topic_id, 2)
+        found = (await client.call(fetch_request("my-topic", partitions=2), 11)).responses[0].partitions
+        assert [values(one) for one in found] == [[], [b"a"]]
+    assert str(tmp_path / "topics.json") in caplog.text
+    assert (tmp_path / "topics.json.damaged-0").read_bytes() == content
+    assert json.loads((tmp_path / "topics.json").read_bytes())["topics"][0]["name"] == "my-topic"
+
+
+async def test_with_a_damaged_identity_no_producer_id_comes_twice(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        before = (await client.call(InitProducerIdRequest(transactional_id=None), 4)).producer_id
+    (tmp_path / "meta.json").write_bytes(b"")
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        assert (await client.call(InitProducerIdRequest(transactional_id=None), 4)).producer_id > before + 1000
+    assert str(tmp_path / "meta.json") in caplog.text
+
+
+def test_a_damaged_entry_costs_no_other_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    group = Harness(tmp_path)
+    for partition in range(4):
+        group.commit("", -1, 10 + partition, partition=partition)
+    path = tmp_path / "offsets.log"
+    data = bytearray(path.read_bytes())
+    data[20] ^= 1
+    data[-3] ^= 1
+    path.write_bytes(data)
+    found = {key[1]: one.offset for key, one in group.reopened().groups[GROUP].offsets.items()}
+    assert found == {1: 11, 2: 12}
+    assert str(path) in caplog.text
+    assert (tmp_path / "offsets.log.damaged-0").read_bytes() == bytes(data)
+    group.commit("", -1, 99, partition=3)
+    found = {key[1]: one.offset for key, one in group.reopened().groups[GROUP].offsets.items()}
+    assert found == {1: 11, 2: 12, 3: 99}
+
+
+def test_a_commit_that_could_not_be_synced_is_not_followed_by_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Harness(tmp_path, fsync=True)
+    group.commit("", -1, 1)
+    monkeypatch.setattr(os, "fsync", failing(errno.EIO))
+    with pytest.raises(OSError, match="Input/output"):
+        group.commit("", -1, 2)
+    monkeypatch.undo()
+    with pytest.raises(OSError, match="failed before"):
+        group.commit("", -1, 3)
+    assert {one.offset for one in group.reopened().groups[GROUP].offsets.values()} == {1}
+
+
+# -- a failure of the machine -----------------------------------------------------------------------------------------
+
+
+async def written(client: WireClient, *texts: bytes) -> ProduceResponse:
+    return await client.call(produce_request("t", make_batch(list(texts))), 9)
+
+
+@pytest.mark.parametrize(
+    ("fsync", "lose_unsynced", "kept"), [(True, True, True), (False, True, False), (False, False, True)]
+)
+async def test_what_a_restart_leaves(tmp_path: Path, fsync: bool, lose_unsynced: bool, kept: bool) -> None:
+    async with EmbeddedBroker(tmp_path, fsync=fsync) as broker:
+        port = broker.port
+        async with WireClient(broker) as client:
+            await create(client, "t")
+            await written(client, b"a", b"b")
+        await broker.restart_async(lose_unsynced=lose_unsynced)
+        assert broker.port == port
+        async with WireClient(broker) as client:
+            answer = fetched(await client.call(fetch_request("t"), 11))
+            assert values(answer) == ([b"a", b"b"] if kept else [])
+            assert produced(await written(client, b"c")).base_offset == (2 if kept else 0)
+
+
+async def test_old_messages_without_timestamps_survive_retention(tmp_path: Path) -> None:
+    builder = BatchBuilder(0, size_limit=1000)
+    builder.append(-1, b"k", b"v", ())
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        await create(client, "t", retention_ms="60000")
+        assert produced(await client.call(produce_request("t", builder.build()), 1)).error_code == 0
+        parts = broker._running()._broker
+        assert parts is not None
+        for _ in parts.clean():
+            pass
+        assert values(fetched(await client.call(fetch_request("t"), 11))) == [b"v"]
