@@ -93,7 +93,7 @@ async def test_records_that_cannot_be_read_are_refused(client: WireClient) -> No
     garbage = bytearray(make_batch([b"a", b"b"]))
     garbage[61:] = b"\xff" * (len(garbage) - 61)
     garbage[17:21] = crc32c(garbage[21:]).to_bytes(4, "big")
-    assert await refusal(client, garbage) is ErrorCode.CORRUPT_MESSAGE
+    assert await refusal(client, garbage) is ErrorCode.INVALID_RECORD
     assert (await client.call(fetch_request("t"), 11)).responses[0].partitions[0].high_watermark == 0
 
 

@@ -11,7 +11,6 @@ Known gaps: transactions are refused; `compression.type` of the topic is not app
 """
 
 import struct
-from collections.abc import Sequence
 
 from crc32c import crc32c
 
@@ -19,8 +18,8 @@ from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_magic_2
 from kafka.broker.topics import Topic
-from kafka.errors import CorruptRecordError
-from kafka.record import BatchHeader, Columns, Compression, batch_headers, check_batch, decode_batches
+from kafka.errors import CorruptRecordError, InvalidRecordError
+from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches, validate_batch
 from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,
@@ -90,6 +89,8 @@ def _produced(
         answer.log_start_offset = log.start_offset
     except RequestFailed as error:
         answer.error_code, answer.error_message = error.code, str(error)
+    except InvalidRecordError as error:
+        answer.error_code, answer.error_message = ErrorCode.INVALID_RECORD, str(error)
     except CorruptRecordError as error:
         answer.error_code, answer.error_message = ErrorCode.CORRUPT_MESSAGE, str(error)
     return answer
@@ -153,16 +154,12 @@ def _check_records(
 ) -> None:
     """Read every record, so that no consumer meets one that cannot be read; correct the header's largest timestamp."""
     settings = topic.settings
-    columns = decode_batches(batch, check_crcs=False)
-    if columns.offsets.tolist() != list(range(header.base_offset, header.last_offset + 1)):
-        raise RequestFailed(
-            ErrorCode.INVALID_RECORD, f"the batch has {len(columns)} records, its header says {header.count} in a row"
-        )
-    if settings.compacted:
-        _check_keys(columns, answer)
+    found = validate_batch(batch, header)
+    if settings.compacted and found.has_null_keys:
+        _refuse_null_keys(batch, answer)
     if settings.log_append_time:
         return
-    newest = max(columns.timestamps)
+    newest = found.max_timestamp
     latest = now_ms + settings.timestamp_after_max_ms
     if newest > latest:
         raise RequestFailed(
@@ -175,11 +172,12 @@ def _check_records(
         _UINT32.pack_into(batch, _CRC_AT, crc32c(batch[_CRC_FROM : header.size]))
 
 
-def _check_keys(columns: Columns, answer: PartitionProduceResponse) -> None:
-    keyless: Sequence[int] = [row for row in range(len(columns)) if columns.key(row) is None]
-    if keyless:
-        text = "Compacted topic cannot accept message without key"
-        answer.record_errors = [
-            BatchIndexAndErrorMessage(batch_index=row, batch_index_error_message=text) for row in keyless
-        ]
-        raise RequestFailed(ErrorCode.INVALID_RECORD, text)
+def _refuse_null_keys(batch: memoryview, answer: PartitionProduceResponse) -> None:
+    text = "Compacted topic cannot accept message without key"
+    columns = decode_batches(batch, check_crcs=False)
+    answer.record_errors = [
+        BatchIndexAndErrorMessage(batch_index=row, batch_index_error_message=text)
+        for row in range(len(columns))
+        if columns.key(row) is None
+    ]
+    raise RequestFailed(ErrorCode.INVALID_RECORD, text)
