@@ -4,8 +4,17 @@ import dataclasses
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from kafka.errors import KafkaConfigurationError
+
+T = TypeVar("T")
+
+
+def _setting(default: T, doc: str) -> T:
+    """Declare a setting; the command line shows `doc` too."""
+    declared: T = field(default=default, metadata={"doc": doc})
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,40 +24,40 @@ class BrokerSettings:
     Sizes are bytes, times milliseconds.
     """
 
-    node_id: int = 1
-    """The broker's id (``node.id``)."""
-    rack: str | None = None
-    """The rack that metadata name (``broker.rack``)."""
-    advertised_host: str | None = None
-    """The host that clients are told to connect to; the one listened on where not given (``advertised.listeners``)."""
-    advertised_port: int | None = None
-    """The port that clients are told; the one listened on where not given."""
-    auto_create_topics: bool = True
-    """Whether asking for a topic's metadata creates it (``auto.create.topics.enable``)."""
-    num_partitions: int = 1
-    """Partitions of a topic that is created without a number (``num.partitions``)."""
+    node_id: int = _setting(1, "The broker's id (node.id).")
+    rack: str | None = _setting(None, "The rack that metadata name (broker.rack).")
+    advertised_host: str | None = _setting(
+        None,
+        "The host that clients are told to connect to; the one listened on where not given (advertised.listeners).",
+    )
+    advertised_port: int | None = _setting(None, "The port that clients are told; the one listened on where not given.")
+    auto_create_topics: bool = _setting(
+        True, "Whether asking for a topic's metadata creates it (auto.create.topics.enable)."
+    )
+    num_partitions: int = _setting(1, "Partitions of a topic that is created without a number (num.partitions).")
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
     """Topic configs that differ from Kafka's defaults, by the topic config's name."""
-    fsync: bool = False
-    """Sync each append to the disk before it is acknowledged, so that it survives a power failure as well."""
-    max_request_bytes: int = 104_857_600
-    """The largest request taken (``socket.request.max.bytes``)."""
-    max_fetch_bytes: int = 57_671_680
-    """The most that one fetch response holds (``fetch.max.bytes``)."""
-    max_open_files: int = 256
-    """Log files held open at a time."""
-    max_fetch_sessions: int = 1000
-    """Fetch sessions kept (``max.incremental.fetch.session.cache.slots``)."""
-    retention_check_interval_ms: int = 300_000
-    """How often retention is looked at (``log.retention.check.interval.ms``)."""
-    group_initial_rebalance_delay_ms: int = 0
-    """How long the first rebalance of an empty group waits for more members (``group.initial.rebalance.delay.ms``)."""
-    group_min_session_timeout_ms: int = 6000
-    """The shortest session timeout a member may have (``group.min.session.timeout.ms``); tests may want it shorter."""
-    group_max_session_timeout_ms: int = 1_800_000
-    """The longest (``group.max.session.timeout.ms``)."""
-    offset_metadata_max_bytes: int = 4096
-    """The longest metadata of a committed offset (``offset.metadata.max.bytes``)."""
+    fsync: bool = _setting(
+        False, "Sync each append to the disk before it is acknowledged, so that it survives a power failure as well."
+    )
+    max_request_bytes: int = _setting(104_857_600, "The largest request taken (socket.request.max.bytes).")
+    max_fetch_bytes: int = _setting(57_671_680, "The most that one fetch response holds (fetch.max.bytes).")
+    max_open_files: int = _setting(256, "Log files held open at a time.")
+    max_fetch_sessions: int = _setting(1000, "Fetch sessions kept (max.incremental.fetch.session.cache.slots).")
+    retention_check_interval_ms: int = _setting(
+        300_000, "How often retention is looked at (log.retention.check.interval.ms)."
+    )
+    group_initial_rebalance_delay_ms: int = _setting(
+        0, "How long the first rebalance of an empty group waits for more members (group.initial.rebalance.delay.ms)."
+    )
+    group_min_session_timeout_ms: int = _setting(
+        6000,
+        "The shortest session timeout a member may have (group.min.session.timeout.ms); tests may want it shorter.",
+    )
+    group_max_session_timeout_ms: int = _setting(1_800_000, "The longest (group.max.session.timeout.ms).")
+    offset_metadata_max_bytes: int = _setting(
+        4096, "The longest metadata of a committed offset (offset.metadata.max.bytes)."
+    )
 
     @classmethod
     def from_names(cls, names: Mapping[str, object]) -> "BrokerSettings":

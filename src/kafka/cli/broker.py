@@ -1,10 +1,43 @@
 """``kafka broker``: the embedded broker in the foreground."""
 
+import dataclasses
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from kafka import broker
+from kafka.broker.settings import BrokerSettings
+from kafka.errors import KafkaConfigurationError
+
+_NOT_AN_OPTION = "topic_defaults"
+
+
+def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for each setting of the broker."""
+    for one in reversed(dataclasses.fields(BrokerSettings)):
+        if one.name == _NOT_AN_OPTION:
+            continue
+        name, text = one.name.replace("_", "-"), one.metadata["doc"]
+        shown: dict[str, Any] = {"default": one.default, "show_default": one.default is not None, "help": text}
+        if isinstance(one.default, bool):
+            command = click.option(f"--{name}/--no-{name}", **shown)(command)
+        elif isinstance(one.default, int) or "int" in str(one.type):
+            command = click.option(f"--{name}", type=int, **shown)(command)
+        else:
+            command = click.option(f"--{name}", **shown)(command)
+    return command
+
+
+def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{one!r} is not of the form NAME=VALUE")
+        pairs[name] = value
+    return pairs
 
 
 @click.command(name="broker")
@@ -16,11 +49,28 @@ from kafka import broker
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=9092, show_default=True, help="Port; 0 takes a free one."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-def command(data_dir: pathlib.Path | None, port: int, host: str) -> None:
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. With 0.0.0.0 clients are told this machine's address; see --advertised-host.",
+)
+@click.option(
+    "--topic-config",
+    "topic_defaults",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_pairs,
+    help="A topic config that differs from Kafka's default, as retention.ms=60000; may be repeated.",
+)
+@_with_settings
+def command(data_dir: pathlib.Path | None, port: int, host: str, **settings: object) -> None:
     """Run the embedded broker until it is interrupted.
 
     It is for development and tests: one node, no replication. Records that were acknowledged survive a crash of the
-    process. In production run Apache Kafka.
+    process; with --fsync a failure of the machine as well. In production run Apache Kafka.
     """
-    broker.run(data_dir=data_dir, host=host, port=port)
+    try:
+        broker.run(data_dir=data_dir, host=host, port=port, **settings)
+    except KafkaConfigurationError as error:
+        raise click.UsageError(str(error)) from error

@@ -98,6 +98,20 @@ def test_the_address_for_clients_can_differ_from_the_one_listened_on() -> None:
         assert broker.bootstrap_servers == f"localhost:{broker.port}"
 
 
+def test_a_port_may_be_advertised_too() -> None:
+    with EmbeddedBroker(advertised_host="example.org", advertised_port=19092) as broker:
+        assert broker.bootstrap_servers == "example.org:19092"
+    with pytest.raises(KafkaConfigurationError, match="advertised_port"):
+        EmbeddedBroker(advertised_port=0)
+
+
+def test_a_broker_that_listens_everywhere_advertises_what_can_be_reached(caplog: pytest.LogCaptureFixture) -> None:
+    with EmbeddedBroker(host="0.0.0.0") as broker:  # that is what is tested
+        assert broker.host != "0.0.0.0"
+        assert accepts(broker.bootstrap_servers)
+    assert "advertised_host" in caplog.text
+
+
 def test_a_start_loads_nothing_that_only_requests_need() -> None:
     program = "import sys\nfrom kafka.broker import EmbeddedBroker\nwith EmbeddedBroker(): print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)

@@ -1,5 +1,6 @@
 """The command line: help, versions, and errors as one line."""
 
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -56,6 +57,43 @@ def test_a_kafka_error_is_one_line_and_status_1(monkeypatch: pytest.MonkeyPatch)
     result = CliRunner().invoke(commands, ["broker"])
     assert result.exit_code == 1
     assert result.output == "Error: KafkaTimeoutError: nothing came\n"
+
+
+def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafka import broker
+    from kafka.broker.settings import BrokerSettings
+
+    given: dict[str, object] = {}
+    monkeypatch.setattr(broker, "run", lambda **settings: given.update(settings))
+    options = ["--port", "0", "--num-partitions", "3", "--fsync", "--no-auto-create-topics", "--rack", "r1"]
+    options += [
+        "--advertised-host",
+        "example.org",
+        "--advertised-port",
+        "19092",
+        "--topic-config",
+        "retention.ms=60000",
+    ]
+    result = CliRunner().invoke(commands, ["broker", *options])
+    assert result.exit_code == 0, result.output
+    changed = {
+        "num_partitions": 3,
+        "fsync": True,
+        "auto_create_topics": False,
+        "rack": "r1",
+        "advertised_host": "example.org",
+        "advertised_port": 19092,
+        "topic_defaults": {"retention.ms": "60000"},
+    }
+    defaults = dataclasses.asdict(BrokerSettings())
+    assert given == {"data_dir": None, "host": "127.0.0.1", "port": 0, **defaults, **changed}
+
+
+def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
+    result = CliRunner().invoke(commands, ["broker", "--port", "0", "--topic-config", "retention.ms=x"])
+    assert result.exit_code == 2
+    assert "retention.ms" in result.output
+    assert CliRunner().invoke(commands, ["broker", "--topic-config", "retention.ms"]).exit_code == 2
 
 
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
