@@ -31,11 +31,14 @@ def folder_name(name: str, topic_id: uuid.UUID) -> str:
 
 def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
     """Write the rows to `path`; raises OSError, and then the file is as before."""
-    topics = [
-        {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}
+    # A topic a line: readable, and json's quick encoder is used, which cannot indent.
+    lines = ",\n".join(
+        json.dumps(
+            {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}
+        )
         for one in rows
-    ]
-    replace_file(path, json.dumps({"topics": topics}, indent=1).encode(), sync_name=sync_name)
+    )
+    replace_file(path, f'{{"topics": [\n{lines}\n]}}\n'.encode(), sync_name=sync_name)
 
 
 def load(path: Path, logs: Path) -> list[TopicRow]:

@@ -158,6 +158,7 @@ class TopicStore:
                 check_config(name, value)
             except RequestFailed as error:
                 raise KafkaConfigurationError(f"topic_defaults: {error}") from error
+        self._plain = parse_settings({}, settings.topic_defaults, settings.fsync)
         for row in load(self._path, self.folder):
             self._add(row)
 
@@ -172,7 +173,7 @@ class TopicStore:
 
     def parse(self, configs: Mapping[str, str]) -> TopicSettings:
         """The settings that a topic's configs amount to on this broker."""
-        return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync)
+        return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync) if configs else self._plain
 
     def get(self, name: str) -> Topic:
         """The topic of this name; `RequestFailed` with UNKNOWN_TOPIC_OR_PARTITION where there is none."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker import EmbeddedBroker
+from kafka.broker import EmbeddedBroker, topic_file
 from kafka.broker.codes import ErrorCode
 from kafka.wire.api.alter_configs import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
 from kafka.wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
@@ -310,3 +310,20 @@ async def test_everything_but_memberships_survives_a_restart(tmp_path: Path) -> 
         request = fetch_request("t", partitions=2)
         found = (await client.call(request, 11)).responses[0].partitions
         assert [values(one) for one in found] == [[], [b"a"]]
+
+
+async def test_many_topics_are_made_in_one_step(client: WireClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    saves: list[int] = []
+    original = topic_file.replace_file
+    monkeypatch.setattr(topic_file, "replace_file", lambda *a, **kw: (saves.append(1), original(*a, **kw)))
+    names = [f"t{number}" for number in range(300)]
+    asked = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    response = await client.call(CreateTopicsRequest(topics=[*asked, asked[0]]), 7)
+    assert [one.name for one in response.topics if not one.error_code] == names[1:]
+    assert saves == [1]
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=f"u{number}") for number in range(300)])
+    assert not any(one.error_code for one in (await client.call(request, 9)).topics)
+    assert saves == [1, 1]
+    gone = DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names])
+    assert sum(not one.error_code for one in (await client.call(gone, 6)).responses) == 299
+    assert saves == [1, 1, 1]

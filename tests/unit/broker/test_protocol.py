@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.broker.api import APIS, Api
 from kafka.wire import message_class, request_class
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kafka.wire.api.metadata import MetadataRequest
+from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
 from kafka.wire.api.produce import ProduceRequest
 from kafka.wire.framing import encode_request
 
@@ -162,3 +163,15 @@ async def test_a_client_that_does_not_read_is_waited_for(client: WireClient) -> 
     for number in numbers:
         response = await client.receive(type(asked), 11, number)
         assert len(response.responses[0].partitions[0].records or b"") > 2_700_000
+
+
+async def test_idle_connections_hold_no_large_buffers(broker: EmbeddedBroker) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(30):
+            client = await stack.enter_async_context(WireClient(broker))
+            many = [MetadataRequestTopic(name="x" * 30_000) for _ in range(30)]
+            await client.call(MetadataRequest(topics=many, allow_auto_topic_creation=False), 9)
+        server = broker._running()
+        held = sum(len(one._buffer) for one in server._connections)
+        assert held <= 30 * 64 * 1024
+        assert server._pool.nbytes <= 16 * 1024 * 1024
