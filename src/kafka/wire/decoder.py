@@ -4,8 +4,9 @@
 
 `kafka.wire.plan` makes the plans. A plan lists the fields that one version of a struct has, in the order of the wire.
 Each length is held against the bytes that are really there before anything is allocated for it, and an array may not
-announce more elements than their smallest encoding leaves room for; so a message never takes more than a fixed multiple
-of its own size, and an endless loop is impossible.
+announce more elements than their smallest encoding leaves room for. A struct takes far more memory than the two bytes
+that an empty one may have on the wire, so a message may also have only so many structs for its size: `FREE_STRUCTS`,
+and one more for each `BYTES_A_STRUCT`. So a message takes no more than a small multiple of its own size.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ RECORDS = cython.declare(cython.int, int(Kind.RECORDS))
 UUID_KIND = cython.declare(cython.int, int(Kind.UUID))
 ARRAY = cython.declare(cython.int, int(Kind.ARRAY))
 STRUCT = cython.declare(cython.int, int(Kind.STRUCT))
+
+FREE_STRUCTS = cython.declare(cython.longlong, 80_000)
+"""So many structs any message may have."""
+BYTES_A_STRUCT = cython.declare(cython.longlong, 24)
+"""For each of so many bytes it may have one more. Those that come in great numbers have more: a partition in a
+Metadata response has 26 and in a Fetch response 30."""
 
 _float64 = _struct.Struct(">d")
 
@@ -110,12 +117,15 @@ class Decoder:
     p: cython.pointer[cython.const[cython.uchar]]
     pos: cython.Py_ssize_t
     end: cython.Py_ssize_t
+    most_structs: cython.longlong
+    structs_left: cython.longlong
     trail: list[Any]
 
     def __init__(self, source: memoryview, start: int) -> None:
         self.source = source
         self.pos = start
         self.end = len(source)
+        self.structs_left = self.most_structs = FREE_STRUCTS + self.end // BYTES_A_STRUCT
         self.trail = []
         if cython.compiled:
             self.view = source
@@ -133,6 +143,18 @@ class Decoder:
             raise WireFormatError(f"expected {count} more bytes at byte {at}, found {self.end - at}")
         self.pos = at + count
         return at
+
+    @cython.cfunc
+    @cython.inline
+    def spend(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Count structs, or tagged fields that are not known, against what a message of this size may have."""
+        self.structs_left -= count
+        if self.structs_left < 0:
+            raise WireFormatError(
+                f"expected at most {self.most_structs} structs in {len(self.source)} bytes, "
+                f"found {-self.structs_left} more at byte {self.pos}"
+            )
+        return count
 
     @cython.cfunc
     def int8(self) -> cython.longlong:
@@ -273,6 +295,7 @@ class Decoder:
         items: list[Any] = []
         _: cython.Py_ssize_t
         if field.element == STRUCT:
+            self.spend(count)
             for _ in range(count):
                 items.append(self.struct(field.struct))
         else:
@@ -318,6 +341,7 @@ class Decoder:
             at = self.take(size)
             field = _tagged(plan, tag)
             if field is None:
+                self.spend(1)
                 unknown[tag] = bytes(self.source[at : at + size])
                 continue
             self.pos = at
@@ -341,7 +365,7 @@ def _tagged(plan: ReadPlan, tag: cython.longlong) -> ReadField | None:
     return None
 
 
-def decode(plan: ReadPlan, data: Any, start: int, exact: bool) -> tuple[Any, int]:
+def decode(plan: ReadPlan, data: Any, start: int, exact: bool, most_structs: int = 0) -> tuple[Any, int]:
     """Read a struct at byte `start` of a buffer; return it and where it ends.
 
     Args:
@@ -349,6 +373,7 @@ def decode(plan: ReadPlan, data: Any, start: int, exact: bool) -> tuple[Any, int
         data: any contiguous buffer; records in the result are views of it.
         start: the first byte.
         exact: whether bytes left over are an error.
+        most_structs: how many structs there may be, if that is less than the size of the data allows; 0 for no limit.
 
     Raises:
         WireFormatError: the bytes are no such struct.
@@ -359,6 +384,8 @@ def decode(plan: ReadPlan, data: Any, start: int, exact: bool) -> tuple[Any, int
     if not 0 <= start <= len(source):
         raise WireFormatError(f"{plan.label}: expected it to begin at byte {start}, there are {len(source)}")
     decoder: Decoder = Decoder(source, start)
+    if 0 < most_structs < decoder.most_structs:
+        decoder.most_structs = decoder.structs_left = most_structs
     try:
         made = decoder.struct(plan)
     except WireFormatError as error:

@@ -23,6 +23,8 @@ _API_VERSIONS = 18
 _CORRELATION_ID = struct.Struct(">i")
 _CORRELATION_ID_AT = 4
 """Where it stands in the header of a request."""
+_MOST_STRUCTS_OF_A_REQUEST = 200_000
+"""More than a client asks for at a time, and read in a fifth of a second."""
 
 
 def request_header_version(request: type[Request[Any]], version: int) -> int:
@@ -137,12 +139,14 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
     a null array.
 
     Raises:
-        WireFormatError: the bytes are no request.
+        WireFormatError: the bytes are no request, or one with more than 200,000 structs.
         UnsupportedVersionError: the API, or this version of it, is not known.
     """
     header, start = decode_request_header(frame)
     request = request_class(header.request_api_key)
-    made: Request[Any] = decoder.decode(request.reader(header.request_api_version), frame, start, False)[0]
+    made: Request[Any] = decoder.decode(
+        request.reader(header.request_api_version), frame, start, False, _MOST_STRUCTS_OF_A_REQUEST
+    )[0]
     return header, made
 
 

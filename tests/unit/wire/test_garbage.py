@@ -12,6 +12,13 @@ from hypothesis import strategies as st
 
 from kafka.errors import WireFormatError
 from kafka.wire import Message, framing, message_class, message_names, request_class
+from kafka.wire.api.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from kafka.wire.index import API_NAMES
 
 from .messages import Case, one_case_a_version
@@ -103,6 +110,47 @@ def test_random_frames(key: int, version: int, data: bytes) -> None:
     for read in (framing.decode_request, lambda frame: framing.decode_response(request_class(key), version, frame)):
         with contextlib.suppress(WireFormatError):
             read(start + data)
+
+
+def test_more_structs_than_the_bytes_are_worth_are_refused_before_they_are_made() -> None:
+    count = 2_000_000
+    data = count.to_bytes(4, "big") + bytes(2 * count)
+    tracemalloc.start()
+    try:
+        with pytest.raises(WireFormatError, match="at most 246666 structs"):
+            MetadataRequest.decode(data, 1)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_unknown_tags_count_too() -> None:
+    tags = b"".join(_uvarint(tag) + b"\0" for tag in range(200_000))
+    with pytest.raises(WireFormatError, match="at most"):
+        MetadataRequest.decode(b"\0\0\0" + _uvarint(200_000) + tags, 12)
+
+
+def test_the_metadata_of_many_partitions_are_read() -> None:
+    partitions = [
+        MetadataResponsePartition(partition_index=n, replica_nodes=[1], isr_nodes=[1]) for n in range(150_000)
+    ]
+    answer = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=partitions)])
+    assert len(MetadataResponse.decode(answer.encode(12), 12).topics[0].partitions) == 150_000
+
+
+def test_a_request_has_a_limit_of_its_own() -> None:
+    many = MetadataRequest(topics=[MetadataRequestTopic(name=f"a-topic-with-a-name-{n:010}") for n in range(200_001)])
+    frame = b"".join(framing.encode_request(many, 9, 1, "c"))[4:]
+    with pytest.raises(WireFormatError, match="at most 200000 structs"):
+        framing.decode_request(frame)
+
+
+def _uvarint(number: int) -> bytes:
+    data = bytearray()
+    while number > 127:
+        data.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*data, number])
 
 
 @pytest.mark.parametrize("byte", [0, 1, 2, 0x10, 0x7F, 0x80, 0xFF])
