@@ -271,8 +271,7 @@ def test_an_error_names_the_place() -> None:
     with pytest.raises(WireFormatError) as caught:
         FetchResponse.decode(data[:-1], 4)
     assert str(caught.value) == (
-        "WireFormatError: FetchResponse v4.responses.partitions.records: "
-        f"expected 3 more bytes at byte {len(data) - 3}, found 2"
+        f"FetchResponse v4.responses.partitions.records: expected 3 more bytes at byte {len(data) - 3}, found 2"
     )
 
 
