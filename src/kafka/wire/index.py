@@ -103,6 +103,8 @@ API_NAMES: dict[int, str] = {
     90: "DescribeShareGroupOffsets",
     91: "AlterShareGroupOffsets",
     92: "DeleteShareGroupOffsets",
+    93: "StreamsGroupTopologyDescriptionUpdate",
+    94: "UnregisterController",
 }
 """The name of each API, by its key."""
 

@@ -1,4 +1,4 @@
-"""The API ApiVersions (key 18, versions 0 to 4): ask which APIs and versions a broker has."""
+"""The API ApiVersions (key 18, versions 0 to 5): ask which APIs and versions a broker has."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from kafka.wire.fields import array, boolean, int16, int32, int64, string
 from kafka.wire.message import Request, Response, Struct
 
 
-class ApiVersionsRequest(Request["ApiVersionsResponse"], api_key=18, versions=(0, 4), flexible_since=3):
+class ApiVersionsRequest(Request["ApiVersionsResponse"], api_key=18, versions=(0, 5), flexible_since=3):
     """Ask which APIs and versions a broker has."""
 
     client_software_name: str = string(since=3, ignorable=True)
     client_software_version: str = string(since=3, ignorable=True)
+    cluster_id: str | None = string(since=5, nullable=True, default=None, ignorable=True)
+    node_id: int = int32(since=5, default=-1, ignorable=True)
 
 
 class ApiVersion(Struct):

@@ -1,4 +1,4 @@
-"""The API DeleteGroups (key 42, versions 0 to 2): delete groups."""
+"""The API DeleteGroups (key 42, versions 0 to 3): delete groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kafka.wire.fields import array, int16, int32, string
 from kafka.wire.message import Request, Response, Struct
 
 
-class DeleteGroupsRequest(Request["DeleteGroupsResponse"], api_key=42, versions=(0, 2), flexible_since=2):
+class DeleteGroupsRequest(Request["DeleteGroupsResponse"], api_key=42, versions=(0, 3), flexible_since=2):
     """Delete groups."""
 
     groups_names: list[str] = array(string)
@@ -17,6 +17,7 @@ class DeletableGroupResult(Struct):
 
     group_id: str = string()
     error_code: int = int16()
+    error_message: str | None = string(since=3, nullable=True, default=None, ignorable=True)
 
 
 class DeleteGroupsResponse(Response, request=DeleteGroupsRequest):

@@ -1,18 +1,19 @@
-"""The API StreamsGroupDescribe (key 89, version 0): describe streams groups (KIP-1071)."""
+"""The API StreamsGroupDescribe (key 89, versions 0 to 1): describe streams groups (KIP-1071)."""
 
 from __future__ import annotations
 
-from kafka.wire.fields import array, boolean, int16, int32, int64, string, struct, uint16
+from kafka.wire.fields import array, boolean, int8, int16, int32, int64, string, struct, uint16
 from kafka.wire.message import Request, Response, Struct
 
 
 class StreamsGroupDescribeRequest(
-    Request["StreamsGroupDescribeResponse"], api_key=89, versions=(0, 0), flexible_since=0
+    Request["StreamsGroupDescribeResponse"], api_key=89, versions=(0, 1), flexible_since=0
 ):
     """Describe streams groups (KIP-1071)."""
 
     group_ids: list[str] = array(string)
     include_authorized_operations: bool = boolean()
+    include_topology_description: bool = boolean(since=1)
 
 
 class KeyValue(Struct):
@@ -98,6 +99,38 @@ class Member(Struct):
     is_classic: bool = boolean()
 
 
+class TopologyDescriptionNode(Struct):
+    """An element of `TopologyDescriptionSubtopology.nodes` and both fields of `TopologyDescriptionGlobalStore`."""
+
+    name: str = string(since=1)
+    node_type: int = int8(since=1)
+    source_topics: list[str] = array(string, since=1)
+    sink_topic: str | None = string(since=1, nullable=True, default=None)
+    stores: list[str] = array(string, since=1)
+    successors: list[str] = array(string, since=1)
+
+
+class TopologyDescriptionSubtopology(Struct):
+    """An element of `TopologyDescription.subtopologies`."""
+
+    subtopology_id: str = string(since=1)
+    nodes: list[TopologyDescriptionNode] = array(TopologyDescriptionNode, since=1)
+
+
+class TopologyDescriptionGlobalStore(Struct):
+    """An element of `TopologyDescription.global_stores`."""
+
+    source: TopologyDescriptionNode = struct(TopologyDescriptionNode, since=1)
+    processor: TopologyDescriptionNode = struct(TopologyDescriptionNode, since=1)
+
+
+class TopologyDescription(Struct):
+    """`DescribedGroup.topology_description`."""
+
+    subtopologies: list[TopologyDescriptionSubtopology] = array(TopologyDescriptionSubtopology, since=1)
+    global_stores: list[TopologyDescriptionGlobalStore] = array(TopologyDescriptionGlobalStore, since=1)
+
+
 class DescribedGroup(Struct):
     """An element of `StreamsGroupDescribeResponse.groups`."""
 
@@ -110,6 +143,9 @@ class DescribedGroup(Struct):
     topology: Topology | None = struct(Topology, nullable=True, default=None)
     members: list[Member] = array(Member)
     authorized_operations: int = int32(default=-2_147_483_648)
+    topology_description: TopologyDescription | None = struct(TopologyDescription, since=1, nullable=True, default=None)
+    topology_description_status: int = int8(since=1)
+    assignor_name: str | None = string(since=1, nullable=True, default=None, ignorable=True)
 
 
 class StreamsGroupDescribeResponse(Response, request=StreamsGroupDescribeRequest):

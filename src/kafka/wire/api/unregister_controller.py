@@ -1,0 +1,22 @@
+"""The API UnregisterController (key 94, version 0): take a controller out of the cluster."""
+
+from __future__ import annotations
+
+from kafka.wire.fields import int16, int32, string
+from kafka.wire.message import Request, Response
+
+
+class UnregisterControllerRequest(
+    Request["UnregisterControllerResponse"], api_key=94, versions=(0, 0), flexible_since=0
+):
+    """Take a controller out of the cluster."""
+
+    controller_id: int = int32()
+
+
+class UnregisterControllerResponse(Response, request=UnregisterControllerRequest):
+    """The answer to `UnregisterControllerRequest`."""
+
+    throttle_time_ms: int = int32()
+    error_code: int = int16()
+    error_message: str | None = string(nullable=True)
