@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka.wire import Struct, message_class, message_names
-from kafka.wire.fields import NEVER, Field, Kind
 from kafka.wire.jsonform import json_name
+from kafka.wire.kinds import Kind
 from kafka.wire.message import Message
+from kafka.wire.structs import NEVER, Field
 
 FACTS_IN_JAR = re.compile(r"common/message/\w+\.json")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')

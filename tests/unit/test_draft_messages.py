@@ -114,7 +114,7 @@ def test_a_new_api_is_drafted_whole_and_can_be_run(tool: ModuleType) -> None:
     response = {**request, "type": "response", "name": "DrawResponse", "fields": []}
     text = drafted(tool, request, response)
     names: dict[str, Any] = {}
-    head = "from kafka.wire.fields import *\nfrom kafka.wire.message import *\n"
+    head = "from kafka.wire.fields import *\nfrom kafka.wire.message import *\nfrom kafka.wire.structs import Struct\n"
     exec(head + text, names)
     made = names["DrawRequest"](points=[names["Point"](name=None, limit=7, data=b"x")])
     assert names["DrawRequest"].decode(made.encode(1), 1) == made

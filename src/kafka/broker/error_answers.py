@@ -8,7 +8,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from kafka.wire import Message
-from kafka.wire.fields import Field, Kind
+from kafka.wire.kinds import Kind
+from kafka.wire.structs import Field
 
 ERROR: Final = "error_code"
 _SAME: Final = (

@@ -19,26 +19,16 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
-from kafka.wire.fields import Kind
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import PyByteArray_AS_STRING, PyByteArray_Resize
     from cython.cimports.cpython.bytes import PyBytes_AS_STRING
+    from cython.cimports.kafka.wire.kinds import ARRAY, BOOL, FLOAT64, INT8, INT32, INT64, RECORDS, STRING, STRUCT
+    from cython.cimports.kafka.wire.kinds import UUID as UUID_KIND
     from cython.cimports.libc.string import memcpy, memmove
-
-INT8 = cython.declare(cython.int, int(Kind.INT8))
-INT16 = cython.declare(cython.int, int(Kind.INT16))
-UINT16 = cython.declare(cython.int, int(Kind.UINT16))
-INT32 = cython.declare(cython.int, int(Kind.INT32))
-INT64 = cython.declare(cython.int, int(Kind.INT64))
-FLOAT64 = cython.declare(cython.int, int(Kind.FLOAT64))
-BOOL = cython.declare(cython.int, int(Kind.BOOL))
-STRING = cython.declare(cython.int, int(Kind.STRING))
-BYTES = cython.declare(cython.int, int(Kind.BYTES))
-RECORDS = cython.declare(cython.int, int(Kind.RECORDS))
-UUID_KIND = cython.declare(cython.int, int(Kind.UUID))
-ARRAY = cython.declare(cython.int, int(Kind.ARRAY))
-STRUCT = cython.declare(cython.int, int(Kind.STRUCT))
+else:
+    from kafka.wire.kinds import ARRAY, BOOL, FLOAT64, INT8, INT32, INT64, RECORDS, STRING, STRUCT
+    from kafka.wire.kinds import UUID as UUID_KIND
 
 _ABSENT = object()
 _float64 = _struct.Struct(">d")

@@ -17,117 +17,20 @@ Common arguments:
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 from uuid import UUID
 
-if TYPE_CHECKING:
-    from kafka.wire.message import Struct
+from kafka.wire.kinds import Kind
+from kafka.wire.structs import NEVER, Field, Struct
 
 T = TypeVar("T")
-S = TypeVar("S", bound="Struct")
-
-NEVER = 32767
-"""A version that no message reaches: what is since NEVER does not happen, what is until NEVER lasts."""
+S = TypeVar("S", bound=Struct)
 
 RecordBytes: TypeAlias = bytes | bytearray | memoryview
 """Record batches as they lie on the wire. Decoding gives a memoryview of the input; any of these can be encoded."""
 
 NO_UUID = UUID(int=0)
 """The uuid that stands for none."""
-
-
-class Kind(IntEnum):
-    """The wire types."""
-
-    INT8 = 0
-    INT16 = 1
-    UINT16 = 2
-    INT32 = 3
-    INT64 = 4
-    FLOAT64 = 5
-    BOOL = 6
-    STRING = 7
-    BYTES = 8
-    RECORDS = 9
-    UUID = 10
-    ARRAY = 11
-    STRUCT = 12
-
-
-class Field:
-    """One declared field; `name` is its attribute, set by the class that declares it."""
-
-    __slots__ = (
-        "default",
-        "element",
-        "ignorable",
-        "kind",
-        "name",
-        "never_compact",
-        "null_since",
-        "null_until",
-        "since",
-        "struct",
-        "tag",
-        "until",
-    )
-
-    def __init__(
-        self,
-        kind: Kind,
-        default: Any,
-        *,
-        element: Kind | None = None,
-        struct: type[Struct] | None = None,
-        since: int = 0,
-        until: int = NEVER,
-        nullable: bool = False,
-        null_since: int = 0,
-        null_until: int = NEVER,
-        tag: int = -1,
-        ignorable: bool = False,
-        never_compact: bool = False,
-    ) -> None:
-        self.name = ""
-        self.kind = kind
-        self.default = default
-        self.element = element
-        self.struct = struct
-        self.since, self.until = since, until
-        self.null_since, self.null_until = (null_since, null_until) if nullable else (NEVER, NEVER)
-        self.tag = tag
-        self.ignorable = ignorable
-        self.never_compact = never_compact
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @property
-    def is_mutable(self) -> bool:
-        """Whether the default is an object that its owner may change, so that each message needs its own."""
-        return self.default is not None and self.kind in (Kind.ARRAY, Kind.STRUCT)
-
-    def make_default(self) -> Any:
-        """Return the default; a new one where it can be changed."""
-        if not self.is_mutable:
-            return self.default
-        return [] if self.struct is None or self.kind is Kind.ARRAY else self.struct()
-
-    def in_version(self, version: int) -> bool:
-        """Whether the version has the field."""
-        return self.since <= version <= self.until
-
-    def nullable_in(self, version: int) -> bool:
-        """Whether the field may be None in the version."""
-        return self.null_since <= version <= self.null_until
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        """Make a mutable default when it is first read, and keep it: an untouched field costs nothing."""
-        value = self.make_default()
-        if instance is not None:
-            instance.__dict__[self.name] = value
-        return value
 
 
 def int8(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:

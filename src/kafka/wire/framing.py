@@ -11,8 +11,9 @@ import struct
 from typing import Any, TypeVar, overload
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
-from kafka.wire import decoder, encoder
 from kafka.wire.api.headers import RequestHeader, ResponseHeader
+from kafka.wire.decoder import decode
+from kafka.wire.encoder import encode
 from kafka.wire.index import request_class
 from kafka.wire.message import Message, Request, Response
 
@@ -52,7 +53,7 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
     header_version = request_header_version(type(message), version)
     before, after = _request_header(message.API_KEY, version, header_version, client_id)
     head = before + _CORRELATION_ID.pack(correlation_id) + after
-    return encoder.encode([(message.writer(version), message)], True, head)
+    return encode([(message.writer(version), message)], True, head)
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,7 +76,7 @@ def encode_response(message: Message, version: int, correlation_id: int) -> list
     header = ResponseHeader(correlation_id=correlation_id)
     body = message.writer(version)
     header_version = response_header_version(type(message), version)
-    return encoder.encode([(ResponseHeader.writer(header_version), header), (body, message)], True)
+    return encode([(ResponseHeader.writer(header_version), header), (body, message)], True)
 
 
 def correlation_id(frame: Any) -> int:
@@ -144,7 +145,7 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
     """
     header, start = decode_request_header(frame)
     request = request_class(header.request_api_key)
-    made: Request[Any] = decoder.decode(
+    made: Request[Any] = decode(
         request.reader(header.request_api_version), frame, start, False, _MOST_STRUCTS_OF_A_REQUEST
     )[0]
     return header, made
@@ -152,5 +153,5 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
 
 def _rest(message: type[Message], version: int, frame: Any, start: int) -> Message:
     """Read a message that begins at byte `start` and takes all the bytes that are left."""
-    made: Message = decoder.decode(message.reader(version), frame, start, True)[0]
+    made: Message = decode(message.reader(version), frame, start, True)[0]
     return made

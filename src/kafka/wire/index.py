@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from kafka.wire.message import Message, Request
+from kafka.wire.message import Message, Request
 
 API_NAMES: dict[int, str] = {
     0: "Produce",

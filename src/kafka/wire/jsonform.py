@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
-from kafka.wire.fields import Field, Kind
+from kafka.wire.kinds import Kind
+from kafka.wire.structs import Field, Struct
 
-if TYPE_CHECKING:
-    from kafka.wire.message import Message, Struct
-
-M = TypeVar("M", bound="Message")
+S = TypeVar("S", bound=Struct)
 
 
 def json_name(name: str) -> str:
@@ -22,16 +20,14 @@ def json_name(name: str) -> str:
     return first + "".join(part[:1].upper() + part[1:] for part in others)
 
 
-def to_dict(message: Message, version: int) -> dict[str, Any]:
-    """Return the JSON form of a message; see `Message.to_dict`."""
-    message.check_version(version)
-    return _write_struct(message, version, f"{message.NAME} v{version}")
+def to_dict(thing: Struct, version: int, place: str) -> dict[str, Any]:
+    """Return the JSON form of a struct; see `Message.to_dict`. Errors name it by its `place`."""
+    return _write_struct(thing, version, place)
 
 
-def from_dict(message: type[M], json: Any, version: int) -> M:
-    """Make a message of its JSON form; see `Message.from_dict`."""
-    message.check_version(version)
-    made: M = _read_struct(message, json, version, f"{message.NAME} v{version}")
+def from_dict(kind: type[S], json: Any, version: int, place: str) -> S:
+    """Make a struct of its JSON form; see `Message.from_dict`. Errors name it by its `place`."""
+    made: S = _read_struct(kind, json, version, place)
     return made
 
 

@@ -2,64 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from kafka.errors import UnsupportedVersionError
-from kafka.wire import decoder, encoder, plan
-from kafka.wire.fields import NEVER, Field, Kind
-
-
-@dataclass_transform(kw_only_default=True)
-class Struct:
-    """A group of fields. Built with keywords; compared by value.
-
-    A field that was never set is not in the instance: reading it gives the default that stands on the class. So a
-    message with forty fields of which three are set costs as much as one with three.
-    """
-
-    FIELDS: ClassVar[tuple[Field, ...]] = ()
-    HAS_RECORDS: ClassVar[bool] = False
-    """Whether a record field is among its fields, or theirs: such a message holds on to the bytes it was read from."""
-
-    unknown_tags: Mapping[int, bytes] = MappingProxyType({})
-    """The tagged fields that were read without being known here, by tag. They are written back as they came."""
-
-    _NAMES: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, **values: Any) -> None:
-        if not self._NAMES.issuperset(values):
-            unknown, known = ", ".join(sorted(values.keys() - self._NAMES)), ", ".join(sorted(self._NAMES))
-            raise TypeError(f"{type(self).__name__} has no field {unknown}; it has {known}")
-        self.__dict__ = values
-
-    def __init_subclass__(cls, **settings: Any) -> None:
-        super().__init_subclass__(**settings)
-        own = tuple(value for value in vars(cls).values() if isinstance(value, Field))
-        cls.FIELDS = own
-        cls._NAMES = frozenset(["unknown_tags", *(field.name for field in own)])
-        cls.HAS_RECORDS = any(
-            field.kind is Kind.RECORDS or (field.struct is not None and field.struct.HAS_RECORDS) for field in own
-        )
-        for field in own:
-            if not field.is_mutable:
-                setattr(cls, field.name, field.default)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.unknown_tags == other.unknown_tags and all(
-            getattr(self, field.name) == getattr(other, field.name) for field in self.FIELDS
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # its fields can change
-
-    def __repr__(self) -> str:
-        """Name the fields that are not at their default."""
-        set_here = (field for field in self.FIELDS if field.name in self.__dict__)
-        shown = [f"{f.name}={v!r}" for f in set_here if (v := getattr(self, f.name)) != f.make_default()]
-        return f"{type(self).__name__}({', '.join(shown)})"
+from kafka.wire.decoder import ReadPlan, decode
+from kafka.wire.encoder import WritePlan, encode
+from kafka.wire.plan import read_plan, write_plan
+from kafka.wire.structs import NEVER, Struct
 
 
 class Message(Struct):
@@ -78,8 +27,8 @@ class Message(Struct):
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_SINCE: ClassVar[int] = NEVER
 
-    _readers: ClassVar[dict[int, decoder.ReadPlan]] = {}
-    _writers: ClassVar[dict[int, encoder.WritePlan]] = {}
+    _readers: ClassVar[dict[int, ReadPlan]] = {}
+    _writers: ClassVar[dict[int, WritePlan]] = {}
 
     def __init_subclass__(
         cls,
@@ -107,19 +56,25 @@ class Message(Struct):
             )
 
     @classmethod
-    def reader(cls, version: int) -> decoder.ReadPlan:
+    def _form(cls, version: int) -> tuple[bool, str]:
+        """Whether a version is flexible, and what errors call it; raises UnsupportedVersionError."""
+        cls.check_version(version)
+        return version >= cls.FLEXIBLE_SINCE, f"{cls.NAME} v{version}"
+
+    @classmethod
+    def reader(cls, version: int) -> ReadPlan:
         """Return the plan by which a version is read; made once."""
         found = cls._readers.get(version)
         if found is None:
-            found = cls._readers[version] = plan.read_plan(cls, version)
+            found = cls._readers[version] = read_plan(cls, version, *cls._form(version))
         return found
 
     @classmethod
-    def writer(cls, version: int) -> encoder.WritePlan:
+    def writer(cls, version: int) -> WritePlan:
         """Return the plan by which a version is written; made once."""
         found = cls._writers.get(version)
         if found is None:
-            found = cls._writers[version] = plan.write_plan(cls, version)
+            found = cls._writers[version] = write_plan(cls, version, *cls._form(version))
         return found
 
     @classmethod
@@ -130,7 +85,7 @@ class Message(Struct):
             WireFormatError: the bytes are no such message, or bytes are left over.
             UnsupportedVersionError: there is no such version.
         """
-        made: Self = decoder.decode(cls.reader(version), data, 0, True)[0]
+        made: Self = decode(cls.reader(version), data, 0, True)[0]
         return made
 
     @classmethod
@@ -141,7 +96,7 @@ class Message(Struct):
             WireFormatError: the bytes are no such message.
             UnsupportedVersionError: there is no such version.
         """
-        made: tuple[Self, int] = decoder.decode(cls.reader(version), data, start, False)
+        made: tuple[Self, int] = decode(cls.reader(version), data, start, False)
         return made
 
     def encode(self, version: int) -> bytes:
@@ -159,7 +114,7 @@ class Message(Struct):
         Raises:
             As `encode`.
         """
-        return encoder.encode([(self.writer(version), self)], False)
+        return encode([(self.writer(version), self)], False)
 
     @classmethod
     def from_dict(cls, json: dict[str, Any], version: int) -> Self:
@@ -171,7 +126,7 @@ class Message(Struct):
         """
         from kafka.wire import jsonform
 
-        return jsonform.from_dict(cls, json, version)
+        return jsonform.from_dict(cls, json, version, cls._form(version)[1])
 
     def to_dict(self, version: int) -> dict[str, Any]:
         """Return Kafka's JSON form: names in camel case, bytes in base64, a uuid in 22 characters of base64url.
@@ -184,7 +139,7 @@ class Message(Struct):
         """
         from kafka.wire import jsonform
 
-        return jsonform.to_dict(self, version)
+        return jsonform.to_dict(self, version, self._form(version)[1])
 
 
 R = TypeVar("R", bound="Response")

@@ -5,14 +5,10 @@ A plan is made when a version of a message is first read or written, and kept wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka.wire.decoder import ReadField, ReadPlan
 from kafka.wire.encoder import WriteField, WritePlan
-from kafka.wire.fields import Field, Kind
-
-if TYPE_CHECKING:
-    from kafka.wire.message import Message, Struct
+from kafka.wire.kinds import Kind
+from kafka.wire.structs import Field, Struct
 
 _LIMITS = {
     Kind.INT8: (-(1 << 7), (1 << 7) - 1),
@@ -34,27 +30,8 @@ _WIDTHS = {
 }
 
 
-def read_plan(message: type[Message], version: int) -> ReadPlan:
-    """Make the plan by which a version of the message is read.
-
-    Raises:
-        UnsupportedVersionError: the message has no such version.
-    """
-    message.check_version(version)
-    return _read_struct(message, version, version >= message.FLEXIBLE_SINCE, f"{message.NAME} v{version}")
-
-
-def write_plan(message: type[Message], version: int) -> WritePlan:
-    """Make the plan by which a version of the message is written.
-
-    Raises:
-        UnsupportedVersionError: the message has no such version.
-    """
-    message.check_version(version)
-    return _write_struct(message, version, version >= message.FLEXIBLE_SINCE, f"{message.NAME} v{version}")
-
-
-def _read_struct(target: type[Struct], version: int, flexible: bool, label: str) -> ReadPlan:
+def read_plan(target: type[Struct], version: int, flexible: bool, label: str) -> ReadPlan:
+    """Make the plan by which a version of a struct is read; errors name the message by its `label`."""
     present = [field for field in target.FIELDS if field.in_version(version)]
     fields = [_read_field(field, version, flexible, label) for field in present if field.tag < 0]
     tagged = [_read_field(field, version, flexible, label) for field in present if field.tag >= 0]
@@ -67,7 +44,7 @@ def _read_field(field: Field, version: int, flexible: bool, label: str) -> ReadF
         field.name,
         int(kind),
         int(kind if element is None else element),
-        None if field.struct is None else _read_struct(field.struct, version, flexible, label),
+        None if field.struct is None else read_plan(field.struct, version, flexible, label),
         field.nullable_in(version),
         flexible and not field.never_compact,
         field.tag,
@@ -90,7 +67,8 @@ def _floor(kind: Kind, struct: type[Struct] | None, version: int, flexible: bool
     return 1 if flexible else 2 if kind is Kind.STRING else 4
 
 
-def _write_struct(target: type[Struct], version: int, flexible: bool, message: str) -> WritePlan:
+def write_plan(target: type[Struct], version: int, flexible: bool, message: str) -> WritePlan:
+    """Make the plan by which a version of a struct is written; errors name the message by `message`."""
     label = message if message.startswith(target.__name__ + " ") else f"{message} {target.__name__}"
     present = [field for field in target.FIELDS if field.in_version(version)]
     fields = [_write_field(field, version, flexible, message, label) for field in present if field.tag < 0]
@@ -110,7 +88,7 @@ def _write_field(field: Field, version: int, flexible: bool, message: str, label
         label,
         int(kind),
         int(kind if element is None else element),
-        None if field.struct is None else _write_struct(field.struct, version, flexible, message),
+        None if field.struct is None else write_plan(field.struct, version, flexible, message),
         field.nullable_in(version),
         flexible and not field.never_compact,
         field.tag,

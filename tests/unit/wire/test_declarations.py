@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import graphlib
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import typing
+from pathlib import Path
 from types import NoneType
 from typing import Any
 from uuid import UUID
@@ -15,12 +18,13 @@ from uuid import UUID
 import pytest
 
 from kafka.errors import UnsupportedVersionError
-from kafka.wire import Message, Request, Response, Struct, message_class, message_names, request_class
+from kafka.wire import Message, Request, Response, Struct, kinds, message_class, message_names, request_class
 from kafka.wire.api.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from kafka.wire.api.metadata import MetadataRequest
-from kafka.wire.fields import Field, Kind
 from kafka.wire.index import API_NAMES, REDEFINED
 from kafka.wire.jsonform import json_name
+from kafka.wire.kinds import Kind
+from kafka.wire.structs import Field
 
 PYTHON_TYPES: dict[Kind, set[type]] = {
     Kind.INT8: {int},
@@ -193,3 +197,21 @@ def test_messages_can_be_copied_and_pickled() -> None:
     request = FetchRequest(max_wait_ms=500, topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition=3)])])
     assert copy.deepcopy(request) == request
     assert pickle.loads(pickle.dumps(request)) == request
+
+
+def test_compiled_modules_have_the_same_numbers_of_kinds() -> None:
+    text = Path(kinds.__file__).with_suffix(".pxd").read_text(encoding="utf-8")
+    numbers = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+)$", text, re.MULTILINE)}
+    assert numbers == {kind.name: kind.value for kind in Kind}
+    assert numbers == {name: getattr(kinds, name) for name in numbers}
+
+
+def test_no_module_imports_another_that_imports_it() -> None:
+    folder = Path(kinds.__file__).parent
+    imports = {
+        path.stem: set(re.findall(r"^ *from kafka\.wire\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        for path in folder.glob("*.py")
+        if path.stem != "__init__"
+    }
+    order = list(graphlib.TopologicalSorter(imports).static_order())
+    assert order.index("kinds") < order.index("structs") < order.index("plan") < order.index("message")

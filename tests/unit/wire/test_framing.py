@@ -120,7 +120,7 @@ def test_the_header_of_an_unknown_version_can_still_be_read() -> None:
     header, start = framing.decode_request_header(frame)
     assert (header.request_api_version, header.correlation_id, header.client_id) == (99, 5, "c")
     assert frame[start:] == b"who knows"
-    with pytest.raises(UnsupportedVersionError, match="ApiVersionsRequest has the versions 0 to 4, not 99"):
+    with pytest.raises(UnsupportedVersionError, match="ApiVersionsRequest has the versions 0 to 5, not 99"):
         framing.decode_request(frame)
 
 

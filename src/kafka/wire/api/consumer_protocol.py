@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kafka.wire.fields import array, binary, int32, string
-from kafka.wire.message import Message, Struct
+from kafka.wire.message import Message
+from kafka.wire.structs import Struct
 
 
 class TopicPartition(Struct):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import array, int16, int32, int64, string, struct, uint16, uuid
-from kafka.wire.message import Message, Struct
+from kafka.wire.message import Message
+from kafka.wire.structs import Struct
 
 
 class Voter(Struct):

@@ -5,7 +5,8 @@ let a broker hand over its partitions before it stops (gone in 4.0).
 from __future__ import annotations
 
 from kafka.wire.fields import array, int16, int32, int64, string
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class ControlledShutdownRequest(Request["ControlledShutdownResponse"], api_key=7, versions=(0, 3), flexible_since=3):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kafka.wire.fields import array, boolean, int16, int32, string
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class CreatePartitionsAssignment(Struct):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import RecordBytes, array, int16, int32, int64, record_bytes, string, struct, uint16, uuid
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class SnapshotId(Struct):

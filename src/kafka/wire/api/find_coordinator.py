@@ -5,7 +5,8 @@ find the broker that coordinates a group or a transactional producer.
 from __future__ import annotations
 
 from kafka.wire.fields import array, int8, int16, int32, string
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class FindCoordinatorRequest(Request["FindCoordinatorResponse"], api_key=10, versions=(0, 6), flexible_since=3):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import array, int16, int32, int64, string, uuid
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class PartitionData(Struct):

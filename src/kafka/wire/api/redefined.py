@@ -9,7 +9,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import array, int16, int32, int64, string, uuid
-from kafka.wire.message import Message, Struct
+from kafka.wire.message import Message
+from kafka.wire.structs import Struct
 
 
 class PartitionResult39(Struct):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import array, boolean, int16, int32, string, struct, uuid
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class ShareGroupDescribeRequest(Request["ShareGroupDescribeResponse"], api_key=77, versions=(0, 1), flexible_since=0):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka.wire.fields import array, int16, int32, string, struct, uuid
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class ShareGroupHeartbeatRequest(Request["ShareGroupHeartbeatResponse"], api_key=76, versions=(0, 1), flexible_since=0):

@@ -5,7 +5,8 @@ write the markers that end transactions (coordinator to broker).
 from __future__ import annotations
 
 from kafka.wire.fields import array, boolean, int8, int16, int32, int64, string
-from kafka.wire.message import Request, Response, Struct
+from kafka.wire.message import Request, Response
+from kafka.wire.structs import Struct
 
 
 class WritableTxnMarkerTopic(Struct):
