@@ -5,7 +5,6 @@ from kafka.consumer.commit.commits import Commits
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.subscription.rebalance import Rebalance
-from kafka.consumer.subscription.solo import SoloAssignment
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.metrics import Metrics
 
@@ -16,7 +15,7 @@ def register(
     buffer: FetchBuffer,
     subscription: SubscriptionState,
     commits: Commits,
-    rebalance: Rebalance | SoloAssignment,
+    rebalance: Rebalance,
 ) -> Metrics:
     """All metrics of a consumer, under kafka-python's names."""
     prefix = config.consumer.metric_group_prefix

@@ -26,13 +26,13 @@ from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
 from kafka.consumer.subscription.rebalance import Rebalance
-from kafka.consumer.subscription.solo import SoloAssignment
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
-from kafka.coordinator.member import GroupMember
+from kafka.coordinator.classic.membership import ClassicMembership
+from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
-from kafka.coordinator.state import CALLERS_TURN, MemberState
+from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
 from kafka.structs import TopicPartition
 
@@ -110,8 +110,10 @@ class ConsumerCore:
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
         self.lookup = OffsetLookup(offsets_of, told)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
-        self.member, offsets = self._make_group(backoff)
-        self.commits = Commits(group, self.subscription, self.member, offsets, self._loop, submit, self._call_attention)
+        self.membership, offsets = self._make_group(backoff)
+        self.commits = Commits(
+            group, self.subscription, self.membership, offsets, self._loop, submit, self._call_attention
+        )
         self.positions = PositionResolver(
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
@@ -121,21 +123,22 @@ class ConsumerCore:
             self._failed,
             RetryPolicy(backoff, log),
         )
-        resolve = self.positions.resolve
-        self.rebalance: Rebalance | SoloAssignment
-        if self.member is not None:
-            self.rebalance = Rebalance(self.member, self.subscription, submit, self._assign_from_group, resolve)
-        else:
-            self.rebalance = SoloAssignment(
-                lambda: self.client.metadata, self.subscription, submit, self._assign_solo, resolve
-            )
+        self.rebalance = Rebalance(
+            self.membership,
+            self.subscription,
+            submit,
+            self._assign_from_membership,
+            self.positions.resolve,
+            self._call_attention,
+        )
 
-    def _make_group(self, backoff: Backoff) -> tuple[GroupMember | None, GroupOffsets | None]:
-        group = self.config.group
+    def _make_group(self, backoff: Backoff) -> tuple[Membership, GroupOffsets | None]:
+        group, fetch = self.config.group, self.config.fetch
         if group.group_id is None:
-            return None, None
-        member = GroupMember(self.client, group, self, self.clock, backoff)
-        stable = self.config.fetch.isolation_level == "read_committed"
+            return UngroupedMembership(lambda: self.client.metadata, self), None
+        timeout_ms = self.config.connection.request_timeout_ms
+        member = ClassicMembership(self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff)
+        stable = fetch.isolation_level == "read_committed"
         offsets = GroupOffsets(
             self.client, group.group_id, group.group_instance_id, member.commit_refused, stable, backoff
         )
@@ -158,9 +161,8 @@ class ConsumerCore:
         self.positions.close()
         self.topics.close()
         await self.commits.close()
-        if self.member is not None:
-            left_ms = (deadline - self._loop.time()) * 1000
-            await self.member.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+        left_ms = (deadline - self._loop.time()) * 1000
+        await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         await self.client.close()
 
     # The loop's side: what callers wait for ---------------------------------------------------------------------------
@@ -183,8 +185,7 @@ class ConsumerCore:
 
     async def leave_group(self, timeout_ms: float) -> None:
         """Give up the membership. Raises nothing."""
-        if self.member is not None:
-            await self.member.leave("the consumer has unsubscribed", timeout_ms)
+        await self.membership.leave("the consumer has unsubscribed", timeout_ms)
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
@@ -252,7 +253,6 @@ class ConsumerCore:
 
     def subscribed(self) -> None:
         """The subscription has changed."""
-        self.rebalance.ask_again()
         self.attention = True
         self._caller.submit(self._resubscribe)
 
@@ -296,24 +296,22 @@ class ConsumerCore:
         """The positions, for a commit."""
         return self.subscription.all_consumed_offsets()
 
-    # The loop's side: hooks of the member -----------------------------------------------------------------------------
+    # The loop's side: host of the membership --------------------------------------------------------------------------
 
     def subscribed_topics(self) -> frozenset[str]:
-        """See `MemberHooks`."""
+        """See `MembershipHost`."""
         return self.subscription.topics
 
     def watch_group_topics(self, topics: frozenset[str]) -> None:
-        """See `MemberHooks`."""
+        """See `MembershipHost`."""
         self.topics.watch_group(topics)
 
-    def member_moved(self, state: MemberState) -> None:
-        """See `MemberHooks`."""
-        self.rebalance.member_moved()
-        if state in CALLERS_TURN:
-            self._call_attention()
+    def step_ready(self) -> None:
+        """See `MembershipHost`."""
+        self._call_attention()
 
-    def member_failed(self, error: Exception) -> None:
-        """See `MemberHooks`."""
+    def membership_failed(self, error: Exception) -> None:
+        """See `MembershipHost`."""
         self._failed(error)
 
     # Inside -----------------------------------------------------------------------------------------------------------
@@ -344,11 +342,8 @@ class ConsumerCore:
             self.out_of_range.begin(state.tp, state.position.offset)
         self.reset(state, RESET_STRATEGIES[self.config.fetch.auto_offset_reset])
 
-    def _assign_from_group(self, partitions: Iterable[TopicPartition]) -> None:
-        self._drop(self.subscription.assign_from_group(partitions))
-
-    def _assign_solo(self, partitions: Iterable[TopicPartition]) -> None:
-        self._drop(self.subscription.assign_solo(partitions))
+    def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:
+        self._drop(self.subscription.assign_from_membership(partitions))
 
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
@@ -359,8 +354,7 @@ class ConsumerCore:
 
     def _resubscribe(self) -> None:
         self.topics.update()
-        if self.member is not None:
-            self.member.request_rejoin("the subscription has changed")
+        self.membership.subscription_changed("the subscription has changed")
 
     def _metadata_stale(self) -> None:
         if not self.closed:
@@ -373,9 +367,6 @@ class ConsumerCore:
         self.fetcher.refresh_all()
         if not self.subscription.is_automatic:
             return
-        if self.member is None:
-            self._call_attention()  # partitions may have come
-        else:
-            if others_match:
-                self.member.request_rejoin("other topics match the pattern now")
-            self.member.check_metadata(metadata)
+        if others_match:
+            self.membership.subscription_changed("other topics match the pattern now")
+        self.membership.metadata_changed(metadata)

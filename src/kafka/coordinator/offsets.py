@@ -1,19 +1,18 @@
 """The offsets that a group commits: OffsetCommit and OffsetFetch, all versions, with retries."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from kafka.cluster import Backoff
-from kafka.coordinator.client import GROUP, CoordinatorClient
+from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy, anything_unexpected
 from kafka.coordinator.generation import Generation
+from kafka.coordinator.protocol import partitions_by_topic
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
+    FencedInstanceIdError,
     IllegalGenerationError,
     KafkaError,
-    KafkaTimeoutError,
     RebalanceInProgressError,
     TopicAuthorizationFailedError,
     UnknownMemberIdError,
@@ -35,18 +34,11 @@ _STABLE_SINCE = 7
 """The version from which OffsetFetch can wait for open transactions."""
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
+"""Answers that say that the partitions are, or soon will be, another member's."""
 _HERE_TO_STAY = (CoordinatorLoadInProgressError, UnknownTopicOrPartitionError, UnstableOffsetCommitError)
 """Retriable errors that do not say that the coordinator has moved."""
 
 Refused = Callable[[int, Generation], None]
-
-
-def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Partition numbers by topic, in the order given."""
-    grouped: dict[str, list[int]] = {}
-    for topic, partition in partitions:
-        grouped.setdefault(topic, []).append(partition)
-    return grouped
 
 
 class GroupOffsets:
@@ -64,7 +56,7 @@ class GroupOffsets:
 
     def __init__(
         self,
-        client: CoordinatorClient,
+        client: CoordinatorRequests,
         group_id: str,
         group_instance_id: str | None,
         refused: Refused,
@@ -76,7 +68,7 @@ class GroupOffsets:
         self._group_instance_id = group_instance_id
         self._refused = refused
         self._require_stable = require_stable
-        self._backoff = backoff
+        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=anything_unexpected)
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation, timeout_ms: float
@@ -105,32 +97,17 @@ class GroupOffsets:
         return await self._retry(lambda left: self._fetch_once(wanted, left), timeout_ms, "OffsetFetch")
 
     async def _retry(self, attempt: Callable[[float], Awaitable[Result]], timeout_ms: float, what: str) -> Result:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_ms / 1000
-        failures = 0
-        while True:
+        attempts = self._policy.attempts(f"{what} of group {self._group_id!r}", timeout_ms)
+
+        async def operation() -> Result:
             try:
-                async with asyncio.timeout_at(deadline):
-                    return await attempt(max(1.0, (deadline - loop.time()) * 1000))
-            except TimeoutError:
-                raise KafkaTimeoutError(
-                    f"{what} of group {self._group_id!r} did not succeed within {timeout_ms:.0f} ms: no coordinator "
-                    f"has answered; attempts that failed: {failures}"
-                ) from None
+                return await attempt(attempts.left_ms or timeout_ms)
             except KafkaError as error:
-                if not error.retriable:
-                    raise
-                if not isinstance(error, _HERE_TO_STAY):
-                    self._client.forget_coordinator(GROUP, self._group_id)
-                failures += 1
-                pause = self._backoff.seconds(failures)
-                if loop.time() + pause >= deadline:
-                    raise KafkaTimeoutError(
-                        f"{what} of group {self._group_id!r} did not succeed within {timeout_ms:.0f} ms; "
-                        f"the last attempt: {error}"
-                    ) from error
-                log.debug("%s of group %s, trying again: %s", what, self._group_id, error)
-            await asyncio.sleep(pause)
+                if error.retriable and not isinstance(error, _HERE_TO_STAY):
+                    self._client.forget_coordinator("group", self._group_id)
+                raise
+
+        return await attempts.run(operation)
 
     async def _commit_once(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation, timeout_ms: float
@@ -143,7 +120,7 @@ class GroupOffsets:
             topics=_commit_topics(offsets),
         )
         response: offset_commit.OffsetCommitResponse = await self._client.send_coordinator(
-            GROUP, self._group_id, request, timeout_ms=timeout_ms, max_version=_NAMED_UNTIL
+            "group", self._group_id, request, timeout_ms=timeout_ms, max_version=_NAMED_UNTIL
         )
         for topic in response.topics:
             for entry in topic.partitions:
@@ -155,20 +132,22 @@ class GroupOffsets:
         if code in _MEMBERSHIP:
             self._refused(code, generation)
             raise CommitFailedError from for_code(code)(f"commit of {tp.topic}-{tp.partition}")
+        if code == FencedInstanceIdError.errno:
+            self._refused(code, generation)
         raise for_code(code)(f"OffsetCommit of {tp.topic}-{tp.partition} for group {self._group_id!r}")
 
     async def _fetch_once(
         self, partitions: list[TopicPartition], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        node_id = await self._client.coordinator(GROUP, self._group_id)
+        node_id = await self._client.coordinator("group", self._group_id)
         version = self._client.api_version(node_id, offset_fetch.OffsetFetchRequest)
         if version is None:  # not connected yet: a layout that old and new brokers understand
             version = _STABLE_SINCE - 1
         version = min(version, _NAMED_UNTIL)
         request = self._fetch_request(partitions, version)
-        bounds = {"min_version": _GROUPS_SINCE} if version >= _GROUPS_SINCE else {}
+        lowest = _GROUPS_SINCE if version >= _GROUPS_SINCE else 0
         response: offset_fetch.OffsetFetchResponse = await self._client.send_coordinator(
-            GROUP, self._group_id, request, timeout_ms=timeout_ms, max_version=version, **bounds
+            "group", self._group_id, request, timeout_ms=timeout_ms, min_version=lowest, max_version=version
         )
         answer = response.groups[0] if response.groups else response
         if answer.error_code:
@@ -176,7 +155,7 @@ class GroupOffsets:
         return _read_committed(answer.topics, self._group_id)
 
     def _fetch_request(self, partitions: list[TopicPartition], version: int) -> offset_fetch.OffsetFetchRequest:
-        topics = by_topic(partitions).items()
+        topics = partitions_by_topic(partitions).items()
         stable = self._require_stable and version >= _STABLE_SINCE
         if version < _GROUPS_SINCE:
             named = [offset_fetch.OffsetFetchRequestTopic(name=name, partition_indexes=ids) for name, ids in topics]

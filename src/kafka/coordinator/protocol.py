@@ -44,6 +44,14 @@ def assigned_partitions(assignment: ConsumerProtocolAssignment) -> list[TopicPar
     ]
 
 
+def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Partition numbers by topic, in the order given."""
+    grouped: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        grouped.setdefault(topic, []).append(partition)
+    return grouped
+
+
 def encode_subscription(subscription: ConsumerProtocolSubscription) -> bytes:
     """A subscription as bytes, in the oldest version that holds all it says."""
     if subscription.rack_id is not None:

@@ -136,8 +136,8 @@ def test_forgetting_an_assignment_leaves_the_one_that_came_after_it() -> None:
         bench.leaders.ends[0] = 5
         (before,) = bench.assign(0)
         await bench.read(5)
-        bench.subscription.assign_from_group([])
-        bench.subscription.assign_from_group([before.tp])
+        bench.subscription.assign_from_membership([])
+        bench.subscription.assign_from_membership([before.tp])
         (after,) = bench.subscription.states()
         bench.seek(after, 2)
         bench.fetcher.forget(before)  # comes late: the caller's thread was held up

@@ -59,19 +59,19 @@ def test_a_pattern_matches_from_the_start_of_a_name() -> None:
     assert state.match({"abc"})
 
 
-def test_partitions_assigned_by_hand_keep_their_state_and_the_groups_do_not() -> None:
-    state = SubscriptionState()
-    state.assign_from_user([A, B])
-    state.assigned(A).go_to(Position(5))
-    gone = state.assign_from_user([A, C])
-    assert [each.tp for each in gone] == [B]
-    assert state.assigned(A).position == Position(5)
-    state.unsubscribe()
-    state.subscribe(["a"])
-    state.assign_from_group([A])
-    before = state.assigned(A)
-    assert state.assign_from_group([A]) == [before]
-    assert state.assigned(A) is not before
+def test_partitions_that_stay_keep_their_state() -> None:
+    by_hand, subscribed = SubscriptionState(), SubscriptionState()
+    subscribed.subscribe(["a"])
+    for state, assign in ((by_hand, by_hand.assign_from_user), (subscribed, subscribed.assign_from_membership)):
+        assign([A, B])
+        before = state.assigned(A)
+        before.go_to(Position(5))
+        gone = assign([A, C])
+        assert [each.tp for each in gone] == [B]
+        assert state.assigned(A) is before
+        assign([])
+        assign([A])
+        assert state.assigned(A).position is None
 
 
 def test_consumed_offsets_are_the_positions_known() -> None:

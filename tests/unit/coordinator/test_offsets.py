@@ -1,4 +1,4 @@
-"""Offset commits and fetches against a scripted coordinator."""
+"""Offset commits and fetches, on the cluster in memory."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.errors import (
     CommitFailedError,
+    FencedInstanceIdError,
     GroupAuthorizationFailedError,
     KafkaConnectionError,
     KafkaTimeoutError,
@@ -20,7 +22,6 @@ from kafka.errors import (
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api import offset_commit, offset_fetch
-from unit.coordinator.scripted_coordinator import ScriptedCoordinator, cluster
 from unit.virtual_loop import simulate
 
 TP = TopicPartition("t", 3)
@@ -42,26 +43,31 @@ def fetched(offset: int, code: int = 0, group_code: int = 0) -> offset_fetch.Off
     return offset_fetch.OffsetFetchResponse(groups=[group])
 
 
-def play(scenario: Callable[[ScriptedCoordinator, GroupOffsets], Awaitable[None]], **options: Any) -> list[Any]:
+def play(scenario: Callable[[FakeCluster, GroupOffsets], Awaitable[None]], **options: Any) -> list[Any]:
     """Run a scenario; returns what the group was told of refused commits."""
     refused: list[Any] = []
 
     async def main() -> None:
-        coordinator = ScriptedCoordinator(cluster(t=4))
-        coordinator.versions["OffsetFetchRequest"] = options.pop("fetch_version", 9)
+        cluster = FakeCluster({"t": 4})
+        await cluster.start()
+        version = options.pop("fetch_version", 9)
+        if version is not None:
+            cluster.versions["OffsetFetch"] = 0, version
+            await cluster.connection(cluster.coordinator_id)  # only then a client knows a broker's versions
         stable = options.pop("require_stable", False)
-        offsets = GroupOffsets(coordinator, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000))
-        await scenario(coordinator, offsets)
+        offsets = GroupOffsets(cluster, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000))
+        await scenario(cluster, offsets)
+        await cluster.close()
 
     simulate(main)
     return refused
 
 
 def test_a_commit_carries_the_membership_and_the_offsets() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", committed())
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed())
         await offsets.commit({TP: OffsetAndMetadata(42, "note", 7)}, MEMBER, 1_000)
-        (request,) = coordinator.sent("OffsetCommit")
+        (request,) = cluster.requests("OffsetCommit")
         assert (request.group_id, request.generation_id_or_member_epoch, request.member_id) == ("g", 5, "me")
         (topic,) = request.topics
         (partition,) = topic.partitions
@@ -72,47 +78,56 @@ def test_a_commit_carries_the_membership_and_the_offsets() -> None:
 
 
 def test_nothing_is_sent_for_nothing() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         await offsets.commit({}, MEMBER, 1_000)
         assert await offsets.fetch([], 1_000) == {}
-        assert coordinator.requests == []
+        assert cluster.calls == []
 
     play(scenario)
 
 
 @pytest.mark.parametrize("code", [14, 3])
 def test_a_commit_is_tried_again_at_the_same_coordinator(code: int) -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", committed(code), committed(code), committed())
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(code), committed(code), committed())
         await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
-        assert len(coordinator.sent("OffsetCommit")) == 3
-        assert coordinator.forgotten == 0
+        assert len(cluster.requests("OffsetCommit")) == 3
+        assert cluster.forgotten == 0
 
     play(scenario)
 
 
 def test_a_commit_is_tried_again_at_another_coordinator() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", KafkaConnectionError("gone"), committed(16), committed(15), committed())
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", KafkaConnectionError("gone"), committed(16), committed(15), committed())
         await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
-        assert coordinator.forgotten == 3
+        assert cluster.forgotten == 3
 
     play(scenario)
 
 
 @pytest.mark.parametrize("code", [22, 25, 27])
 def test_a_commit_that_comes_too_late_says_so_and_tells_the_member(code: int) -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", committed(code))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(code))
         with pytest.raises(CommitFailedError):
             await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 10_000)
 
     assert play(scenario) == [(code, MEMBER)]
 
 
+def test_a_commit_of_a_fenced_member_says_so_and_tells_the_member() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(82))
+        with pytest.raises(FencedInstanceIdError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 10_000)
+
+    assert play(scenario) == [(82, MEMBER)]
+
+
 def test_other_refusals_are_raised_as_they_are() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", committed(12), committed(30))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(12), committed(30))
         with pytest.raises(OffsetMetadataTooLargeError):
             await offsets.commit({TP: OffsetAndMetadata(1, "x" * 5_000)}, MEMBER, 10_000)
         with pytest.raises(GroupAuthorizationFailedError):
@@ -122,11 +137,11 @@ def test_other_refusals_are_raised_as_they_are() -> None:
 
 
 def test_a_commit_gives_up_when_its_time_is_up_and_names_the_last_error() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetCommit", *[committed(15)] * 100)
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", *[committed(15)] * 100)
         with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailable"):
             await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 3_000)
-        times = coordinator.times("OffsetCommit")
+        times = cluster.times("OffsetCommit")
         assert times[-1] - times[0] < 3
 
     play(scenario)
@@ -134,10 +149,10 @@ def test_a_commit_gives_up_when_its_time_is_up_and_names_the_last_error() -> Non
 
 @pytest.mark.parametrize("version", [8, 9])
 def test_committed_offsets_are_read_from_a_list_of_groups(version: int) -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetFetch", fetched(42))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(42))
         assert await offsets.fetch([TP, TopicPartition("t", 1)], 1_000) == {TP: OffsetAndMetadata(42, "m", 2)}
-        (request,) = coordinator.sent("OffsetFetch")
+        (request,) = cluster.requests("OffsetFetch")
         assert request.groups[0].topics[0].partition_indexes == [3, 1]
         assert request.encode(version)
 
@@ -146,12 +161,12 @@ def test_committed_offsets_are_read_from_a_list_of_groups(version: int) -> None:
 
 @pytest.mark.parametrize("version", [0, 1, 5, 7, None])
 def test_committed_offsets_are_read_from_older_brokers(version: int | None) -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         partition = offset_fetch.OffsetFetchResponsePartition(partition_index=3, committed_offset=9, metadata=None)
         topic = offset_fetch.OffsetFetchResponseTopic(name="t", partitions=[partition])
-        coordinator.on("OffsetFetch", offset_fetch.OffsetFetchResponse(topics=[topic]))
+        cluster.script("OffsetFetch", offset_fetch.OffsetFetchResponse(topics=[topic]))
         assert await offsets.fetch([TP], 1_000) == {TP: OffsetAndMetadata(9, "", -1)}
-        (request,) = coordinator.sent("OffsetFetch")
+        (request,) = cluster.requests("OffsetFetch")
         assert request.encode(6 if version is None else version)
         assert request.require_stable is (version == 7)
 
@@ -159,25 +174,25 @@ def test_committed_offsets_are_read_from_older_brokers(version: int | None) -> N
 
 
 def test_a_partition_without_a_commit_is_left_out() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetFetch", fetched(-1))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(-1))
         assert await offsets.fetch([TP], 1_000) == {}
 
     play(scenario)
 
 
 def test_offsets_of_an_open_transaction_are_waited_for() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetFetch", fetched(-1, code=88), fetched(-1, code=88), fetched(5))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(-1, code=88), fetched(-1, code=88), fetched(5))
         assert (await offsets.fetch([TP], 10_000))[TP].offset == 5
-        assert coordinator.forgotten == 0
+        assert cluster.forgotten == 0
 
     play(scenario)
 
 
 def test_refused_reads_are_raised() -> None:
-    async def scenario(coordinator: ScriptedCoordinator, offsets: GroupOffsets) -> None:
-        coordinator.on("OffsetFetch", fetched(-1, code=29), fetched(-1, group_code=30))
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(-1, code=29), fetched(-1, group_code=30))
         with pytest.raises(TopicAuthorizationFailedError) as caught:
             await offsets.fetch([TP], 1_000)
         assert caught.value.args == ({"t"},)

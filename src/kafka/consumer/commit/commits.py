@@ -11,7 +11,7 @@ from kafka.config import GroupOptions
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.member import GroupMember
+from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.errors import CommitFailedError, IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -28,7 +28,7 @@ class Commits:
     Arguments:
         options: the group's.
         subscription: what is assigned, and the positions.
-        member: the membership; None without a group.
+        membership: gives the credentials.
         offsets: sends the commits; None without a group.
         loop: the consumer's.
         submit: has a function run on the loop.
@@ -39,7 +39,7 @@ class Commits:
         self,
         options: GroupOptions,
         subscription: SubscriptionState,
-        member: GroupMember | None,
+        membership: Membership,
         offsets: GroupOffsets | None,
         loop: asyncio.AbstractEventLoop,
         submit: Callable[..., None],
@@ -47,7 +47,7 @@ class Commits:
     ) -> None:
         self._options = options
         self._subscription = subscription
-        self._member = member
+        self._membership = membership
         self._offsets = offsets
         self._loop = loop
         self._submit = submit
@@ -93,7 +93,7 @@ class Commits:
         """Commit where that is automatic; a failure is logged, as no call reports it."""
         if not self.is_automatic or not offsets:
             return
-        if self._subscription.is_automatic and not self._membership().is_valid:
+        if self._subscription.is_automatic and not self._membership.generation.is_valid:
             return
         failure: Exception | None = None
         try:
@@ -188,14 +188,6 @@ class Commits:
             raise IllegalStateError("committed offsets belong to a group: give the consumer a group_id")
         return self._offsets
 
-    def _membership(self) -> Generation:
-        return self._member.generation if self._member is not None else NO_GENERATION
-
     def _credentials(self) -> Generation:
         """What a commit goes out with: the membership, or nothing for partitions assigned by hand."""
-        if not self._subscription.is_automatic:
-            return NO_GENERATION
-        generation = self._membership()
-        if not generation.is_valid:
-            raise CommitFailedError
-        return generation
+        return self._membership.commit_generation() if self._subscription.is_automatic else NO_GENERATION

@@ -64,7 +64,7 @@ class AsyncDriver:
         await self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
-            if step.kind is StepKind.GIVE_UP:
+            if step.kind is StepKind.REVOKE:
                 await self._commit_automatically(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
@@ -85,9 +85,9 @@ class AsyncDriver:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
             await self._commit_automatically(timeout_ms)
-        held = frozenset(self.core.subscription.assigned_partitions())
-        if held and self.core.subscription.is_automatic:
-            await self._tell_listener(Step(StepKind.GIVE_UP, held, -1))
+        step = self.core.rebalance.leave_step()
+        if step is not None:
+            await self._tell_listener(step)
 
     async def close(self, autocommit: bool, timeout_ms: float) -> None:
         """Close the core, once; the second call does nothing, and one beside the first waits for it."""
@@ -124,10 +124,10 @@ class AsyncDriver:
             await self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     async def _tell_listener(self, step: Step) -> None:
-        told = self.core.subscription.listener_for(step.kind is StepKind.TAKE_OVER)
+        told = self.core.subscription.listener_for(step.kind is StepKind.ADD)
         if told is None:
             return
-        if step.kind is StepKind.TAKE_OVER:
+        if step.kind is StepKind.ADD:
             await self.runner.call(told.on_partitions_assigned, set(step.partitions))
         elif step.kind is StepKind.LOSE:
             await self.runner.call(told.on_partitions_lost, set(step.partitions))

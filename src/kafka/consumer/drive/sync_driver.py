@@ -65,7 +65,7 @@ class SyncDriver:
         self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
-            if step.kind is StepKind.GIVE_UP:
+            if step.kind is StepKind.REVOKE:
                 self._commit_automatically(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
@@ -86,9 +86,9 @@ class SyncDriver:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
             self._commit_automatically(timeout_ms)
-        held = frozenset(self.core.subscription.assigned_partitions())
-        if held and self.core.subscription.is_automatic:
-            self._tell_listener(Step(StepKind.GIVE_UP, held, -1))
+        step = self.core.rebalance.leave_step()
+        if step is not None:
+            self._tell_listener(step)
 
     def close(self, autocommit: bool, timeout_ms: float) -> None:
         """Close the core, once; the second call does nothing, and one beside the first waits for it."""
@@ -125,10 +125,10 @@ class SyncDriver:
             self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     def _tell_listener(self, step: Step) -> None:
-        told = self.core.subscription.listener_for(step.kind is StepKind.TAKE_OVER)
+        told = self.core.subscription.listener_for(step.kind is StepKind.ADD)
         if told is None:
             return
-        if step.kind is StepKind.TAKE_OVER:
+        if step.kind is StepKind.ADD:
             self.runner.call(told.on_partitions_assigned, set(step.partitions))
         elif step.kind is StepKind.LOSE:
             self.runner.call(told.on_partitions_lost, set(step.partitions))

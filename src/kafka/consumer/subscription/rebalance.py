@@ -1,101 +1,81 @@
-"""What the caller's thread has to do for the group, step by step; the faces carry the steps out (D10 of the design)."""
+"""What the caller has to do for its membership, step by step; the drivers carry the steps out.
 
-import enum
+The listener is called between `begin` and `finish`. Whatever it raises, the step is finished, so that the partitions
+that are held, the listener's knowledge and the membership never disagree; the next `poll()` goes on with the next step.
+"""
+
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.coordinator.member import GroupMember
-from kafka.coordinator.state import MemberState
+from kafka.coordinator.membership import Membership, Step, StepKind
 from kafka.structs import TopicPartition
 
-
-class StepKind(enum.Enum):
-    """What a step does; the listener is called in between beginning and finishing it."""
-
-    GIVE_UP = "commit, call on_partitions_revoked, join"
-    LOSE = "call on_partitions_lost, join"
-    TAKE_OVER = "assign, call on_partitions_assigned, fetch"
-
-
-class Step(NamedTuple):
-    """A step.
-
-    Arguments:
-        kind: what to do.
-        partitions: which the listener is told of.
-        turn: the change of state that asked for it; each asks once.
-    """
-
-    kind: StepKind
-    partitions: frozenset[TopicPartition]
-    turn: int
+__all__ = ["Rebalance", "Step", "StepKind"]
 
 
 class Rebalance:
-    """Decides on the steps. Belongs to the caller's thread, but for `member_moved`.
+    """The caller's side of a `Membership`, whatever its protocol. Belongs to the caller's thread.
 
     Arguments:
-        member: the membership.
+        membership: asks for the steps.
         subscription: what is assigned.
         submit: has a function run on the loop.
-        reassign: takes the group's partitions in place of what was assigned.
-        find_positions: run on the loop after partitions were taken over.
+        reassign: takes partitions in place of what was assigned, and keeps the state of those that stay.
+        find_positions: run on the loop after partitions were taken.
+        call_attention: has the next `poll()` look at this again.
     """
 
     def __init__(
         self,
-        member: GroupMember,
+        membership: Membership,
         subscription: SubscriptionState,
         submit: Callable[..., None],
         reassign: Callable[[Iterable[TopicPartition]], None],
         find_positions: Callable[[], None],
+        call_attention: Callable[[], None],
     ) -> None:
-        self._member = member
+        self._membership = membership
         self._subscription = subscription
         self._submit = submit
         self._reassign = reassign
         self._find_positions = find_positions
-        self._turn = 0
-        self._turn_done = -1
+        self._call_attention = call_attention
+        self._finished: tuple[int, StepKind] | None = None
         self.completed = 0
-        """How many assignments have been taken over."""
-
-    def member_moved(self) -> None:
-        """The member's state has changed; called on the loop."""
-        self._turn += 1
-
-    def ask_again(self) -> None:
-        """The subscription has changed: what was done for the present state counts no more."""
-        self._turn_done = -1
+        """How often partitions have been taken."""
 
     def next_step(self) -> Step | None:
-        """What the caller has to do now."""
-        turn = self._turn  # before the state: a change in between makes for another turn
-        if turn == self._turn_done or not self._subscription.is_automatic:
+        """What the caller has to do now; raises what has ended the membership for good, at every `poll()`."""
+        if not self._subscription.is_automatic:
             return None
-        state, lost = self._member.state, self._member.lost
-        held = frozenset(self._subscription.assigned_partitions())
-        if state is MemberState.ADOPTING:
-            return Step(StepKind.TAKE_OVER, frozenset(self._member.assignment), turn)
-        if state is MemberState.UNJOINED and lost and held:
-            return Step(StepKind.LOSE, held, turn)
-        if state in (MemberState.UNJOINED, MemberState.REBALANCING):
-            return Step(StepKind.GIVE_UP, held, turn)
-        return None
+        try:
+            step = self._membership.next_step(self._held())
+        except Exception:
+            self._call_attention()
+            raise
+        # The loop may not have heard yet that this one is finished.
+        return None if step is None or (step.turn, step.kind) == self._finished else step
+
+    def leave_step(self) -> Step | None:
+        """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""
+        held = self._held()
+        return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 
     def begin(self, step: Step) -> None:
-        """Before the listener is called: what is taken over is assigned by then, so that the listener can seek."""
-        if step.kind is StepKind.TAKE_OVER:
-            self._reassign(step.partitions)
+        """Before the listener is called: what is added is assigned by then, so that the listener can seek."""
+        if step.kind is StepKind.ADD:
+            self._reassign(self._held() | step.partitions)
 
     def finish(self, step: Step) -> None:
         """After the listener was called, whether it raised or not."""
-        self._turn_done = step.turn
-        if step.kind is StepKind.TAKE_OVER:
+        self._finished = step.turn, step.kind
+        if step.kind is StepKind.ADD:
             self.completed += 1
-            self._submit(self._member.adopt)
-            self._submit(self._find_positions)
         else:
-            self._reassign(())
-            self._submit(self._member.start_join)
+            self._reassign(self._held() - step.partitions)
+        self._submit(self._membership.step_done, step, self._held())
+        if step.kind is StepKind.ADD:
+            self._submit(self._find_positions)
+
+    def _held(self) -> frozenset[TopicPartition]:
+        return frozenset(self._subscription.assigned_partitions())

@@ -133,12 +133,8 @@ class SubscriptionState:
         self.type = SubscriptionType.USER_ASSIGNED if self._states else SubscriptionType.NONE
         return gone
 
-    def assign_from_group(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Take what the group assigned, each partition afresh; returns the states of those that are gone."""
-        return self._assign(partitions, keep=False)
-
-    def assign_solo(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Take partitions of a subscription without a group; those that stay keep their state."""
+    def assign_from_membership(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Take what a subscription gives; those that stay keep their state. Returns the states of what is gone."""
         return self._assign(partitions, keep=True)
 
     def unsubscribe(self) -> list[PartitionState]:

@@ -1,11 +1,11 @@
-"""One round of joining: JoinGroup, the assignment if this member leads, SyncGroup. One try; the member retries."""
+"""One round of joining: JoinGroup, the assignment if this member leads, SyncGroup. One try; the membership retries."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from kafka.cluster import CoordinatorRequests
 from kafka.config import GroupOptions
-from kafka.coordinator.assignment import Assignors, read_members, run_assignor
-from kafka.coordinator.client import GROUP, CoordinatorClient
+from kafka.coordinator.classic.assignment import Assignors, MemberSubscription, read_members, run_assignor
 from kafka.coordinator.generation import Generation
 from kafka.coordinator.protocol import PROTOCOL_TYPE, decode_assignment
 from kafka.errors import check_error
@@ -41,28 +41,34 @@ class JoinRound:
         client: sends to the coordinator.
         group_id: the group.
         options: timeouts in milliseconds, static membership.
+        request_timeout_ms: how long SyncGroup may take, and JoinGroup at least: that one waits for all other members.
         assignors: what this member can use.
         watch: called by a leader with all topics of the group, so that their metadata are kept fresh.
     """
 
     def __init__(
         self,
-        client: CoordinatorClient,
+        client: CoordinatorRequests,
         group_id: str,
         options: GroupOptions,
+        request_timeout_ms: float,
         assignors: Assignors,
         watch: Callable[[frozenset[str]], None],
     ) -> None:
         self._client = client
         self._group_id = group_id
         self._options = options
+        self._sync_timeout_ms = request_timeout_ms
+        rebalance_ms = max(options.max_poll_interval_ms, options.session_timeout_ms)
+        self._join_timeout_ms = max(request_timeout_ms, rebalance_ms + JOIN_MARGIN_MS)
         self._assignors = assignors
         self._watch = watch
         self.partition_counts: dict[str, int] = {}
         """Of a leader: the partitions of each topic that the last assignment went by; else empty."""
 
-    async def join(self, member_id: str, topics: Iterable[str], reason: str) -> JoinGroupResponse:
+    async def join(self, member_id: str, subscription: MemberSubscription, reason: str) -> JoinGroupResponse:
         """Send JoinGroup; its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
+        self.partition_counts = {}
         request = JoinGroupRequest(
             group_id=self._group_id,
             session_timeout_ms=self._options.session_timeout_ms,
@@ -70,20 +76,24 @@ class JoinRound:
             member_id=member_id,
             group_instance_id=self._options.group_instance_id,
             protocol_type=PROTOCOL_TYPE,
-            protocols=self._assignors.protocols(topics),
+            protocols=await self._assignors.protocols(subscription),
             reason=reason[:255],
         )
-        patience = max(self._options.max_poll_interval_ms, self._options.session_timeout_ms) + JOIN_MARGIN_MS
-        response: JoinGroupResponse = await self._client.send_coordinator(
-            GROUP, self._group_id, request, timeout_ms=patience
-        )
-        return response
+        return await self._client.send_coordinator("group", self._group_id, request, timeout_ms=self._join_timeout_ms)
 
-    async def sync(self, joined: Joined) -> ConsumerProtocolAssignment:
+    async def assign(self, joined: Joined) -> dict[str, bytes]:
+        """Have the assignor work out the assignments of all members; raises `AssignorFailed`."""
+        members = read_members(joined.response)
+        topics = frozenset(topic for member in members.values() for topic in member.topics)
+        self._watch(topics)
+        metadata = await self._client.refresh_metadata(topics)
+        self.partition_counts = {topic: len(metadata.partitions_for_topic(topic) or ()) for topic in topics}
+        if joined.response.skip_assignment:
+            return {}
+        return await run_assignor(self._assignors.choose(joined.generation.protocol), metadata, members)
+
+    async def sync(self, generation: Generation, assignments: Mapping[str, bytes]) -> ConsumerProtocolAssignment:
         """Send SyncGroup, with the group's assignment if this member leads; returns this member's part of it."""
-        self.partition_counts = {}
-        assignments = await self._assign(joined) if joined.leads else {}
-        generation = joined.generation
         request = SyncGroupRequest(
             group_id=self._group_id,
             generation_id=generation.generation_id,
@@ -96,19 +106,8 @@ class JoinRound:
                 for member_id, data in assignments.items()
             ],
         )
-        patience = self._options.max_poll_interval_ms + JOIN_MARGIN_MS
         response: SyncGroupResponse = await self._client.send_coordinator(
-            GROUP, self._group_id, request, timeout_ms=patience
+            "group", self._group_id, request, timeout_ms=self._sync_timeout_ms
         )
         check_error(response.error_code, f"SyncGroup of {self._group_id!r}")
         return decode_assignment(bytes(response.assignment))
-
-    async def _assign(self, joined: Joined) -> dict[str, bytes]:
-        members = read_members(joined.response)
-        topics = frozenset(topic for member in members.values() for topic in member.topics)
-        self._watch(topics)
-        metadata = await self._client.refresh_metadata(topics)
-        self.partition_counts = {topic: len(metadata.partitions_for_topic(topic) or ()) for topic in topics}
-        if joined.response.skip_assignment:
-            return {}
-        return run_assignor(self._assignors.choose(joined.generation.protocol), metadata, members)

@@ -1,0 +1,186 @@
+"""The assignors of a member: what it offers when it joins, and what it runs where it leads the group.
+
+An assignor may be the user's code, which never runs on the client's loop: there it would hold up heartbeats, of other
+clients too. So it runs in a thread of asyncio's pool; our own, which are quick, run at once.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.membership import Partitions
+from kafka.coordinator.protocol import (
+    assigned_partitions,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+    partitions_by_topic,
+)
+from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
+from kafka.structs import TopicPartition
+from kafka.wire.api import consumer_protocol
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka.wire.api.join_group import JoinGroupRequestProtocol, JoinGroupResponse
+
+Assignor = AbstractPartitionAssignor | type[AbstractPartitionAssignor]
+Result = TypeVar("Result")
+
+_OURS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
+
+
+class AssignorFailed(Exception):
+    """An assignor has raised ``__cause__``, which has to reach the caller as it is."""
+
+
+class MemberSubscription(NamedTuple):
+    """What a member tells the leader about itself.
+
+    Arguments:
+        topics: what it subscribes to.
+        owned: the partitions that it holds; none in the eager protocol (KIP-429).
+        generation_id: of which generation they are; -1 without one (KIP-792).
+        rack_id: where it runs, or None (KIP-881).
+    """
+
+    topics: frozenset[str]
+    owned: Partitions = frozenset()
+    generation_id: int = -1
+    rack_id: str | None = None
+
+
+class Assignors:
+    """The assignors that a consumer can use, in order of preference.
+
+    Arguments:
+        configured: classes or instances, as ``partition_assignment_strategy`` takes them; None: range, round robin.
+
+    Raises `KafkaConfigurationError` for what is no assignor, and for two of one name.
+    """
+
+    def __init__(self, configured: Sequence[Any] | None) -> None:
+        self._by_name: dict[str, AbstractPartitionAssignor] = {}
+        for given in configured or _OURS:
+            assignor: Any = given() if inspect.isclass(given) else given
+            name = getattr(assignor, "name", None)
+            if not isinstance(name, str) or not callable(getattr(assignor, "assign", None)):
+                raise KafkaConfigurationError(
+                    "option 'partition_assignment_strategy' expects assignors (classes or instances with a name and "
+                    f"assign()), not {given!r}"
+                )
+            if name in self._by_name:
+                raise KafkaConfigurationError(
+                    f"option 'partition_assignment_strategy' has two assignors named {name!r}"
+                )
+            self._by_name[name] = assignor
+
+    async def protocols(self, subscription: MemberSubscription) -> list[JoinGroupRequestProtocol]:
+        """What this member offers when it joins, most preferred first; raises `AssignorFailed`."""
+        topics = sorted(subscription.topics)
+        offered = []
+        for name, assignor in self._by_name.items():
+            told: Any = await _call(assignor, assignor.metadata, topics)
+            metadata = told if isinstance(told, bytes) else encode_subscription(_completed(told, subscription))
+            offered.append(JoinGroupRequestProtocol(name=name, metadata=metadata))
+        return offered
+
+    def choose(self, name: str | None) -> AbstractPartitionAssignor:
+        """The assignor that the coordinator chose; raises `InconsistentGroupProtocolError` if it is not one of ours."""
+        if name is None or name not in self._by_name:
+            raise InconsistentGroupProtocolError(
+                f"the coordinator chose the assignor {name!r}, but this member offers {list(self._by_name)}"
+            )
+        return self._by_name[name]
+
+
+def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
+    """The subscriptions of all members, from what the coordinator sends to the leader."""
+    members = {}
+    for member in response.members:
+        told = decode_subscription(bytes(member.metadata))
+        members[member.member_id] = Subscription(
+            topics=told.topics,
+            user_data=told.user_data,
+            owned_partitions=[
+                TopicPartition(owned.topic, p) for owned in told.owned_partitions for p in owned.partitions
+            ],
+            generation=told.generation_id,
+            group_instance_id=member.group_instance_id,
+            rack_id=told.rack_id,
+        )
+    return members
+
+
+async def run_assignor(
+    assignor: AbstractPartitionAssignor, cluster: PartitionCounts, members: Mapping[str, Subscription]
+) -> dict[str, bytes]:
+    """The assignment of each member as bytes, checked: every member known, no partition given twice.
+
+    Raises `AssignorFailed`, also where the assignment is not right.
+    """
+    return await _call(assignor, _assign, assignor, cluster, members)
+
+
+async def notify(assignor: AbstractPartitionAssignor, assignment: ConsumerProtocolAssignment, generation: int) -> None:
+    """Tell an assignor what its member got; older assignors do not take the generation. Raises `AssignorFailed`."""
+    taken = inspect.signature(assignor.on_assignment).parameters
+    arguments = (assignment, generation) if len(taken) > 1 else (assignment,)
+    await _call(assignor, assignor.on_assignment, *arguments)
+
+
+def _assign(
+    assignor: AbstractPartitionAssignor, cluster: PartitionCounts, members: Mapping[str, Subscription]
+) -> dict[str, bytes]:
+    assigned = assignor.assign(cluster, members)
+    owners: dict[TopicPartition, str] = {}
+    encoded = {}
+    for member_id, assignment in assigned.items():
+        if member_id not in members:
+            raise KafkaConfigurationError(f"assignor {assignor.name!r} assigned to {member_id!r}, who is no member")
+        for tp in assigned_partitions(assignment):
+            if owners.setdefault(tp, member_id) != member_id:
+                raise KafkaConfigurationError(
+                    f"assignor {assignor.name!r} gave {tp} to both {owners[tp]!r} and {member_id!r}"
+                )
+        encoded[member_id] = encode_assignment(assignment)
+    return encoded
+
+
+async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Result], *arguments: Any) -> Result:
+    def guarded() -> tuple[Result | None, BaseException | None]:
+        try:
+            return function(*arguments), None
+        except BaseException as error:  # sys.exit() of the user's code must not end the loop
+            return None, error
+
+    if type(assignor) in _OURS:
+        result, error = guarded()
+    else:
+        result, error = await asyncio.get_running_loop().run_in_executor(None, guarded)
+    if error is not None:
+        if not isinstance(error, Exception):
+            error = _as_exception(assignor, error)
+        raise AssignorFailed from error
+    return result  # type: ignore[return-value]
+
+
+def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> Exception:
+    wrapped = KafkaError(f"assignor {assignor.name!r} raised {error!r}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _completed(told: ConsumerProtocolSubscription, subscription: MemberSubscription) -> ConsumerProtocolSubscription:
+    """The subscription as the assignor gave it, with what it leaves to the member."""
+    owned = partitions_by_topic(sorted(subscription.owned))
+    return ConsumerProtocolSubscription(
+        topics=told.topics,
+        user_data=told.user_data,
+        owned_partitions=told.owned_partitions
+        or [consumer_protocol.TopicPartition(topic=topic, partitions=ids) for topic, ids in owned.items()],
+        generation_id=told.generation_id if told.generation_id != -1 else subscription.generation_id,
+        rack_id=told.rack_id if told.rack_id is not None else subscription.rack_id,
+    )

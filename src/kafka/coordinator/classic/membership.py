@@ -1,0 +1,335 @@
+"""A member of a consumer group (classic protocol, eager): joins, keeps its place, loses it, leaves.
+
+Runs on one loop. What has to happen in the caller's thread is left to it by way of the state (see `state`): each change
+of state is a turn, and what the caller finds in `next_step` follows from the newest one alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from kafka.cluster import Attempts, Backoff, ClusterMetadata, CoordinatorRequests, RetryPolicy
+from kafka.config import GroupOptions
+from kafka.coordinator.classic.assignment import AssignorFailed, Assignors, MemberSubscription, notify
+from kafka.coordinator.classic.heartbeat import Heartbeat
+from kafka.coordinator.classic.join import Joined, JoinRound
+from kafka.coordinator.classic.leave import leave_group
+from kafka.coordinator.classic.state import (
+    CALLERS_TURN,
+    IN_A_ROUND,
+    SENDS_HEARTBEATS,
+    MemberState,
+    MemberStateMachine,
+)
+from kafka.coordinator.classic.turn import Turn
+from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
+from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.protocol import assigned_partitions
+from kafka.errors import (
+    CommitFailedError,
+    CoordinatorLoadInProgressError,
+    FencedInstanceIdError,
+    IllegalGenerationError,
+    KafkaError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    check_error,
+    for_code,
+)
+
+log = logging.getLogger(__name__)
+
+_LEAVE_TIMEOUT_MS = 5_000
+_AT_THE_SAME_COORDINATOR = (
+    CoordinatorLoadInProgressError,
+    IllegalGenerationError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+)
+"""What joining goes on after without looking for another coordinator."""
+
+
+class ClassicMembership:
+    """See the module, and `kafka.coordinator.membership.Membership`.
+
+    Arguments:
+        client: sends to the coordinator.
+        options: group, timeouts and intervals (milliseconds).
+        request_timeout_ms: how long a request may take that the coordinator does not hold back.
+        rack_id: where this client runs, "" if it does not say (KIP-881).
+        host: the consumer.
+        clock: tells when the caller last polled.
+        backoff: pauses between attempts.
+    """
+
+    def __init__(
+        self,
+        client: CoordinatorRequests,
+        options: GroupOptions,
+        request_timeout_ms: float,
+        rack_id: str,
+        host: MembershipHost,
+        clock: PollClock,
+        backoff: Backoff,
+    ) -> None:
+        assert options.group_id is not None
+        self._client = client
+        self._options = options
+        self._rack_id = rack_id or None
+        self._host = host
+        self._backoff = backoff
+        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=_ends_joining)
+        self._assignors = Assignors(options.partition_assignment_strategy)
+        self._machine = MemberStateMachine()
+        group_id = self.group_id = options.group_id
+        watch = host.watch_group_topics
+        self._round = JoinRound(client, group_id, options, request_timeout_ms, self._assignors, watch)
+        self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff)
+        self._join_task: asyncio.Task[None] | None = None
+        self._owned: Partitions = frozenset()
+        self._reason = "the consumer starts"
+        self._again = ""
+        self._refusals = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turn = Turn()
+        self.generation: Generation = NO_GENERATION
+
+    @property
+    def state(self) -> MemberState:
+        """The present state; may be read from any thread."""
+        return self._machine.state
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """See `Membership`; raises `FencedInstanceIdError` once another consumer has this one's instance id."""
+        return self._turn.next_step(held)
+
+    def leave_step(self, held: Partitions) -> Step:
+        """See `Membership`."""
+        return Step(StepKind.REVOKE if self.generation.is_valid else StepKind.LOSE, held, self._turn.number)
+
+    def commit_generation(self) -> Generation:
+        """See `Membership`."""
+        if self.state in IN_A_ROUND:
+            raise RebalanceInProgressError(
+                f"group {self.group_id!r} rebalances: poll() until the partitions are assigned anew, then commit again"
+            )
+        if not self.generation.is_valid:
+            raise CommitFailedError
+        return self.generation
+
+    # What the consumer tells ------------------------------------------------------------------------------------------
+
+    def step_done(self, step: Step, held: Partitions) -> None:
+        """See `Membership`."""
+        if step.turn != self._turn.number:
+            return
+        if step.kind is StepKind.ADD:
+            self._move(MemberState.STABLE)
+        elif self.state is not MemberState.FENCED:
+            self._owned = held
+            self._move(MemberState.JOINING)
+            self._join_task = asyncio.get_running_loop().create_task(self._join(), name=f"join {self.group_id}")
+
+    def subscription_changed(self, reason: str) -> None:
+        """See `Membership`; has the group rebalance."""
+        self._rejoin(reason)
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """A leader joins again when a topic of the group has got partitions, appeared or vanished."""
+        for topic, count in self._round.partition_counts.items():
+            found = len(metadata.partitions_for_topic(topic) or ())
+            if found != count:
+                self._round.partition_counts = {}
+                self._rejoin(f"topic {topic} has {found} partitions instead of {count}")
+                return
+
+    def commit_refused(self, error_code: int, generation: Generation) -> None:
+        """See `Membership`."""
+        if generation == self.generation and self.state in SENDS_HEARTBEATS:
+            self.heartbeat_answered(error_code)
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """See `Membership`; a static member only stops (KIP-345)."""
+        generation = self._drop_membership(lost=False)
+        if generation.member_id and self._options.group_instance_id is None:
+            await leave_group(self._client, self.group_id, generation.member_id, reason, timeout_ms)
+
+    async def close(self, timeout_ms: float) -> None:
+        """See `Membership`."""
+        if self.state is MemberState.CLOSED:
+            return
+        await self.leave("the consumer is being closed", timeout_ms)
+        for task in list(self._tasks):
+            task.cancel()
+        self._move(MemberState.CLOSED)
+
+    # The coordinator's side -------------------------------------------------------------------------------------------
+
+    def heartbeat_answered(self, error_code: int) -> None:
+        """Act on a heartbeat's answer."""
+        if error_code in (0, CoordinatorLoadInProgressError.errno):
+            return
+        if error_code == RebalanceInProgressError.errno:
+            if self.state is not MemberState.ASSIGNING:  # there SyncGroup's answer will tell
+                self._rejoin("the group rebalances")
+        elif error_code in (IllegalGenerationError.errno, UnknownMemberIdError.errno):
+            log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
+            self._drop_membership(lost=True, keep_id=error_code == IllegalGenerationError.errno)
+        else:
+            self._fail(for_code(error_code)(f"heartbeat of group {self.group_id!r}"))
+
+    def poll_overdue(self, idle_s: float) -> None:
+        """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
+        log.warning(
+            "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
+            "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
+            self.group_id,
+            idle_s,
+            self._options.max_poll_interval_ms,
+        )
+        generation = self._drop_membership(lost=True)
+        if generation.member_id and self._options.group_instance_id is None:
+            reason = "poll() was not called in time"
+            leave = leave_group(self._client, self.group_id, generation.member_id, reason, _LEAVE_TIMEOUT_MS)
+            self._spawn(leave)
+
+    def _rejoin(self, reason: str) -> None:
+        """Have the group rebalance, because ``reason``; a round under way is finished first."""
+        if self.state in (MemberState.STABLE, MemberState.ADOPTING):
+            log.info("group %s: joining again, because %s", self.group_id, reason)
+            self._reason = reason
+            self._move(MemberState.REBALANCING)
+        elif self.state in IN_A_ROUND:
+            self._again = reason
+
+    # Joining ----------------------------------------------------------------------------------------------------------
+
+    async def _join(self) -> None:
+        """Rounds until one succeeds, or until an error that trying again does not mend."""
+        attempts = self._policy.attempts(f"joining group {self.group_id!r}")
+        await asyncio.sleep(self._backoff.seconds(self._refusals))
+        while True:
+            try:
+                await self._one_round()
+            except Exception as error:
+                if _ends_joining(error):
+                    self._refusals += 1
+                    self._fail(_told(error))
+                    return
+                pause = self._pause_after(error, attempts)
+            else:
+                self._refusals = 0
+                attempts.succeeded()
+                return
+            if self.state is not MemberState.JOINING:
+                self._move(MemberState.JOINING)
+            await asyncio.sleep(pause)
+
+    def _pause_after(self, error: Exception, attempts: Attempts) -> float:
+        """What a round's failure tells; how long to wait before the next one, in seconds."""
+        if isinstance(error, UnknownMemberIdError | MemberIdRequiredError):
+            self.generation = NO_GENERATION
+        elif isinstance(error, IllegalGenerationError):
+            self.generation = Generation(-1, self.generation.member_id, None)
+        elif not isinstance(error, _AT_THE_SAME_COORDINATOR):
+            self._client.forget_coordinator("group", self.group_id)
+        pause = attempts.note(error)
+        if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
+            return 0.0  # others have come at the same time, which is usual; only when it repeats something is wrong
+        return pause
+
+    async def _one_round(self) -> None:
+        self._again = ""
+        before = self.generation
+        subscription = MemberSubscription(
+            self._host.subscribed_topics(), self._owned, before.generation_id, self._rack_id
+        )
+        response = await self._round.join(before.member_id, subscription, self._reason)
+        if response.error_code == MemberIdRequiredError.errno and not before.member_id:  # KIP-394
+            self.generation = Generation(-1, response.member_id, None)
+            response = await self._round.join(response.member_id, subscription, self._reason)
+        check_error(response.error_code, f"JoinGroup of {self.group_id!r}")
+        self.generation = Generation(response.generation_id, response.member_id, response.protocol_name)
+        assignor = self._assignors.choose(response.protocol_name)
+        joined, assignments = Joined(self.generation, response), {}
+        if joined.leads:
+            self._move(MemberState.ASSIGNING)
+            assignments = await self._round.assign(joined)
+        self._move(MemberState.SYNCING)
+        assignment = await self._round.sync(self.generation, assignments)
+        if self._again:  # others than those asked for would be taken, and given up at once
+            raise RebalanceInProgressError(self._again)
+        await notify(assignor, assignment, self.generation.generation_id)
+        partitions = frozenset(assigned_partitions(assignment))
+        log.info(
+            "joined group %s as %s, generation %d: %d partitions by %s",
+            self.group_id,
+            self.generation.member_id,
+            self.generation.generation_id,
+            len(partitions),
+            response.protocol_name,
+        )
+        self._move(MemberState.ADOPTING, assignment=partitions)
+
+    # Losing it --------------------------------------------------------------------------------------------------------
+
+    def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
+        """Go to UNJOINED; returns the credentials as they were."""
+        before = self._end_membership(keep_id)
+        if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
+            self._move(MemberState.UNJOINED, lost=lost)
+        return before
+
+    def _end_membership(self, keep_id: bool) -> Generation:
+        task, self._join_task = self._join_task, None
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+        before = self.generation
+        self.generation = Generation(-1, before.member_id, None) if keep_id else NO_GENERATION
+        self._round.partition_counts = {}
+        self._owned = frozenset()
+        return before
+
+    def _fail(self, error: Exception) -> None:
+        if isinstance(error, FencedInstanceIdError):
+            log.error("group %s: %s", self.group_id, error)
+            self._end_membership(keep_id=False)
+            self._move(MemberState.FENCED, lost=True, fenced=error)
+        else:
+            self._drop_membership(lost=True, keep_id=True)
+            self._host.membership_failed(error)
+
+    def _move(self, state: MemberState, **news: Any) -> None:
+        """Go over to ``state``: a new turn, of which ``news`` are fields."""
+        self._machine.move(state)
+        self._turn = Turn(self._turn.number + 1, state, **news)
+        if state in SENDS_HEARTBEATS:
+            self._heartbeat.start()
+        else:
+            self._heartbeat.stop()
+        if state in CALLERS_TURN:
+            self._host.step_ready()
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _ends_joining(error: Exception) -> bool:
+    """Whether the caller has to hear of it: joining again would fail alike."""
+    if isinstance(error, KafkaError):
+        return not error.retriable and not isinstance(error, _AT_THE_SAME_COORDINATOR)
+    return isinstance(error, AssignorFailed)
+
+
+def _told(error: Exception) -> Exception:
+    """What the caller is told: an assignor's own error is raised as it is."""
+    cause = error.__cause__
+    return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error

@@ -1,0 +1,82 @@
+"""The states of a group member (classic protocol), and the moves between them that are allowed.
+
+A member is driven from two sides. The loop talks to the coordinator; the caller's thread, inside `poll()`, runs the
+rebalance callbacks. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the others for the coordinator.
+"""
+
+import enum
+
+from kafka.errors import IllegalStateError
+
+
+class MemberState(enum.Enum):
+    """Where a member stands."""
+
+    UNJOINED = "not a member: the next poll() gives up what was assigned and joins"
+    JOINING = "JoinGroup is out, or about to be tried again: the coordinator gathers the members"
+    ASSIGNING = "this member leads the group: its assignor works out the assignment"
+    SYNCING = "SyncGroup is out: the coordinator waits for the leader's assignment"
+    ADOPTING = "an assignment is here: the next poll() takes it over"
+    STABLE = "the assignment is in use"
+    REBALANCING = "the group rebalances: the next poll() gives up what was assigned and joins again"
+    FENCED = "another consumer has this group_instance_id: every poll() raises"
+    CLOSED = "the consumer is closed"
+
+
+TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
+    MemberState.UNJOINED: frozenset({MemberState.JOINING, MemberState.CLOSED}),
+    MemberState.JOINING: frozenset(
+        {
+            MemberState.ASSIGNING,
+            MemberState.SYNCING,
+            MemberState.UNJOINED,
+            MemberState.FENCED,
+            MemberState.CLOSED,
+        }
+    ),
+    MemberState.ASSIGNING: frozenset(
+        {MemberState.SYNCING, MemberState.JOINING, MemberState.UNJOINED, MemberState.FENCED, MemberState.CLOSED}
+    ),
+    MemberState.SYNCING: frozenset(
+        {MemberState.ADOPTING, MemberState.JOINING, MemberState.UNJOINED, MemberState.FENCED, MemberState.CLOSED}
+    ),
+    MemberState.ADOPTING: frozenset(
+        {MemberState.STABLE, MemberState.REBALANCING, MemberState.UNJOINED, MemberState.FENCED, MemberState.CLOSED}
+    ),
+    MemberState.STABLE: frozenset(
+        {MemberState.REBALANCING, MemberState.UNJOINED, MemberState.FENCED, MemberState.CLOSED}
+    ),
+    MemberState.REBALANCING: frozenset(
+        {MemberState.JOINING, MemberState.UNJOINED, MemberState.FENCED, MemberState.CLOSED}
+    ),
+    MemberState.FENCED: frozenset({MemberState.UNJOINED, MemberState.CLOSED}),
+    MemberState.CLOSED: frozenset(),
+}
+
+SENDS_HEARTBEATS = frozenset({MemberState.ASSIGNING, MemberState.ADOPTING, MemberState.STABLE, MemberState.REBALANCING})
+"""States in which the coordinator counts on heartbeats. While it holds JoinGroup or SyncGroup it does not, and brokers
+read nothing else from that connection."""
+
+IN_A_ROUND = frozenset({MemberState.JOINING, MemberState.ASSIGNING, MemberState.SYNCING})
+"""States between giving up what was assigned and having something new."""
+
+CALLERS_TURN = frozenset({MemberState.UNJOINED, MemberState.ADOPTING, MemberState.REBALANCING, MemberState.FENCED})
+"""States that only a `poll()` leads out of, or in which it has something to raise."""
+
+
+class MemberStateMachine:
+    """Holds the state; `move` is the only way to change it."""
+
+    def __init__(self) -> None:
+        self._state = MemberState.UNJOINED
+
+    @property
+    def state(self) -> MemberState:
+        """The present state; may be read from any thread."""
+        return self._state
+
+    def move(self, new: MemberState) -> None:
+        """Go over to ``new``; raises `IllegalStateError` where the table has no such move."""
+        if new not in TRANSITIONS[self._state]:
+            raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
+        self._state = new

@@ -1,0 +1,39 @@
+"""What the caller's thread sees of a member, and what follows from it for the caller."""
+
+from typing import NamedTuple
+
+from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.membership import Partitions, Step, StepKind
+from kafka.errors import FencedInstanceIdError
+
+
+class Turn(NamedTuple):
+    """A member at one moment: one object, so that what the caller reads belongs together.
+
+    Arguments:
+        number: counts the turns.
+        state: the state.
+        assignment: what the last round gave.
+        lost: whether the partitions held may belong to other members already.
+        fenced: what the coordinator said when another consumer took this one's instance id.
+    """
+
+    number: int = 0
+    state: MemberState = MemberState.UNJOINED
+    assignment: Partitions = frozenset()
+    lost: bool = False
+    fenced: FencedInstanceIdError | None = None
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """See `Membership.next_step`; the eager protocol gives up everything before it joins."""
+        match self.state:
+            case MemberState.ADOPTING:
+                return Step(StepKind.ADD, self.assignment, self.number)
+            case MemberState.UNJOINED | MemberState.FENCED if self.lost and held:
+                return Step(StepKind.LOSE, held, self.number)
+            case MemberState.UNJOINED | MemberState.REBALANCING:
+                return Step(StepKind.REVOKE, held, self.number)
+            case MemberState.FENCED:
+                assert self.fenced is not None
+                raise FencedInstanceIdError(*self.fenced.args) from self.fenced
+        return None

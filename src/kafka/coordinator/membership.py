@@ -1,0 +1,112 @@
+"""What a membership is: how a subscription becomes partitions, whatever protocol the group speaks.
+
+A membership talks to the coordinator on the loop. What has to happen in the caller's thread, inside `poll()`, it asks
+for in steps, each with the set of partitions that it is about; all others that are held stay as they are, with their
+positions. The caller asks `next_step` until there is none, carries each step out and reports it by `step_done`. So the
+caller's side is the same for all protocols:
+
+| protocol | steps of a rebalance |
+|---|---|
+| classic, eager | REVOKE all that is held; then, in the new generation, ADD all that is assigned |
+| classic, cooperative (KIP-429) | REVOKE what is assigned to others now, ADD what is new |
+| consumer (KIP-848) | REVOKE and ADD what the coordinator's target asks for; the next heartbeat acknowledges it |
+| any, when the membership is gone | LOSE all that is held |
+"""
+
+import enum
+from typing import NamedTuple, Protocol
+
+from kafka.cluster import ClusterMetadata
+from kafka.coordinator.generation import Generation
+from kafka.structs import TopicPartition
+
+Partitions = frozenset[TopicPartition]
+
+
+class StepKind(enum.Enum):
+    """What the caller does with the partitions of a step."""
+
+    REVOKE = "commit, call on_partitions_revoked, give the partitions up"
+    LOSE = "call on_partitions_lost, give the partitions up: others may have them already"
+    ADD = "take the partitions, call on_partitions_assigned, find their positions"
+
+
+class Step(NamedTuple):
+    """What the caller has to do next.
+
+    Arguments:
+        kind: what.
+        partitions: with which partitions; may be empty, the listener is told of that too.
+        turn: which request of the membership this answers: one turn asks for one step of a kind at most.
+    """
+
+    kind: StepKind
+    partitions: Partitions
+    turn: int
+
+
+class MembershipHost(Protocol):
+    """The consumer that a membership belongs to. Called on the loop."""
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """The topics to have partitions of."""
+
+    def watch_group_topics(self, topics: frozenset[str]) -> None:
+        """This member works out the assignment: keep the metadata of all topics of the group fresh."""
+
+    def step_ready(self) -> None:
+        """The caller has a step to carry out."""
+
+    def membership_failed(self, error: Exception) -> None:
+        """The membership cannot go on; the next `poll()` has to raise this. A later one may try again."""
+
+
+class Membership(Protocol):
+    """One way to get partitions. Everything runs on the loop but `next_step` and `leave_step`."""
+
+    @property
+    def generation(self) -> Generation:
+        """The credentials; not valid while there is no membership. May be read from any thread."""
+
+    def commit_generation(self) -> Generation:
+        """What a commit may go out with now.
+
+        Raises `CommitFailedError` without a membership, `RebalanceInProgressError` while there is no knowing which
+        partitions it has.
+        """
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """What the caller has to do now, None: nothing; called in the caller's thread, changes nothing.
+
+        Arguments:
+            held: the partitions that the caller has.
+
+        Raises what has ended the membership for good, each time.
+        """
+
+    def leave_step(self, held: Partitions) -> Step:
+        """How the caller gives everything up before it leaves: REVOKE, or LOSE if it is no member any more."""
+
+    def step_done(self, step: Step, held: Partitions) -> None:
+        """The caller has carried ``step`` out, and has ``held`` now. One that is out of date is passed over."""
+
+    def subscription_changed(self, reason: str) -> None:
+        """The consumer subscribes to other topics now, or has another listener, because ``reason``."""
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """There is news of the cluster."""
+
+    def commit_refused(self, error_code: int, generation: Generation) -> None:
+        """The coordinator refused a commit made with ``generation``; that may be news about the membership."""
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """Give the membership up and tell the coordinator; the next step joins again. Raises nothing."""
+
+    async def close(self, timeout_ms: float) -> None:
+        """Leave and stop for good. Raises nothing."""
+
+
+def step_towards(target: Partitions, held: Partitions, turn: int) -> Step:
+    """The step from ``held`` towards ``target``: first give up what is not in it, then take what is new."""
+    gone = held - target
+    return Step(StepKind.REVOKE, gone, turn) if gone else Step(StepKind.ADD, target - held, turn)

@@ -1,0 +1,66 @@
+"""A subscription without a group: the consumer takes all partitions of its topics, as kafka-python's does."""
+
+import itertools
+from collections.abc import Callable
+
+from kafka.cluster import ClusterMetadata
+from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind, step_towards
+from kafka.errors import CommitFailedError
+from kafka.structs import TopicPartition
+
+
+class UngroupedMembership:
+    """A `Membership` that asks nobody.
+
+    Partitions that are held stay as long as their topic is subscribed to: a topic that cannot be described for a moment
+    does not lose its place.
+
+    Arguments:
+        metadata: gives the newest snapshot of the cluster.
+        host: the consumer.
+    """
+
+    generation: Generation = NO_GENERATION
+
+    def __init__(self, metadata: Callable[[], ClusterMetadata], host: MembershipHost) -> None:
+        self._metadata = metadata
+        self._host = host
+        self._turns = itertools.count()
+
+    def commit_generation(self) -> Generation:
+        """There is no group to commit to."""
+        raise CommitFailedError
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """See `Membership`."""
+        metadata, topics = self._metadata(), self._host.subscribed_topics()
+        target = {tp for tp in held if tp.topic in topics}
+        for topic in topics:
+            target.update(TopicPartition(topic, number) for number in metadata.partitions_for_topic(topic) or ())
+        # Each call is a turn of its own: nothing of this waits for the loop.
+        return None if target == held else step_towards(frozenset(target), held, next(self._turns))
+
+    def leave_step(self, held: Partitions) -> Step:
+        """See `Membership`."""
+        return Step(StepKind.REVOKE, held, next(self._turns))
+
+    def step_done(self, step: Step, held: Partitions) -> None:
+        """Nobody waits for it."""
+
+    def subscription_changed(self, reason: str) -> None:
+        """See `Membership`."""
+        self._host.step_ready()
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """There may be new partitions."""
+        self._host.step_ready()
+
+    def commit_refused(self, error_code: int, generation: Generation) -> None:
+        """Without a group there are no commits."""
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """There is nobody to tell."""
+
+    async def close(self, timeout_ms: float) -> None:
+        """There is nothing to stop."""
