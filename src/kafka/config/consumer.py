@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
+from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
@@ -16,6 +17,18 @@ def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
     if not found:
         raise invalid(name, "at least one assignor", value)
     return found
+
+
+def parse_group_protocol(name: str, value: Any) -> str:
+    """The group protocol; that of KIP-848 is refused by name, as nothing here speaks it yet."""
+    known = value.lower() if isinstance(value, str) else value
+    if known == "consumer":
+        raise KafkaConfigurationError(
+            f"option {name!r}: the protocol 'consumer' (KIP-848) is not supported yet; use 'classic'"
+        )
+    if known != "classic":
+        raise invalid(name, "'classic'", value)
+    return "classic"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,6 +90,9 @@ class GroupOptions:
     auto_commit_interval_ms: int = option(5_000, integer(0), "How often they are.", "auto.commit.interval.ms")
     default_offset_commit_callback: Callable[..., Any] | None = option(
         None, function, "Called as (offsets, response or error) after a commit_async() without a callback."
+    )
+    group_protocol: str = option(
+        "classic", parse_group_protocol, "How members and coordinator talk; only 'classic' so far.", "group.protocol"
     )
     partition_assignment_strategy: tuple[Any, ...] | None = option(
         None, parse_assignors, "Assignors in order of preference.", "partition.assignment.strategy"

@@ -84,6 +84,14 @@ def test_a_value_that_cannot_be_is_refused_by_name(configs: dict[str, object]) -
         parse_producer(configs)
 
 
+def test_the_group_protocol_that_is_to_come_is_refused_by_name() -> None:
+    assert parse_consumer({"group_protocol": "CLASSIC"}).group.group_protocol == "classic"
+    with pytest.raises(KafkaConfigurationError, match=r"'consumer' \(KIP-848\) is not supported yet"):
+        parse_consumer({"group_protocol": "consumer"})
+    with pytest.raises(KafkaConfigurationError, match="'group_protocol' expects 'classic', not 'eager'"):
+        parse_consumer({"group_protocol": "eager"})
+
+
 def test_heartbeats_have_to_be_more_frequent_than_the_session_timeout() -> None:
     with pytest.raises(KafkaConfigurationError, match="heartbeat_interval_ms"):
         parse_consumer({"heartbeat_interval_ms": 10_000, "session_timeout_ms": 10_000})

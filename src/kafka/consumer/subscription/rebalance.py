@@ -53,8 +53,10 @@ class Rebalance:
         except Exception:
             self._call_attention()
             raise
-        # The loop may not have heard yet that this one is finished.
-        return None if step is None or (step.turn, step.kind) == self._finished else step
+        if step is None or (step.turn, step.kind) == self._finished:  # of which the loop may not have heard yet
+            return None
+        self._call_attention()  # whatever happens on the way, the next poll() goes on
+        return step
 
     def leave_step(self) -> Step | None:
         """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""

@@ -1,0 +1,105 @@
+"""A subscription without a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes.cluster import FakeCluster
+from kafka.cluster import ClusterMetadata
+from kafka.coordinator.membership import Membership, Partitions, Step, StepKind
+from kafka.coordinator.ungrouped import UngroupedMembership
+from kafka.errors import CommitFailedError
+from unit.coordinator.group import partitions
+
+_fits: type[Membership] = UngroupedMembership
+
+
+class Host:
+    """The consumer, with the cluster that it sees."""
+
+    def __init__(self, *topics: str) -> None:
+        self.topics = frozenset(topics)
+        self.cluster = FakeCluster()
+        self.ready = 0
+        self.held: Partitions = frozenset()
+        self.membership = UngroupedMembership(lambda: self.metadata, self)
+
+    @property
+    def metadata(self) -> ClusterMetadata:
+        return self.cluster.metadata
+
+    def see(self, **counts: int) -> None:
+        """The cluster has these topics now."""
+        self.cluster.topics = counts
+        self.cluster.publish(counts)
+
+    def subscribed_topics(self) -> frozenset[str]:
+        return self.topics
+
+    def watch_group_topics(self, topics: frozenset[str]) -> None:
+        raise AssertionError("there is no group")
+
+    def step_ready(self) -> None:
+        self.ready += 1
+
+    def membership_failed(self, error: Exception) -> None:
+        raise AssertionError("nothing can fail")
+
+    def take_steps(self) -> list[tuple[StepKind, Partitions]]:
+        """Carry out all steps, as `poll()` does."""
+        taken: list[Step] = []
+        while (step := self.membership.next_step(self.held)) is not None:
+            self.held = self.held | step.partitions if step.kind is StepKind.ADD else self.held - step.partitions
+            self.membership.step_done(step, self.held)
+            taken.append(step)
+        assert len({step.turn for step in taken}) == len(taken)
+        return [(step.kind, step.partitions) for step in taken]
+
+
+def test_all_partitions_of_the_topics_are_taken() -> None:
+    host = Host("t", "u")
+    host.see(t=2, u=1, other=3)
+    assert host.take_steps() == [(StepKind.ADD, partitions("t", 0, 1) | partitions("u", 0))]
+    assert host.take_steps() == []
+
+
+def test_partitions_that_come_are_added_and_the_others_stay() -> None:
+    host = Host("t")
+    host.see(t=2)
+    host.take_steps()
+    host.see(t=3)
+    assert host.take_steps() == [(StepKind.ADD, partitions("t", 2))]
+    assert host.held == partitions("t", 0, 1, 2)
+
+
+def test_a_topic_that_cannot_be_described_for_a_moment_keeps_its_partitions() -> None:
+    host = Host("t")
+    host.see(t=2)
+    host.take_steps()
+    host.see()
+    assert host.take_steps() == []
+    assert host.held == partitions("t", 0, 1)
+
+
+def test_other_topics_take_the_place_of_those_that_are_no_longer_subscribed_to() -> None:
+    host = Host("t", "u")
+    host.see(t=2, u=1, v=1)
+    host.take_steps()
+    host.topics = frozenset({"u", "v"})
+    host.membership.subscription_changed("the test wants it")
+    assert host.ready == 1
+    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1)), (StepKind.ADD, partitions("v", 0))]
+
+
+def test_news_of_the_cluster_are_looked_at() -> None:
+    host = Host("t")
+    host.membership.metadata_changed(host.metadata)
+    assert host.ready == 1
+
+
+def test_what_is_given_up_is_revoked_and_there_is_nothing_to_commit_to() -> None:
+    host = Host("t")
+    assert host.membership.leave_step(partitions("t", 0))[:2] == (StepKind.REVOKE, partitions("t", 0))
+    assert not host.membership.generation.is_valid
+    with pytest.raises(CommitFailedError):
+        host.membership.commit_generation()
