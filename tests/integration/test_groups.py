@@ -15,6 +15,7 @@ from integration.consumer_support import poll_until, produce, read
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import CommitFailedError, IllegalStateError, InvalidSessionTimeoutError
+from kafka.net import LoopThread
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -185,9 +186,9 @@ def test_auto_commit_commits_what_was_handed_out_before_the_poll(
     # Not 5 yet. 0 if the interval was over between finding the position and the first record: as in Java, a position
     # is committed as soon as it is known.
     assert not watcher.committed(tp)
-    time.sleep(0.2)
-    consumer.poll(0)
-    poll_until(lambda: bool(watcher.committed(tp)), consumer)
+    consumer.pause(tp)  # so that polling goes on without taking more
+    poll_until(lambda: watcher.committed(tp) == 5, consumer)
+    consumer.resume(tp)
     read(consumer, 1)
     position = consumer.position(tp)
     consumer.close()
@@ -294,11 +295,27 @@ def test_a_member_that_does_not_poll_loses_its_partitions_and_gets_them_back(
     assert ("lost", {0, 1}) in diary.entries
 
 
-def test_a_slow_handler_keeps_its_partitions_as_long_as_it_may(make_topic: MakeTopic, open_consumer: Open) -> None:
+def test_a_slow_handler_keeps_its_partitions_as_long_as_it_may(
+    broker: Broker, make_topic: MakeTopic, open_consumer: Open
+) -> None:
+    from confluent_kafka.admin import AdminClient
+
     topic = make_topic(2)
-    consumer = open_consumer(topic, group_id=f"group-{topic}", session_timeout_ms=6_000, heartbeat_interval_ms=500)
+    options = {"session_timeout_ms": 6_000, "heartbeat_interval_ms": 500}
+    consumer = open_consumer(topic, group_id=f"group-{topic}", **options)
     poll_until(lambda: len(consumer.assignment()) == 2, consumer)
-    time.sleep(7)
+    # A member that joins later and then says nothing shows when a session is over for the broker.
+    silent = open_consumer(topic, group_id=f"silent-{topic}", **options)
+    poll_until(lambda: len(silent.assignment()) == 2, silent)
+    LoopThread.shared().call(silent._core.membership._heartbeat.stop)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+
+    def members(group: str) -> int:
+        return len(admin.describe_consumer_groups([group])[group].result().members)
+
+    assert members(f"silent-{topic}") == 1
+    poll_until(lambda: members(f"silent-{topic}") == 0)
+    assert members(f"group-{topic}") == 1
     consumer.poll(0)
     consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0)})
     assert consumer.metrics()["consumer-coordinator-metrics"]["rebalances-total"] == 1
