@@ -40,7 +40,7 @@ def open_consumer(broker: Broker) -> Iterator[Open]:
         consumer.close(timeout_ms=5_000)
 
 
-class Diary(ConsumerRebalanceListener):
+class RecordingListener(ConsumerRebalanceListener):
     """Writes down what it is told, in which thread."""
 
     def __init__(self, on_assigned: Callable[[Collection[TopicPartition]], None] | None = None) -> None:
@@ -144,18 +144,18 @@ def test_listeners_are_called_in_the_thread_that_polls_and_can_seek(
         for tp in assigned:
             consumer.seek(tp, 8)
 
-    diary = Diary(seek)
-    consumer.subscribe([topic], listener=diary)
+    listener = RecordingListener(seek)
+    consumer.subscribe([topic], listener=listener)
     assert sorted(r.offset for r in read(consumer, 4)) == [8, 8, 9, 9]
-    assert diary.entries == [("revoked", set()), ("assigned", {0, 1})]
+    assert listener.entries == [("revoked", set()), ("assigned", {0, 1})]
     other = open_consumer(topic, group_id=group)
     poll_until(lambda: list(map(len, shares(consumer, other))) == [1, 1], consumer, other)
-    assert diary.entries[2] == ("revoked", {0, 1})
-    assert diary.entries[-1] == ("assigned", shares(consumer)[0])
+    assert listener.entries[2] == ("revoked", {0, 1})
+    assert listener.entries[-1] == ("assigned", shares(consumer)[0])
     mine = shares(consumer)[0]
     consumer.close()
-    assert diary.entries[-1] == ("revoked", mine)
-    assert diary.threads == {threading.get_ident()}
+    assert listener.entries[-1] == ("revoked", mine)
+    assert listener.threads == {threading.get_ident()}
 
 
 def test_an_error_of_a_listener_is_raised_by_poll_and_the_rebalance_goes_on(
@@ -167,7 +167,7 @@ def test_an_error_of_a_listener_is_raised_by_poll_and_the_rebalance_goes_on(
     def fail(assigned: Collection[TopicPartition]) -> None:
         raise ZeroDivisionError("on purpose")
 
-    consumer.subscribe([topic], listener=Diary(fail))
+    consumer.subscribe([topic], listener=RecordingListener(fail))
     with pytest.raises(ZeroDivisionError):
         poll_until(lambda: False, consumer)
     assert consumer.assignment() == {TopicPartition(topic, 0)}
@@ -284,15 +284,15 @@ def test_a_member_that_does_not_poll_loses_its_partitions_and_gets_them_back(
     produce(broker.bootstrap_servers, topic, 0, [b"%d" % n for n in range(10)])
     group = f"group-{topic}"
     stuck = open_consumer(group_id=group, max_poll_interval_ms=1_000, enable_auto_commit=False)
-    diary = Diary()
-    stuck.subscribe([topic], listener=diary)
+    listener = RecordingListener()
+    stuck.subscribe([topic], listener=listener)
     read(stuck, 10)
     other = open_consumer(topic, group_id=group)
     poll_until(lambda: len(other.assignment()) == 2, other)
     with pytest.raises(CommitFailedError):
         stuck.commit()
     poll_until(lambda: list(map(len, shares(stuck, other))) == [1, 1], stuck, other)
-    assert ("lost", {0, 1}) in diary.entries
+    assert ("lost", {0, 1}) in listener.entries
 
 
 def test_a_slow_handler_keeps_its_partitions_as_long_as_it_may(
@@ -352,16 +352,16 @@ def test_a_subscription_without_a_group_takes_all_partitions(
     topic = make_topic(2)
     for partition in range(2):
         produce(broker.bootstrap_servers, topic, partition, [b"%d" % n for n in range(10)])
-    diary = Diary()
+    listener = RecordingListener()
     one, other = open_consumer(metadata_max_age_ms=300), open_consumer(topic)
-    one.subscribe([topic], listener=diary)
+    one.subscribe([topic], listener=listener)
     assert len(read(one, 20)) == len(read(other, 20)) == 20
     assert shares(one, other) == [{0, 1}, {0, 1}]
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     admin.create_partitions([NewPartitions(topic, 3)])[topic].result()
     poll_until(lambda: len(one.assignment()) == 3, one)
     assert [one.position(TopicPartition(topic, partition)) for partition in range(3)] == [10, 10, 0]
-    assert diary.entries == [("assigned", {0, 1}), ("assigned", {2})]
+    assert listener.entries == [("assigned", {0, 1}), ("assigned", {2})]
     with pytest.raises(IllegalStateError):
         one.commit()
     another = make_topic(1)

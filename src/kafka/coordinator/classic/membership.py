@@ -9,11 +9,12 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
-from kafka.cluster import Attempts, Backoff, ClusterMetadata, CoordinatorRequests, RetryPolicy
+from kafka.cluster import Backoff, ClusterMetadata, CoordinatorRequests
 from kafka.config import GroupOptions
-from kafka.coordinator.classic.assignment import AssignorFailed, Assignors, MemberSubscription, notify
+from kafka.coordinator.classic.assignment import Assignors, MemberSubscription, notify
 from kafka.coordinator.classic.heartbeat import Heartbeat
 from kafka.coordinator.classic.join import Joined, JoinRound
+from kafka.coordinator.classic.join_failures import JoinRetries, ends_joining, error_for_caller, leads_elsewhere
 from kafka.coordinator.classic.leave import leave_group
 from kafka.coordinator.classic.state import (
     CALLERS_TURN,
@@ -32,7 +33,6 @@ from kafka.errors import (
     CoordinatorLoadInProgressError,
     FencedInstanceIdError,
     IllegalGenerationError,
-    KafkaError,
     MemberIdRequiredError,
     RebalanceInProgressError,
     UnknownMemberIdError,
@@ -43,14 +43,6 @@ from kafka.errors import (
 log = logging.getLogger(__name__)
 
 _LEAVE_TIMEOUT_MS = 5_000
-_AT_THE_SAME_COORDINATOR = (
-    CoordinatorLoadInProgressError,
-    IllegalGenerationError,
-    MemberIdRequiredError,
-    RebalanceInProgressError,
-    UnknownMemberIdError,
-)
-"""What joining goes on after without looking for another coordinator."""
 
 
 class ClassicMembership:
@@ -81,8 +73,7 @@ class ClassicMembership:
         self._options = options
         self._rack_id = rack_id or None
         self._host = host
-        self._backoff = backoff
-        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=_ends_joining)
+        self._retries = JoinRetries(options.group_id, backoff)
         self._assignors = Assignors(options.partition_assignment_strategy)
         self._machine = MemberStateMachine()
         group_id = self.group_id = options.group_id
@@ -93,7 +84,6 @@ class ClassicMembership:
         self._owned: Partitions = frozenset()
         self._reason = "the consumer starts"
         self._again = ""
-        self._refusals = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = Turn()
         self.generation: Generation = NO_GENERATION
@@ -212,37 +202,31 @@ class ClassicMembership:
 
     async def _join(self) -> None:
         """Rounds until one succeeds, or until an error that trying again does not mend."""
-        attempts = self._policy.attempts(f"joining group {self.group_id!r}")
-        await asyncio.sleep(self._backoff.seconds(self._refusals))
+        attempts, pause = self._retries.begin()
         while True:
+            await asyncio.sleep(pause)
             try:
                 await self._one_round()
             except Exception as error:
-                if _ends_joining(error):
-                    self._refusals += 1
-                    self._fail(_told(error))
+                if ends_joining(error):
+                    self._retries.refused()
+                    self._fail(error_for_caller(error))
                     return
-                pause = self._pause_after(error, attempts)
+                self._learn_from(error)
+                pause = self._retries.pause_after(error, attempts)
             else:
-                self._refusals = 0
-                attempts.succeeded()
+                self._retries.succeeded(attempts)
                 return
             if self.state is not MemberState.JOINING:
                 self._move(MemberState.JOINING)
-            await asyncio.sleep(pause)
 
-    def _pause_after(self, error: Exception, attempts: Attempts) -> float:
-        """What a round's failure tells; how long to wait before the next one, in seconds."""
+    def _learn_from(self, error: Exception) -> None:
         if isinstance(error, UnknownMemberIdError | MemberIdRequiredError):
             self.generation = NO_GENERATION
         elif isinstance(error, IllegalGenerationError):
             self.generation = Generation(-1, self.generation.member_id, None)
-        elif not isinstance(error, _AT_THE_SAME_COORDINATOR):
+        elif leads_elsewhere(error):
             self._client.forget_coordinator("group", self.group_id)
-        pause = attempts.note(error)
-        if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
-            return 0.0  # others have come at the same time, which is usual; only when it repeats something is wrong
-        return pause
 
     async def _one_round(self) -> None:
         self._again = ""
@@ -320,16 +304,3 @@ class ClassicMembership:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _ends_joining(error: Exception) -> bool:
-    """Whether the caller has to hear of it: joining again would fail alike."""
-    if isinstance(error, KafkaError):
-        return not error.retriable and not isinstance(error, _AT_THE_SAME_COORDINATOR)
-    return isinstance(error, AssignorFailed)
-
-
-def _told(error: Exception) -> Exception:
-    """What the caller is told: an assignor's own error is raised as it is."""
-    cause = error.__cause__
-    return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error
