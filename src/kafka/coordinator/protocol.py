@@ -67,7 +67,8 @@ def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
     """The subscription in another member's bytes; raises `WireFormatError`."""
     version = _read_version(data, "subscription")
     if version > ConsumerProtocolSubscription.MAX_VERSION:
-        return _decode_newer_subscription(data)
+        known, _ = ConsumerProtocolSubscription.decode_prefix(data[2:], ConsumerProtocolSubscription.MAX_VERSION)
+        return known
     return ConsumerProtocolSubscription.decode(data[2:], version)
 
 
@@ -81,7 +82,10 @@ def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
     if not data:
         return ConsumerProtocolAssignment()
     version = _read_version(data, "assignment")
-    return ConsumerProtocolAssignment.decode(data[2:], min(version, ConsumerProtocolAssignment.MAX_VERSION))
+    if version > ConsumerProtocolAssignment.MAX_VERSION:
+        known, _ = ConsumerProtocolAssignment.decode_prefix(data[2:], ConsumerProtocolAssignment.MAX_VERSION)
+        return known
+    return ConsumerProtocolAssignment.decode(data[2:], version)
 
 
 def _read_version(data: bytes, what: str) -> int:
@@ -91,16 +95,3 @@ def _read_version(data: bytes, what: str) -> int:
     if version < 0:
         raise WireFormatError(f"a group {what} has the version {version}; versions begin at 0")
     return version
-
-
-def _decode_newer_subscription(data: bytes) -> ConsumerProtocolSubscription:
-    """Read the topics of a version that is not known here: they come first in every version."""
-    (count,) = struct.unpack_from(">i", data, 2) if len(data) >= 6 else (0,)
-    at, topics = 6, []
-    for _ in range(count):
-        if at + 2 > len(data):
-            raise WireFormatError(f"a group subscription of {len(data)} bytes ends within its {count} topics")
-        (length,) = _VERSION.unpack_from(data, at)
-        topics.append(data[at + 2 : at + 2 + length].decode())
-        at += 2 + length
-    return ConsumerProtocolSubscription(topics=topics)

@@ -18,6 +18,9 @@ from kafka.coordinator.protocol import (
 from kafka.errors import WireFormatError
 from kafka.structs import TopicPartition
 
+LONG = b"\0\x09\x7f\xff\xff\xff\xff\xfe" + bytes(30)
+"""Two thousand million topics, the first of which is two bytes shorter than nothing."""
+
 
 def test_a_subscription_has_javas_layout() -> None:
     assert encode_subscription(make_subscription(["t"], b"ud")) == (
@@ -40,9 +43,13 @@ def test_a_subscription_is_read_back_in_every_version() -> None:
         assert read.generation_id == (7 if version >= 2 else -1)
 
 
-def test_a_newer_subscription_gives_its_topics() -> None:
-    data = b"\0\x09" + make_subscription(["a", "b"]).encode(3) + b"something new"
-    assert decode_subscription(data).topics == ["a", "b"]
+def test_what_is_known_of_a_newer_version_is_read() -> None:
+    subscription = make_subscription(["a", "b"])
+    subscription.generation_id = 7
+    read = decode_subscription(b"\0\x09" + subscription.encode(3) + b"something new")
+    assert (read.topics, read.generation_id) == (["a", "b"], 7)
+    assignment = decode_assignment(b"\0\x09" + make_assignment({"t": [1]}).encode(3) + b"something new")
+    assert assigned_partitions(assignment) == [TopicPartition("t", 1)]
 
 
 def test_an_assignment_has_javas_layout() -> None:
@@ -55,7 +62,7 @@ def test_no_bytes_are_an_empty_assignment() -> None:
     assert assigned_partitions(decode_assignment(b"")) == []
 
 
-@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xff", b"\0\1\0\0", b"\0\x09\0\0\0\5\0\1a"])
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xff", b"\0\1\0\0", b"\0\x09\0\0\0\5\0\1a", LONG])
 def test_damaged_subscriptions_are_refused(data: bytes) -> None:
     with pytest.raises(WireFormatError):
         decode_subscription(data)
