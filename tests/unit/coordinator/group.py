@@ -84,6 +84,7 @@ class Member:
         self.held: Partitions = frozenset()
         self.steps: list[Step] = []
         self.errors: list[Exception] = []
+        self.ready_in: list[MemberState] = []
         self.watched: frozenset[str] = frozenset()
         self.clock = PollClock(asyncio.get_running_loop().time())
         rack = options.pop("client_rack", "")
@@ -103,7 +104,7 @@ class Member:
         self.watched = topics
 
     def step_ready(self) -> None:
-        pass
+        self.ready_in.append(self.state)
 
     def membership_failed(self, error: Exception) -> None:
         self.errors.append(error)

@@ -14,7 +14,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION
 from kafka.coordinator.membership import Step, StepKind
-from kafka.coordinator.protocol import decode_assignment, decode_subscription
+from kafka.coordinator.protocol import assigned_partitions, decode_assignment, decode_subscription
 from kafka.errors import (
     CommitFailedError,
     CoordinatorNotAvailableError,
@@ -28,6 +28,7 @@ from kafka.errors import (
     RebalanceInProgressError,
     UnknownMemberIdError,
 )
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
@@ -56,6 +57,21 @@ def test_the_leader_assigns_and_the_caller_is_asked_to_give_up_and_to_take() -> 
         assert [(each.topic, each.partitions) for each in assigned] == [("t", [0, 1])]
         assert member.membership.next_step(HELD) is None
         await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_the_caller_hears_of_each_turn_that_is_its_own() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster)
+        await member.join()
+        cluster.script("Heartbeat", HeartbeatResponse(error_code=27))
+        await member.until(lambda: member.state is MemberState.REBALANCING)
+        await member.join()
+        cluster.script("Heartbeat", HeartbeatResponse(error_code=25))
+        await member.until(lambda: member.state is MemberState.UNJOINED)
+        expected = [MemberState.ADOPTING, MemberState.REBALANCING, MemberState.ADOPTING, MemberState.UNJOINED]
+        assert member.ready_in == expected
 
     play(scenario)
 
@@ -330,6 +346,32 @@ def test_an_error_of_an_assignor_reaches_the_caller_as_it_is() -> None:
     play(scenario)
 
 
+class Older(RangePartitionAssignor):
+    """As assignors were before they were told the generation."""
+
+    told: tuple[object, ...] = ()
+
+    def on_assignment(self, assignment: object) -> None:  # type: ignore[override]
+        type(self).told = (assignment,)
+
+
+class Newer(Older):
+    def on_assignment(self, assignment: object, generation: int = -1) -> None:  # type: ignore[override]
+        type(self).told = (assignment, generation)
+
+
+@pytest.mark.parametrize("assignor", [Older, Newer])
+def test_an_assignor_is_told_what_its_member_got(assignor: type[Older]) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await Member(cluster, partition_assignment_strategy=[assignor]).join()
+        assignment, *generation = assignor.told
+        assert isinstance(assignment, ConsumerProtocolAssignment)
+        assert assigned_partitions(assignment) == sorted(HELD)
+        assert generation == ([1] if assignor is Newer else [])
+
+    play(scenario)
+
+
 def test_an_assignor_that_exits_does_not_end_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Careless, "failure", SystemExit(3))
 
@@ -471,7 +513,23 @@ def test_a_membership_that_is_gone_is_lost(code: int, next_id: str) -> None:
     play(scenario)
 
 
-def test_heartbeats_survive_a_coordinator_that_is_away() -> None:
+def test_a_heartbeat_waits_for_the_look_up_of_its_coordinator_no_longer_than_for_its_answer() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, session_timeout_ms=6_000, heartbeat_interval_ms=1_000)
+        await member.join()
+        cluster.coordinator_id = -1
+        cluster.script("Heartbeat", HeartbeatResponse(error_code=16))
+        await member.until(lambda: cluster.forgotten >= 1)
+        loop = asyncio.get_running_loop()
+        since = loop.time()
+        await member.until(lambda: cluster.forgotten >= 4)
+        assert loop.time() - since < 3 * (2 + 1.3)
+        await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_heartbeats_survive_a_coordinator_that_is_away(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster)
         await member.join()
@@ -482,7 +540,12 @@ def test_heartbeats_survive_a_coordinator_that_is_away() -> None:
         assert cluster.forgotten == 3
         assert len(cluster.requests("Heartbeat")) >= 7
 
-    play(scenario)
+    with caplog.at_level(logging.INFO):
+        play(scenario)
+    told = [record.message for record in caplog.records if record.message.startswith("heartbeat of group 'g'")]
+    assert len(told) == 2  # not of the first that is lost, which happens
+    assert "failed: " in told[0]
+    assert told[1].endswith("works again")
 
 
 def test_heartbeats_survive_any_error_and_silence_is_told(caplog: pytest.LogCaptureFixture) -> None:
