@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Consumer as Confluent
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from harness.topics import create_topic, new_topic_name
-from integration.consumer_support import poll_until, produce, read
-from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
+from integration.consumer_support import PATIENCE_S, poll_until, produce, read
+from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import CommitFailedError, IllegalStateError, InvalidSessionTimeoutError
 from kafka.net import LoopThread
@@ -251,8 +252,6 @@ def test_a_pattern_takes_in_topics_that_come_later(broker: Broker, open_consumer
 
 
 def test_new_partitions_of_a_topic_are_assigned(broker: Broker, make_topic: MakeTopic, open_consumer: Open) -> None:
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = make_topic(1)
     consumer = open_consumer(topic, group_id=f"group-{topic}", metadata_max_age_ms=300)
     poll_until(lambda: len(consumer.assignment()) == 1, consumer)
@@ -295,29 +294,59 @@ def test_a_member_that_does_not_poll_loses_its_partitions_and_gets_them_back(
     assert ("lost", {0, 1}) in listener.entries
 
 
+class Session:
+    """Tells, by a member that says nothing any more, when a session that began now is over for the broker."""
+
+    def __init__(self, broker: Broker, silent: KafkaConsumer) -> None:
+        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        self._group = silent.config["group_id"]
+        poll_until(lambda: bool(silent.assignment()), silent)
+        LoopThread.shared().call(silent._core.membership._heartbeat.stop)
+        assert self.members(self._group) == 1
+
+    def members(self, group: str) -> int:
+        """How many members a group has."""
+        return len(self._admin.describe_consumer_groups([group])[group].result().members)
+
+    def wait_until_over(self) -> None:
+        poll_until(lambda: self.members(self._group) == 0)
+
+
 def test_a_slow_handler_keeps_its_partitions_as_long_as_it_may(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:
-    from confluent_kafka.admin import AdminClient
-
     topic = make_topic(2)
-    options = {"session_timeout_ms": 6_000, "heartbeat_interval_ms": 500}
-    consumer = open_consumer(topic, group_id=f"group-{topic}", **options)
+    consumer = open_consumer(topic, group_id=f"group-{topic}", heartbeat_interval_ms=500)
     poll_until(lambda: len(consumer.assignment()) == 2, consumer)
-    # A member that joins later and then says nothing shows when a session is over for the broker.
-    silent = open_consumer(topic, group_id=f"silent-{topic}", **options)
-    poll_until(lambda: len(silent.assignment()) == 2, silent)
-    LoopThread.shared().call(silent._core.membership._heartbeat.stop)
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-
-    def members(group: str) -> int:
-        return len(admin.describe_consumer_groups([group])[group].result().members)
-
-    assert members(f"silent-{topic}") == 1
-    poll_until(lambda: members(f"silent-{topic}") == 0)
-    assert members(f"group-{topic}") == 1
+    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}"))
+    session.wait_until_over()
+    assert session.members(f"group-{topic}") == 1
     consumer.poll(0)
     consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0)})
+    assert consumer.metrics()["consumer-coordinator-metrics"]["rebalances-total"] == 1
+
+
+def test_a_callback_of_a_producer_that_does_not_end_costs_no_membership(
+    broker: Broker, make_topic: MakeTopic, open_consumer: Open
+) -> None:
+    topic = make_topic(1)
+    consumer = open_consumer(topic, group_id=f"group-{topic}")
+    poll_until(lambda: len(consumer.assignment()) == 1, consumer)
+    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}"))
+    called, may_end = threading.Event(), threading.Event()
+
+    def block(metadata: object) -> None:
+        called.set()
+        may_end.wait(PATIENCE_S)
+
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send(topic, b"x").add_callback(block)
+        assert called.wait(PATIENCE_S)
+        session.wait_until_over()
+        assert session.members(f"group-{topic}") == 1
+        assert [record.value for record in read(consumer, 1)] == [b"x"]
+        consumer.commit()
+        may_end.set()
     assert consumer.metrics()["consumer-coordinator-metrics"]["rebalances-total"] == 1
 
 
@@ -347,8 +376,6 @@ def test_a_setting_that_the_coordinator_refuses_is_raised_by_poll(make_topic: Ma
 def test_a_subscription_without_a_group_takes_all_partitions(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = make_topic(2)
     for partition in range(2):
         produce(broker.bootstrap_servers, topic, partition, [b"%d" % n for n in range(10)])

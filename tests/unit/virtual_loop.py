@@ -36,17 +36,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.now
 
-    def run_in_executor(  # type: ignore[override]
-        self, executor: object, function: Callable[..., T], *args: Any
-    ) -> asyncio.Future[T]:
-        """Run it here and now: a thread would take time that this loop does not know of."""
-        future = self.create_future()
-        try:
-            future.set_result(function(*args))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
 
 def simulate(scenario: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a scenario on a virtual loop."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import ClusterMetadata
 from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.classic import assignment
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION
 from kafka.coordinator.membership import Step, StepKind
@@ -325,6 +328,16 @@ def test_the_eager_protocol_owns_nothing_when_it_joins_again() -> None:
 # Assignors ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run assignors here and now: a thread would take time that the virtual clock does not know of."""
+
+    async def run_here(function: Callable[[], Any]) -> Any:
+        return function()
+
+    monkeypatch.setattr(assignment, "run_blocking", run_here)
+
+
 class Careless(RangePartitionAssignor):
     """An assignor of the user's that fails."""
 
@@ -335,6 +348,7 @@ class Careless(RangePartitionAssignor):
         raise cls.failure
 
 
+@pytest.mark.usefixtures("no_threads")
 def test_an_error_of_an_assignor_reaches_the_caller_as_it_is() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, partition_assignment_strategy=[Careless])
@@ -360,6 +374,7 @@ class Newer(Older):
         type(self).told = (assignment, generation)
 
 
+@pytest.mark.usefixtures("no_threads")
 @pytest.mark.parametrize("assignor", [Older, Newer])
 def test_an_assignor_is_told_what_its_member_got(assignor: type[Older]) -> None:
     async def scenario(cluster: FakeCluster) -> None:
@@ -372,6 +387,7 @@ def test_an_assignor_is_told_what_its_member_got(assignor: type[Older]) -> None:
     play(scenario)
 
 
+@pytest.mark.usefixtures("no_threads")
 def test_an_assignor_that_exits_does_not_end_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Careless, "failure", SystemExit(3))
 

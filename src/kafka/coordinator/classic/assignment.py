@@ -1,10 +1,9 @@
 """The assignors of a member: what it offers when it joins, and what it runs where it leads the group.
 
 An assignor may be the user's code, which never runs on the client's loop: there it would hold up heartbeats, of other
-clients too. So it runs in a thread of asyncio's pool; our own, which are quick, run at once.
+clients too. So it runs in a thread; our own, which are quick, run at once.
 """
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -21,6 +20,7 @@ from kafka.coordinator.protocol import (
     partitions_by_topic,
 )
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
+from kafka.net.blocking import run_blocking
 from kafka.structs import TopicPartition
 from kafka.wire.api import consumer_protocol
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
@@ -159,7 +159,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
     if type(assignor) in _OURS:
         result, error = guarded()
     else:
-        result, error = await asyncio.get_running_loop().run_in_executor(None, guarded)
+        result, error = await run_blocking(guarded)
     if error is not None:
         if not isinstance(error, Exception):
             error = _as_exception(assignor, error)

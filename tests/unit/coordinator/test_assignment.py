@@ -1,0 +1,141 @@
+"""The assignors of a member: what is refused, what it offers, and what a leader's assignment has to be like."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.classic.assignment import (
+    AssignorFailed,
+    Assignors,
+    MemberSubscription,
+    read_members,
+    run_assignor,
+)
+from kafka.coordinator.protocol import decode_assignment, decode_subscription, make_assignment
+from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
+from kafka.structs import TopicPartition
+from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
+from kafka.wire.api.join_group import JoinGroupResponse, JoinGroupResponseMember
+
+MEMBERS: dict[str, Any] = {"one": None, "two": None}
+
+
+class Given(RangePartitionAssignor):
+    """Assigns what it was made with."""
+
+    def __init__(self, assigned: Mapping[str, Mapping[str, list[int]]]) -> None:
+        self._assigned = assigned
+
+    def assign(self, cluster: Any, members: Any) -> Any:
+        return {name: make_assignment(topics) for name, topics in self._assigned.items()}
+
+
+def run(assignor: Any) -> dict[str, bytes]:
+    return asyncio.run(run_assignor(assignor, None, MEMBERS))  # type: ignore[arg-type]
+
+
+class NamesOnly:
+    name = "only"
+
+
+class AssignsOnly:
+    def assign(self) -> None:
+        """Has no name."""
+
+
+@pytest.mark.parametrize("configured", [object(), NamesOnly, AssignsOnly()])
+def test_what_is_no_assignor_is_refused(configured: object) -> None:
+    with pytest.raises(KafkaConfigurationError, match="expects assignors"):
+        Assignors([configured])
+
+
+def test_two_assignors_of_one_name_are_refused() -> None:
+    with pytest.raises(KafkaConfigurationError, match="two assignors named 'range'"):
+        Assignors([RangePartitionAssignor, Given({})])
+
+
+def test_assignors_are_offered_in_order_and_only_those_can_be_chosen() -> None:
+    async def offered(configured: list[Any] | None) -> list[str]:
+        return [each.name for each in await Assignors(configured).protocols(MemberSubscription(frozenset({"t"})))]
+
+    assert asyncio.run(offered(None)) == ["range", "roundrobin"]
+    assert asyncio.run(offered([RoundRobinPartitionAssignor])) == ["roundrobin"]
+    assert Assignors(None).choose("roundrobin").name == "roundrobin"
+    for name in ("sticky", None):
+        with pytest.raises(InconsistentGroupProtocolError, match="offers \\['range', 'roundrobin'\\]"):
+            Assignors(None).choose(name)
+
+
+def test_an_assignor_may_give_bytes_or_a_subscription_that_is_completed() -> None:
+    class Bytes(RangePartitionAssignor):
+        name = "bytes"
+
+        @classmethod
+        def metadata(cls, topics: Any) -> Any:
+            return b"as they are"
+
+    class OwnRack(RangePartitionAssignor):
+        name = "rack"
+
+        @classmethod
+        def metadata(cls, topics: Any) -> ConsumerProtocolSubscription:
+            return ConsumerProtocolSubscription(topics=list(topics), user_data=b"u", rack_id="mine", generation_id=3)
+
+    owned = frozenset({TopicPartition("t", 1), TopicPartition("t", 0), TopicPartition("s", 4)})
+    told = MemberSubscription(frozenset({"t", "s"}), owned, 7, "r")
+    first, second, third = asyncio.run(Assignors([Bytes, OwnRack, RangePartitionAssignor]).protocols(told))
+    assert first.metadata == b"as they are"
+    own = decode_subscription(second.metadata)
+    assert (own.user_data, own.rack_id, own.generation_id) == (b"u", "mine", 3)
+    (member,) = read_members(
+        JoinGroupResponse(members=[JoinGroupResponseMember(member_id="m", metadata=third.metadata)])
+    ).values()
+    assert member.topics == ["s", "t"]
+    assert set(member.owned_partitions) == owned
+    assert (member.generation, member.rack_id) == (7, "r")
+
+
+def test_the_assignment_of_a_leader_is_checked() -> None:
+    assigned = run(Given({"one": {"t": [0]}, "two": {"t": [1]}}))
+    assert decode_assignment(assigned["two"]).assigned_partitions[0].partitions == [1]
+    for wrong, text in (
+        ({"three": {"t": [0]}}, "assigned to 'three', who is no member"),
+        ({"one": {"t": [0]}, "two": {"t": [0]}}, "to both 'one' and 'two'"),
+    ):
+        with pytest.raises(AssignorFailed) as caught:
+            run(Given(wrong))
+        assert text in str(caught.value.__cause__)
+
+
+def test_the_users_assignors_run_in_a_thread_and_ours_at_once() -> None:
+    threads = []
+
+    class Watched(RangePartitionAssignor):
+        @classmethod
+        def assign(cls, cluster: Any, members: Any) -> Any:
+            threads.append(threading.current_thread())
+            return {}
+
+    run(Watched())
+    assert threads[0] is not threading.current_thread()
+
+
+@pytest.mark.parametrize("failure", [SystemExit(3), KeyboardInterrupt()])
+def test_what_would_end_a_thread_is_an_error_of_the_assignor(failure: BaseException) -> None:
+    class Exits(RangePartitionAssignor):
+        @classmethod
+        def assign(cls, cluster: Any, members: Any) -> Any:
+            raise failure
+
+    with pytest.raises(AssignorFailed) as caught:
+        run(Exits())
+    cause = caught.value.__cause__
+    assert isinstance(cause, KafkaError)
+    assert cause.__cause__ is failure
