@@ -15,7 +15,7 @@ from harness.topics import create_topic, new_topic_name
 from integration.consumer_support import PATIENCE_S, poll_until, produce, read
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.errors import CommitFailedError, IllegalStateError, InvalidSessionTimeoutError
+from kafka.errors import CommitFailedError, FencedInstanceIdError, IllegalStateError, InvalidSessionTimeoutError
 from kafka.net import LoopThread
 
 if TYPE_CHECKING:
@@ -274,6 +274,41 @@ def test_changing_the_subscription_changes_the_assignment(make_topic: MakeTopic,
     poll_until(lambda: len(consumer.assignment()) == 2, consumer)
     with pytest.raises(IllegalStateError):
         consumer.assign([TopicPartition(one, 0)])
+
+
+def test_a_subscription_that_changes_while_joining_takes_nothing_of_the_old_one(
+    make_topic: MakeTopic, open_consumer: Open
+) -> None:
+    old, new = make_topic(1), make_topic(2)
+    consumer, listener = open_consumer(group_id=f"group-{old}"), RecordingListener()
+    for _ in range(10):
+        consumer.subscribe([old], listener=listener)
+        consumer.poll(0)
+        consumer.subscribe([new], listener=listener)
+        poll_until(lambda: consumer.assignment() == {TopicPartition(new, 0), TopicPartition(new, 1)}, consumer)
+        consumer.unsubscribe()
+    assert listener.entries.count(("assigned", {0, 1})) == 10
+    assert ("assigned", {0}) not in listener.entries
+
+
+def test_a_static_member_whose_place_is_taken_raises_at_every_poll(make_topic: MakeTopic, open_consumer: Open) -> None:
+    topic = make_topic(2)
+    options = {"group_id": f"group-{topic}", "group_instance_id": "one"}
+    first, listener = open_consumer(**options), RecordingListener()
+    first.subscribe([topic], listener=listener)
+    poll_until(lambda: len(first.assignment()) == 2, first)
+    second = open_consumer(topic, **options)
+    poll_until(lambda: len(second.assignment()) == 2, second)
+    with pytest.raises(FencedInstanceIdError):
+        poll_until(lambda: False, first)
+    assert listener.entries[-1] == ("lost", {0, 1})
+    assert first.assignment() == set()
+    for _ in range(3):
+        with pytest.raises(FencedInstanceIdError):
+            first.poll(100)
+    second.poll(100)
+    second.commit({TopicPartition(topic, 0): OffsetAndMetadata(0)})
+    assert len(second.assignment()) == 2
 
 
 def test_a_member_that_does_not_poll_loses_its_partitions_and_gets_them_back(

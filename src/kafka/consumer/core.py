@@ -253,6 +253,7 @@ class ConsumerCore:
 
     def subscribed(self) -> None:
         """The subscription has changed."""
+        self.rebalance.subscription_changed()
         self.attention = True
         self._caller.submit(self._resubscribe)
 
@@ -355,6 +356,7 @@ class ConsumerCore:
     def _resubscribe(self) -> None:
         self.topics.update()
         self.membership.subscription_changed("the subscription has changed")
+        self.rebalance.subscription_heard()
 
     def _metadata_stale(self) -> None:
         if not self.closed:

@@ -381,3 +381,25 @@ def test_subscribing_again_is_told_to_the_membership(monkeypatch: pytest.MonkeyP
         assert scene.membership.subscription_changes == 2
 
     play(monkeypatch, scenario)
+
+
+def test_nothing_of_an_old_subscription_is_taken_before_the_membership_has_heard_of_the_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        later: list[tuple[Callable[..., object], tuple[object, ...]]] = []
+        scene.membership.eagerly(ADD, [A])
+        with monkeypatch.context() as patch:
+            # As between a caller's thread and the loop: what is submitted runs some time later.
+            patch.setattr(scene.core._caller, "submit", lambda function, *args: later.append((function, args)))
+            scene.core.subscription.subscribe(["u"], listener=scene)
+            scene.core.subscribed()
+        await scene.poll()
+        assert scene.told == []
+        scene.membership.eagerly(REVOKE)  # what the membership makes of the news
+        for function, args in later:
+            function(*args)
+        await scene.poll()
+        assert scene.told == [("revoked", set(), set())]
+
+    play(monkeypatch, scenario)

@@ -41,12 +41,14 @@ class Rebalance:
         self._find_positions = find_positions
         self._call_attention = call_attention
         self._finished: tuple[int, StepKind] | None = None
+        self._changes = 0  # written in the caller's thread
+        self._changes_heard = 0  # written on the loop
         self.completed = 0
         """How often partitions have been taken."""
 
     def next_step(self) -> Step | None:
         """What the caller has to do now; raises what has ended the membership for good, at every `poll()`."""
-        if not self._subscription.is_automatic:
+        if not self._subscription.is_automatic or self._changes != self._changes_heard:
             return None
         try:
             step = self._membership.next_step(self._held())
@@ -57,6 +59,15 @@ class Rebalance:
             return None
         self._call_attention()  # whatever happens on the way, the next poll() goes on
         return step
+
+    def subscription_changed(self) -> None:
+        """The caller has subscribed anew: what the membership has for the old subscription is not taken any more."""
+        self._changes += 1
+
+    def subscription_heard(self) -> None:
+        """The membership has heard of one such change; called on the loop."""
+        self._changes_heard += 1
+        self._call_attention()
 
     def leave_step(self) -> Step | None:
         """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""
