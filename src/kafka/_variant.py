@@ -18,8 +18,11 @@ from types import ModuleType
 
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
+    "kafka.producer.batch.state",
+    "kafka.producer.intake.append",
     "kafka.producer.intake.appender",
     "kafka.producer.intake.checks",
+    "kafka.producer.outcome.callbacks",
     "kafka.producer.outcome.future",
     "kafka.record.encode",
     "kafka.record.grouping",

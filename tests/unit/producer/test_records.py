@@ -20,8 +20,8 @@ from kafka.producer import KafkaProducer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.outcome.future import FutureRecordMetadata, RecordMetadata
 from kafka.structs import TopicPartition
 from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import FakeProducer, producing

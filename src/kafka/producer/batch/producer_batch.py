@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
+from kafka.producer.batch.state import BatchState
+from kafka.producer.outcome.callbacks import Callbacks
 from kafka.producer.outcome.failures import FailureReport
-from kafka.producer.outcome.future import BatchState, Callbacks
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.outcome.future import QueueState
+from kafka.producer.batch.state import QueueState
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5

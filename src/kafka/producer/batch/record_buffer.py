@@ -13,10 +13,12 @@ from kafka.errors import KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
+from kafka.producer.intake.append import append_locked
 from kafka.producer.intake.blocked import NeedsMemory
 from kafka.producer.intake.checks import PreparedRecord
+from kafka.producer.outcome.callbacks import Callbacks, run_callbacks
 from kafka.producer.outcome.failures import FailureReport
-from kafka.producer.outcome.future import Callbacks, FutureRecordMetadata, append_locked, future_of, run_callbacks
+from kafka.producer.outcome.future import FutureRecordMetadata, future_of
 from kafka.record import BatchBuilder, Buffer, Compression
 from kafka.structs import TopicPartition
 

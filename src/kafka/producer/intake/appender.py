@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
+from kafka.producer.intake.append import append_locked
 from kafka.producer.intake.blocked import Blocked, NeedsTopic
 from kafka.producer.intake.checks import (
     PreparedRecord,
@@ -22,7 +23,7 @@ from kafka.producer.intake.checks import (
     encoded_headers,
     serialized,
 )
-from kafka.producer.outcome.future import FutureRecordMetadata, append_locked, append_unlocked
+from kafka.producer.outcome.future import FutureRecordMetadata
 
 try:
     import cython
@@ -31,8 +32,11 @@ except ImportError:  # the plain variant needs no Cython
 
 if cython.compiled:
     from cython.cimports.cpython.time import time_ns as c_time_ns
+    from cython.cimports.kafka.producer.intake.append import append_unlocked
 else:
     from time import time_ns as c_time_ns
+
+    from kafka.producer.intake.append import append_unlocked
 
 if TYPE_CHECKING:
     from kafka.partitioner.abc import Cluster

@@ -1,6 +1,13 @@
-# What future.py uses of Python's C API (its public part) and Cython does not declare with the right types.
+# The C side of future.py.
 
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject
-    void Py_SET_TYPE(object thing, PyTypeObject* kind)
-    void PyObject_GC_UnTrack(object thing)
+from kafka.producer.batch.state cimport BatchState
+
+
+cpdef object future_of(
+    BatchState batch,
+    Py_ssize_t index,
+    long long timestamp_ms,
+    bytes key,
+    bytes value,
+    Py_ssize_t header_size,
+)
