@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.seam import Cluster
-from kafka.config import ConnectionOptions, ProducerConfig, ProducerOptions
+from kafka.config import ProducerConfig
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
 from kafka.net.worker import WorkerThread
@@ -20,20 +20,18 @@ from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.topic_lookup import TopicLookup
+from kafka.producer.options import is_idempotent, sender_options
 from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
-from kafka.producer.send.sender import Sender, SenderOptions
-from kafka.producer.statistics import ProducerStatistics
+from kafka.producer.send.sender import Sender
+from kafka.producer.statistics import ProducerStatistics, add_gauges
 from kafka.record import Compression
 from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
 
 log = logging.getLogger(__name__)
-
-_MOST_IN_FLIGHT_IN_ORDER = 5
-"""Batches of a producer that a broker remembers of a partition."""
 
 
 class ProducerCore:
@@ -109,7 +107,7 @@ class ProducerCore:
         statistics = ProducerStatistics(self.metrics, self._loop.time)
         idempotence = Idempotence(
             self.cluster,
-            enabled=_is_idempotent(connection, options),
+            enabled=is_idempotent(connection, options),
             required=options.enable_idempotence is True,
             backoff=backoff,
             on_change=self._idempotence_changed,
@@ -131,11 +129,11 @@ class ProducerCore:
             ProduceRequests(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
             BatchCompressor(self.buffer),
             statistics,
-            _sender_options(connection, options),
+            sender_options(connection, options),
             backoff,
             self._topics,
         )
-        self._add_gauges(self._sender)
+        add_gauges(self.metrics, self.buffer, self._sender.in_flight)
         idempotence.ask()
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
@@ -308,30 +306,3 @@ class ProducerCore:
             return 2
         version = connection.api_versions.pick(ProduceRequest, 0, None)
         return 2 if version is None else magic_for(version)
-
-    def _add_gauges(self, sender: Sender) -> None:
-        memory = self.buffer.memory
-        for name, read in (
-            ("requests-in-flight", sender.in_flight),
-            ("buffer-available-bytes", lambda: memory.free),
-            ("buffer-total-bytes", lambda: memory.total),
-            ("incomplete-batches", lambda: len(self.buffer.incomplete)),
-        ):
-            self.metrics.gauge("producer-metrics", name, read)
-
-
-def _is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
-    """Whether batches get sequence numbers: wherever nothing that was asked for speaks against it."""
-    if options.enable_idempotence is not None:
-        return options.enable_idempotence
-    in_flight = connection.max_in_flight_requests_per_connection
-    return options.acks == -1 and options.retries > 0 and in_flight <= _MOST_IN_FLIGHT_IN_ORDER
-
-
-def _sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:
-    return SenderOptions(
-        linger=options.linger_ms / 1000,
-        delivery_timeout=options.delivery_timeout_ms / 1000,
-        max_in_flight=connection.max_in_flight_requests_per_connection,
-        max_request_size=options.max_request_size,
-    )

@@ -1,10 +1,16 @@
-"""What both faces do to the options before they are parsed."""
+"""The options before they are parsed, and what follows from several of them together."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
 from typing import Any
+
+from kafka.config import ConnectionOptions, ProducerOptions
+from kafka.producer.send.readiness import SenderOptions
+
+_MOST_IN_FLIGHT_IN_ORDER = 5
+"""Batches of a producer that a broker remembers of a partition."""
 
 _numbers = itertools.count(1)
 
@@ -15,3 +21,21 @@ def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
     if named.get("client_id") is None:
         named["client_id"] = f"kafka-columnar-producer-{next(_numbers)}"
     return named
+
+
+def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
+    """Whether batches get sequence numbers: wherever nothing that was asked for speaks against it."""
+    if options.enable_idempotence is not None:
+        return options.enable_idempotence
+    in_flight = connection.max_in_flight_requests_per_connection
+    return options.acks == -1 and options.retries > 0 and in_flight <= _MOST_IN_FLIGHT_IN_ORDER
+
+
+def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:
+    """The sender's slice, in its units."""
+    return SenderOptions(
+        linger=options.linger_ms / 1000,
+        delivery_timeout=options.delivery_timeout_ms / 1000,
+        max_in_flight=connection.max_in_flight_requests_per_connection,
+        max_request_size=options.max_request_size,
+    )

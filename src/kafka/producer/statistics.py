@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka.metrics import Metrics
+from kafka.producer.batch.record_buffer import RecordBuffer
 
 _GROUP = "producer-metrics"
 _NAN = float("nan")
@@ -96,3 +97,16 @@ class ProducerStatistics:
 def _mean(total: float, count: int) -> float:
     """The mean; NaN as long as there is nothing."""
     return total / count if count else _NAN
+
+
+def add_gauges(metrics: Metrics, buffer: RecordBuffer, in_flight: Callable[[], int]) -> None:
+    """Show what is under way and how much memory is left.
+
+    Arguments:
+        in_flight: the number of requests under way.
+    """
+    memory = buffer.memory
+    metrics.gauge(_GROUP, "requests-in-flight", in_flight)
+    metrics.gauge(_GROUP, "buffer-available-bytes", lambda: memory.free)
+    metrics.gauge(_GROUP, "buffer-total-bytes", lambda: memory.total)
+    metrics.gauge(_GROUP, "incomplete-batches", lambda: len(buffer.incomplete))

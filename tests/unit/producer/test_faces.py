@@ -25,6 +25,14 @@ def signature(face: type, name: str) -> list[tuple[str, Any, Any]]:
     return [(each.name, each.kind, each.default) for each in parameters]
 
 
+def test_the_paths_that_programs_import_are_there() -> None:
+    from kafka.producer.future import FutureRecordMetadata, RecordMetadata
+    from kafka.producer.kafka import KafkaProducer as ByOldPath
+
+    assert ByOldPath is KafkaProducer
+    assert {FutureRecordMetadata.__name__, RecordMetadata.__name__} == {"FutureRecordMetadata", "RecordMetadata"}
+
+
 SHARED = sorted(public(KafkaProducer) & public(AsyncKafkaProducer))
 
 

@@ -237,7 +237,7 @@ class ProducerBatch(BatchState):
             callbacks, self.callbacks = self.callbacks, None
             waiters, self.waiters = self.waiters, []
             if callbacks is not None:
-                callbacks.hand_over(self)
+                callbacks.move_to_parts(self)
         for waiter in waiters:
             waiter.release()
 

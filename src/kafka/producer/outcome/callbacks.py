@@ -91,7 +91,7 @@ class Callbacks:
         else:
             self.rows.extend((number, when, index, timestamp_ms, key_size, value_size, header_size))
 
-    def hand_over(self, batch: Any) -> None:
+    def move_to_parts(self, batch: Any) -> None:
         """Give them to the parts that a batch was split into."""
         for at in range(0, len(self.rows), _ROW):
             row: Any = self.rows[at : at + _ROW]

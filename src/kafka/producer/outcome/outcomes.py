@@ -200,7 +200,7 @@ def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -
     """
     text = f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g})"
     if batch.last_error is not None:
-        text += f", after {_attempts(batch)}, the last of them, to broker {batch.sent_to}, with: {batch.last_error}"
+        text += f"; {_last_attempt(batch)}, failed with: {batch.last_error}"
         if obstacle is not None:
             text += f"; since then it could not be sent: {obstacle}"
     else:
@@ -213,13 +213,14 @@ def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -
 def _with_attempts(batch: ProducerBatch, error: KafkaError) -> KafkaError:
     """An error that also tells how often a batch was sent, and where to."""
     text = error.args[0] if error.args else getattr(error, "description", "")
-    told = type(error)(f"{text} ({_attempts(batch)}, the last of them to broker {batch.sent_to})")
+    told = type(error)(f"{text} ({_last_attempt(batch)})")
     told.__cause__ = error.__cause__
     return told
 
 
-def _attempts(batch: ProducerBatch) -> str:
-    return "one attempt" if batch.attempts == 1 else f"{batch.attempts} attempts"
+def _last_attempt(batch: ProducerBatch) -> str:
+    which = "the only attempt" if batch.attempts == 1 else f"the last of {batch.attempts} attempts"
+    return f"{which}, to broker {batch.sent_to}"
 
 
 def _is_usual(error: KafkaError) -> bool:

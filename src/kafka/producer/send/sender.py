@@ -11,7 +11,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,10 +24,12 @@ from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.outcome.outcomes import Outcomes, too_late
+from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.producer.send.compression import BatchCompressor
+from kafka.producer.send.expiry import Expiry
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
+from kafka.producer.send.readiness import Readiness, SenderOptions
 from kafka.producer.send.schedule import Schedule
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
@@ -37,18 +38,6 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 Request = list[tuple[PartitionQueue, ProducerBatch]]
-_CLOCK_STEP = 0.001
-"""Seconds by which the loop's timers may be early."""
-
-
-@dataclass(frozen=True, slots=True)
-class SenderOptions:
-    """The slice of the options that governs sending. Times in seconds, sizes in bytes."""
-
-    linger: float
-    delivery_timeout: float
-    max_in_flight: int
-    max_request_size: int
 
 
 class Sender:
@@ -93,7 +82,8 @@ class Sender:
         self._loop = asyncio.get_running_loop()
         self._brokers: dict[int, BrokerQueue] = {}
         self._schedule = Schedule(self._loop, self.pump)
-        self._expiry_at = math.inf
+        self._readiness = Readiness(buffer, idempotence, options)
+        self._expiry = Expiry(buffer, outcomes, self._schedule, options.delivery_timeout, self._why_not_sent)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
         self._pumping = False
@@ -124,7 +114,7 @@ class Sender:
             self._consider(queue, now)
         for queue in self._schedule.take(now):
             self._consider(queue, now)
-        self._expire(now)
+        self._expiry.fail_expired(now)
         if self._idempotence.may_send:
             for broker in list(self._brokers.values()):
                 if broker.ready:
@@ -162,7 +152,7 @@ class Sender:
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
         """Put a queue where it belongs now: with its leader's queue, on the schedule, or nowhere."""
-        when = self._sendable_at(queue, now)
+        when = self._readiness.sendable_at(queue, now)
         if when > now:
             if when < math.inf:
                 self._schedule.add(when, queue)
@@ -179,48 +169,12 @@ class Sender:
             )
         broker.ready[queue] = None
 
-    def _sendable_at(self, queue: PartitionQueue, now: float) -> float:
-        """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
-        if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
-            return math.inf
-        if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
-            return math.inf
-        if queue.retries:
-            return max(now, queue.backoff_until) if queue.may_retry() else math.inf
-        if queue.window_is_full():
-            return math.inf
-        if queue.closed:
-            return max(now, queue.backoff_until)
-        batch = queue.open  # another thread may put a new one in its place meanwhile
-        if batch is None:
-            return math.inf
-        lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
-        return max(batch.created + lingers, queue.backoff_until)
-
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         """Leaders may have changed: every partition looks for its broker anew."""
         self._topics.refresh(metadata, self._loop.time())
         for broker in self._brokers.values():
             broker.ready.clear()
         self.reconsider()
-
-    # Time
-
-    def _expire(self, now: float) -> None:
-        """Fail what has waited for longer than the delivery timeout; what is in the network is waited for."""
-        timeout = self._options.delivery_timeout
-        before = -math.inf
-        if now >= self._expiry_at:
-            before = now - timeout + _CLOCK_STEP
-            for queue in list(self._buffer.queues()):
-                for batch in self._buffer.take_expired(queue, before):
-                    self._outcomes.fail(queue, batch, too_late(batch, timeout, self._why_not_sent(queue)))
-        elif self._expiry_at < math.inf:
-            return
-        oldest = self._buffer.oldest(before)
-        self._expiry_at = math.inf if oldest is None else oldest + timeout
-        if oldest is not None:
-            self._schedule.add(self._expiry_at, None)
 
     def _why_not_sent(self, queue: PartitionQueue) -> Exception | None:
         """What keeps the batches of a queue from being sent."""
@@ -296,7 +250,7 @@ class Sender:
 
     def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
         """The next batch of a queue; None if it has none to send after all, because of what was answered meanwhile."""
-        if self._sendable_at(queue, now) > now:
+        if self._readiness.sendable_at(queue, now) > now:
             return None
         if queue.retries:
             return queue.retries.pop(0)
