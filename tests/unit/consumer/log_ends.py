@@ -40,6 +40,11 @@ class LogEnds:
             if isinstance(error, BaseException):
                 return error
             offset = {EARLIEST: 0, LATEST: 100}.get(asked.timestamp, asked.timestamp)
+            if call.version == 0:
+                answers.append(
+                    ListOffsetsPartitionResponse(partition_index=asked.partition_index, old_style_offsets=[offset])
+                )
+                continue
             answers.append(
                 ListOffsetsPartitionResponse(
                     partition_index=asked.partition_index,

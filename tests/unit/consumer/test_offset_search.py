@@ -12,12 +12,13 @@ from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetLookup
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.position.timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,
     TopicAuthorizationFailedError,
     UnsupportedForMessageFormatError,
+    UnsupportedVersionError,
 )
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 from unit.consumer.log_ends import LogEnds
@@ -143,6 +144,23 @@ def test_what_does_not_pass_is_raised_at_once_whoever_is_silent(code: int, error
         with pytest.raises(error):
             await bench.lookup({T[0]: 5, T[1]: 5}, 60_000)
         assert asyncio.get_running_loop().time() - before < 0.1
+
+    on_bench(scenario)
+
+
+def test_an_old_broker_tells_the_ends_but_not_the_offsets_of_times() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.versions["ListOffsets"] = (0, 0)
+        found = await bench.lookup({T[0]: EARLIEST, T[1]: LATEST}, 1_000)
+        assert {tp.partition: each.offset for tp, each in found.items()} == {0: 0, 1: 100}
+        for times in ({T[0]: 0}, {T[0]: 5, T[2]: LATEST}):
+            with pytest.raises(UnsupportedVersionError):
+                await bench.lookup(times, 1_000)
+        bench.cluster.versions["ListOffsets"] = (0, 6)
+        bench.cluster.cut(1)
+        assert (await bench.lookup({T[0]: 0}, 1_000))[T[0]].offset == 0
+        with pytest.raises(UnsupportedVersionError):
+            await bench.lookup({T[0]: MAX_TIMESTAMP}, 1_000)
 
     on_bench(scenario)
 
