@@ -51,6 +51,7 @@ class AsyncConsumerCalls(ConsumerFace):
     def _make_driver(self, config: ConsumerConfig) -> None:
         self._driver = AsyncDriver(config)
         self._core = self._driver.core
+        self._events = self._core.events
         self._finalizer = weakref.finalize(self, self._driver.abandon)
         self._finalizer.atexit = False
 
@@ -131,7 +132,7 @@ class AsyncConsumerCalls(ConsumerFace):
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
         core = self._core
-        if not core.attention:
+        if not self._events.pending:
             cursor = self._cursor
             for record in cursor.rest:
                 cursor.state.last_record = record
@@ -145,8 +146,8 @@ class AsyncConsumerCalls(ConsumerFace):
         with self._driver.one_caller:
             while not core.closed:
                 core.check_wanted()
-                if core.attention:
-                    await self._driver.attend()
+                if core.events.pending:
+                    await self._driver.process_events()
                 for record in cursor.rest:
                     cursor.state.last_record = record
                     core.clock.progressed = True
@@ -180,7 +181,7 @@ class AsyncConsumerCalls(ConsumerFace):
         without a ``group_id``, and what the broker answers.
         """
         self._check_open()
-        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
+        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         limit = self._limit(timeout_ms)
         await self._driver.run(self._core.commits.commit(chosen, limit), limit)
         await self._driver.run_callbacks()
@@ -268,7 +269,7 @@ class AsyncConsumerCalls(ConsumerFace):
     async def unsubscribe(self) -> None:
         """Give up all topics and partitions, and leave the group."""
         self._check_open()
-        await self._driver.give_up(self._api_timeout_ms)
+        await self._driver.release_partitions(self._api_timeout_ms)
         self._core.unsubscribe()
         await self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
 
@@ -279,7 +280,7 @@ class AsyncConsumerCalls(ConsumerFace):
         """
         self._check_open()
         wanted = list(partitions)
-        await self._driver.give_up(self._api_timeout_ms)
+        await self._driver.release_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 
     async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

@@ -52,6 +52,7 @@ class ConsumerCalls(ConsumerFace):
     def _make_driver(self, config: ConsumerConfig) -> None:
         self._driver = SyncDriver(config)
         self._core = self._driver.core
+        self._events = self._core.events
         self._finalizer = weakref.finalize(self, self._driver.abandon)
         self._finalizer.atexit = False
 
@@ -130,7 +131,7 @@ class ConsumerCalls(ConsumerFace):
         """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
         core = self._core
-        if not core.attention:
+        if not self._events.pending:
             cursor = self._cursor
             for record in cursor.rest:
                 cursor.state.last_record = record
@@ -144,8 +145,8 @@ class ConsumerCalls(ConsumerFace):
         with self._driver.one_caller:
             while not core.closed:
                 core.check_wanted()
-                if core.attention:
-                    self._driver.attend()
+                if core.events.pending:
+                    self._driver.process_events()
                 for record in cursor.rest:
                     cursor.state.last_record = record
                     core.clock.progressed = True
@@ -177,7 +178,7 @@ class ConsumerCalls(ConsumerFace):
         without a ``group_id``, and what the broker answers.
         """
         self._check_open()
-        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
+        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         limit = self._limit(timeout_ms)
         self._driver.run(self._core.commits.commit(chosen, limit), limit)
         self._driver.run_callbacks()
@@ -265,7 +266,7 @@ class ConsumerCalls(ConsumerFace):
     def unsubscribe(self) -> None:
         """Give up all topics and partitions, and leave the group."""
         self._check_open()
-        self._driver.give_up(self._api_timeout_ms)
+        self._driver.release_partitions(self._api_timeout_ms)
         self._core.unsubscribe()
         self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
 
@@ -276,7 +277,7 @@ class ConsumerCalls(ConsumerFace):
         """
         self._check_open()
         wanted = list(partitions)
-        self._driver.give_up(self._api_timeout_ms)
+        self._driver.release_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

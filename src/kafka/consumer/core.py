@@ -7,13 +7,13 @@ one side to the other.
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from kafka.cluster import Backoff, Cluster, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
+from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
@@ -74,14 +74,11 @@ class ConsumerCore:
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False
-        self.attention = False
-        """Whether the caller should attend to something (its face knows how) before it takes records."""
+        self.events = BackgroundEvents(caller.notify)
         self._caller = caller
         self._loop = loop
-        self._errors: deque[Exception] = deque()
-        self._resting = False
-        self._unplaced = False
-        self._woken = False
+        self._raised = False
+        self._positions_wanted = False
         self._warned_idle = False
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
         self.metrics = consumer_metrics.register(
@@ -100,7 +97,7 @@ class ConsumerCore:
             backoff,
             self._caller.notify,
             self._metadata_stale,
-            self._fetch_failed,
+            self.events.failed_alike,
             self.config.connection.metadata_max_age_ms,
         )
         timeout_ms = self.config.connection.request_timeout_ms
@@ -109,10 +106,10 @@ class ConsumerCore:
         # Who calls is told of errors; what goes on in the background tells the log.
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
         self.lookup = OffsetLookup(offsets_of, told)
-        self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self._failed)
+        self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(
-            group, self.subscription, self.membership, offsets, self._loop, submit, self._call_attention
+            group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened
         )
         self.positions = PositionResolver(
             self.subscription,
@@ -120,7 +117,7 @@ class ConsumerCore:
             offsets_of,
             RESET_STRATEGIES[fetch.auto_offset_reset],
             self._position_found,
-            self._failed,
+            self.events.failed,
             RetryPolicy(backoff, log),
         )
         self.rebalance = Rebalance(
@@ -129,7 +126,7 @@ class ConsumerCore:
             submit,
             self._assign_from_membership,
             self.positions.resolve,
-            self._call_attention,
+            self.events.happened,
         )
 
     def _make_group(self, backoff: Backoff) -> tuple[Membership, GroupOffsets | None]:
@@ -154,7 +151,7 @@ class ConsumerCore:
 
     async def close(self, timeout_ms: float) -> None:
         """Leave the group, close the connections. Does not raise."""
-        self.closed = self.attention = True
+        self.closed = self.events.pending = True
         self._caller.notify()
         deadline = self._loop.time() + timeout_ms / 1000
         self.fetcher.close()
@@ -180,7 +177,7 @@ class ConsumerCore:
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
             ) from None
         finally:
-            self._unplaced = self.attention = True  # poll() goes on looking, whatever the outcome was
+            self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was
         return state.position.offset
 
     async def leave_group(self, timeout_ms: float) -> None:
@@ -199,25 +196,25 @@ class ConsumerCore:
         """The caller has left `poll()`."""
         self.clock.end(self._loop.time())
 
-    def begin_attending(self) -> None:
-        """The caller looks at what happened in the background; from now on `attention` means something newer."""
-        self.attention = False
+    def begin_processing_events(self) -> None:
+        """The caller looks at what happened in the background; from now on `events.pending` means something newer."""
+        self.events.pending = False
         self.raise_error()
-        if self._unplaced:
-            self._unplaced = False
+        if self._positions_wanted:
+            self._positions_wanted = False
             self._caller.submit(self.positions.resolve)
         self.commits.begin_due()
 
     def raise_error(self) -> None:
         """Raise what went wrong in the background, one error a call; the call after the last one lets work go on."""
-        while self._errors:
-            error = self._still_true(self._errors.popleft())
-            self._resting = True
+        while (failure := self.events.next_error()) is not None:
+            error = self._still_true(failure)
+            self._raised = True
             if error is not None:
-                self.attention = True
+                self.events.pending = True
                 raise error
-        if self._resting:
-            self._resting = False
+        if self._raised:
+            self._raised = False
             self._caller.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
@@ -239,22 +236,12 @@ class ConsumerCore:
             self._warned_idle = True
             log.warning("poll() can give nothing: nothing is subscribed to or assigned; call subscribe() or assign()")
 
-    def wake(self) -> None:
-        """Have the caller return from waiting, now or next time; any thread may call this."""
-        self._woken = True
-        self._caller.notify()
-
-    def woken(self) -> bool:
-        """Whether `wake` was called since this was asked last."""
-        woken, self._woken = self._woken, False
-        return woken
-
     # The caller's side: subscribing and seeking -----------------------------------------------------------------------
 
     def subscribed(self) -> None:
         """The subscription has changed."""
         self.rebalance.subscription_changed()
-        self.attention = True
+        self.events.pending = True
         self._caller.submit(self._resubscribe)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
@@ -262,7 +249,7 @@ class ConsumerCore:
         self._drop(self.subscription.assign_from_user(partitions))
         self._caller.submit(self.topics.update)
         # Positions are not looked for before the next poll(): mostly a seek comes first.
-        self._unplaced = self.attention = True
+        self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
         """Take nothing any more; leaving the group is left to `leave_group`."""
@@ -293,7 +280,7 @@ class ConsumerCore:
         self.buffer.resume(state)
         self._caller.submit(self.fetcher.refresh, state)
 
-    def consumed(self) -> Offsets:
+    def consumed_offsets(self) -> Offsets:
         """The positions, for a commit."""
         return self.subscription.all_consumed_offsets()
 
@@ -309,26 +296,13 @@ class ConsumerCore:
 
     def step_ready(self) -> None:
         """See `MembershipHost`."""
-        self._call_attention()
+        self.events.happened()
 
     def membership_failed(self, error: Exception) -> None:
         """See `MembershipHost`."""
-        self._failed(error)
+        self.events.failed(error)
 
     # Inside -----------------------------------------------------------------------------------------------------------
-
-    def _call_attention(self) -> None:
-        self.attention = True
-        self._caller.notify()
-
-    def _failed(self, error: Exception) -> None:
-        if error not in self._errors:
-            self._errors.append(error)
-        self._call_attention()
-
-    def _fetch_failed(self, error: Exception) -> None:
-        if not any(type(waiting) is type(error) for waiting in self._errors):  # the caller may not be polling
-            self._failed(error)
 
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
         if self.buffer.locate(state, generation, Position(offset)):

@@ -150,7 +150,7 @@ class ConsumerFace:
         no callback and was not asked for is logged.
         """
         self._check_open()
-        chosen = self._core.consumed() if offsets is None else check_offsets(offsets)
+        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
@@ -196,7 +196,7 @@ class ConsumerFace:
 
     def wakeup(self) -> None:
         """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""
-        self._core.wake()
+        self._core.events.wake()
 
     def __getstate__(self) -> object:
         raise TypeError(

@@ -176,7 +176,7 @@ def test_a_step_is_carried_out_once_even_if_the_loop_hears_of_it_late(monkeypatc
     async def scenario(scene: Scene) -> None:
         scene.membership.eagerly(REVOKE)  # stays until something newer is asked for
         for _ in range(3):
-            scene.core.attention = True
+            scene.core.events.pending = True
             await scene.poll()
         assert len(scene.told) == 1
 
@@ -201,10 +201,10 @@ def test_leaving_revokes_what_is_held_or_counts_it_as_lost(monkeypatch: pytest.M
         assert scene.core.rebalance.leave_step() is None
         scene.membership.towards(A)
         await scene.poll()
-        await scene.driver.give_up(1_000)
+        await scene.driver.release_partitions(1_000)
         assert scene.told[-1] == ("revoked", {A}, {A})
         scene.membership.generation = NO_GENERATION
-        await scene.driver.give_up(1_000)
+        await scene.driver.release_partitions(1_000)
         assert scene.told[-1] == ("lost", {A}, {A})
         scene.core.unsubscribe()
         scene.core.assign([A])

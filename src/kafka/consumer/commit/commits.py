@@ -32,7 +32,7 @@ class Commits:
         offsets: sends the commits; None without a group.
         loop: the consumer's.
         submit: has a function run on the loop.
-        call_attention: called on the loop when the caller has something to do.
+        tell_caller: called on the loop when the caller has something to do.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Commits:
         offsets: GroupOffsets | None,
         loop: asyncio.AbstractEventLoop,
         submit: Callable[..., None],
-        call_attention: Callable[[], None],
+        tell_caller: Callable[[], None],
     ) -> None:
         self._options = options
         self._subscription = subscription
@@ -51,7 +51,7 @@ class Commits:
         self._offsets = offsets
         self._loop = loop
         self._submit = submit
-        self._call_attention = call_attention
+        self._tell_caller = tell_caller
         self._due = False
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -147,7 +147,7 @@ class Commits:
     def _interval_over(self) -> None:
         # Only the caller knows what it has processed: everything handed out before its next poll().
         self._due = True
-        self._call_attention()
+        self._tell_caller()
         self._arm()
 
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
@@ -181,7 +181,7 @@ class Commits:
     ) -> None:
         """A commit is done: its callbacks are the caller's to call."""
         self._done.append((offsets, error, callback, future))
-        self._call_attention()
+        self._tell_caller()
 
     def _group(self) -> GroupOffsets:
         if self._offsets is None:

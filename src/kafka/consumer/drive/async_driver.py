@@ -44,10 +44,10 @@ class AsyncDriver:
             deadline = runner.time() + timeout_ms / 1000
             while True:
                 runner.clear()
-                if core.attention:
-                    await self.attend()
+                if core.events.pending:
+                    await self.process_events()
                 taken = take()
-                if taken or core.closed or core.woken():
+                if taken or core.closed or core.events.woken():
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:
@@ -58,9 +58,9 @@ class AsyncDriver:
         finally:
             core.end_poll()
 
-    async def attend(self) -> None:
+    async def process_events(self) -> None:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
-        self.core.begin_attending()
+        self.core.begin_processing_events()
         await self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
@@ -78,10 +78,10 @@ class AsyncDriver:
             while (call := self.core.commits.next_call()) is not None:
                 await self.runner.call(call)
         except BaseException:
-            self.core.attention = True  # the others are called next time
+            self.core.events.pending = True  # the others are called next time
             raise
 
-    async def give_up(self, timeout_ms: float, commit: bool = True) -> None:
+    async def release_partitions(self, timeout_ms: float, commit: bool = True) -> None:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
             await self._commit_automatically(timeout_ms)
@@ -96,14 +96,14 @@ class AsyncDriver:
     async def _close(self, autocommit: bool, timeout_ms: float) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
-            await self.give_up(timeout_ms / 2, autocommit)
+            await self.release_partitions(timeout_ms / 2, autocommit)
         finally:
             try:
                 left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)
                 await self.run(core.commits.finish(left_ms), left_ms)
                 await self.run_callbacks()
             finally:
-                core.closed = core.attention = True
+                core.closed = core.events.pending = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 await self.run(core.close(left_ms), left_ms)
@@ -120,7 +120,7 @@ class AsyncDriver:
 
     async def _commit_automatically(self, timeout_ms: float) -> None:
         commits = self.core.commits
-        if commits.is_automatic and (held := self.core.consumed()):
+        if commits.is_automatic and (held := self.core.consumed_offsets()):
             await self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     async def _tell_listener(self, step: Step) -> None:

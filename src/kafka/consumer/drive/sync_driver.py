@@ -45,10 +45,10 @@ class SyncDriver:
             deadline = runner.time() + timeout_ms / 1000
             while True:
                 runner.clear()
-                if core.attention:
-                    self.attend()
+                if core.events.pending:
+                    self.process_events()
                 taken = take()
-                if taken or core.closed or core.woken():
+                if taken or core.closed or core.events.woken():
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:
@@ -59,9 +59,9 @@ class SyncDriver:
         finally:
             core.end_poll()
 
-    def attend(self) -> None:
+    def process_events(self) -> None:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
-        self.core.begin_attending()
+        self.core.begin_processing_events()
         self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
@@ -79,10 +79,10 @@ class SyncDriver:
             while (call := self.core.commits.next_call()) is not None:
                 self.runner.call(call)
         except BaseException:
-            self.core.attention = True  # the others are called next time
+            self.core.events.pending = True  # the others are called next time
             raise
 
-    def give_up(self, timeout_ms: float, commit: bool = True) -> None:
+    def release_partitions(self, timeout_ms: float, commit: bool = True) -> None:
         """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
         if commit:
             self._commit_automatically(timeout_ms)
@@ -97,14 +97,14 @@ class SyncDriver:
     def _close(self, autocommit: bool, timeout_ms: float) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
-            self.give_up(timeout_ms / 2, autocommit)
+            self.release_partitions(timeout_ms / 2, autocommit)
         finally:
             try:
                 left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)
                 self.run(core.commits.finish(left_ms), left_ms)
                 self.run_callbacks()
             finally:
-                core.closed = core.attention = True
+                core.closed = core.events.pending = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 self.run(core.close(left_ms), left_ms)
@@ -121,7 +121,7 @@ class SyncDriver:
 
     def _commit_automatically(self, timeout_ms: float) -> None:
         commits = self.core.commits
-        if commits.is_automatic and (held := self.core.consumed()):
+        if commits.is_automatic and (held := self.core.consumed_offsets()):
             self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
 
     def _tell_listener(self, step: Step) -> None:

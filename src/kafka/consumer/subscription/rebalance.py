@@ -22,7 +22,7 @@ class Rebalance:
         submit: has a function run on the loop.
         reassign: takes partitions in place of what was assigned, and keeps the state of those that stay.
         find_positions: run on the loop after partitions were taken.
-        call_attention: has the next `poll()` look at this again.
+        tell_caller: has the next `poll()` look at this again.
     """
 
     def __init__(
@@ -32,14 +32,14 @@ class Rebalance:
         submit: Callable[..., None],
         reassign: Callable[[Iterable[TopicPartition]], None],
         find_positions: Callable[[], None],
-        call_attention: Callable[[], None],
+        tell_caller: Callable[[], None],
     ) -> None:
         self._membership = membership
         self._subscription = subscription
         self._submit = submit
         self._reassign = reassign
         self._find_positions = find_positions
-        self._call_attention = call_attention
+        self._tell_caller = tell_caller
         self._finished: tuple[int, StepKind] | None = None
         self._changes = 0  # written in the caller's thread
         self._changes_heard = 0  # written on the loop
@@ -53,11 +53,11 @@ class Rebalance:
         try:
             step = self._membership.next_step(self._held())
         except Exception:
-            self._call_attention()
+            self._tell_caller()
             raise
         if step is None or (step.turn, step.kind) == self._finished:  # of which the loop may not have heard yet
             return None
-        self._call_attention()  # whatever happens on the way, the next poll() goes on
+        self._tell_caller()  # whatever happens on the way, the next poll() goes on
         return step
 
     def subscription_changed(self) -> None:
@@ -67,7 +67,7 @@ class Rebalance:
     def subscription_heard(self) -> None:
         """The membership has heard of one such change; called on the loop."""
         self._changes_heard += 1
-        self._call_attention()
+        self._tell_caller()
 
     def leave_step(self) -> Step | None:
         """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""

@@ -1,0 +1,53 @@
+"""What happened in the background and is the caller's to look at: before it takes records it does so."""
+
+from collections import deque
+from collections.abc import Callable
+
+
+class BackgroundEvents:
+    """Errors to raise, a wake-up, and the word that there is something else. Written on any thread.
+
+    Arguments:
+        notify: wakes the caller, if it waits.
+
+    Attributes:
+        pending: something has happened that the caller has not looked at.
+    """
+
+    __slots__ = ("_errors", "_notify", "_woken", "pending")
+
+    def __init__(self, notify: Callable[[], None]) -> None:
+        self._notify = notify
+        self._errors: deque[Exception] = deque()
+        self._woken = False
+        self.pending = False
+
+    def happened(self) -> None:
+        """There is something for the caller to do."""
+        self.pending = True
+        self._notify()
+
+    def failed(self, error: Exception) -> None:
+        """The next call that looks has to raise this; one that is equal and was not raised yet is enough."""
+        if error not in self._errors:
+            self._errors.append(error)
+        self.happened()
+
+    def failed_alike(self, error: Exception) -> None:
+        """As `failed`, where one of a kind is enough: many partitions may fail alike, and the caller may not look."""
+        if not any(type(waiting) is type(error) for waiting in self._errors):
+            self.failed(error)
+
+    def next_error(self) -> Exception | None:
+        """The oldest error that was not raised, which is forgotten with this."""
+        return self._errors.popleft() if self._errors else None
+
+    def wake(self) -> None:
+        """Have the caller return from waiting, now or next time."""
+        self._woken = True
+        self._notify()
+
+    def woken(self) -> bool:
+        """Whether `wake` was called since this was asked last."""
+        woken, self._woken = self._woken, False
+        return woken

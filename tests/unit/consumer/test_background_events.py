@@ -1,0 +1,34 @@
+"""What the caller is told of the background."""
+
+from __future__ import annotations
+
+from kafka.consumer.background_events import BackgroundEvents
+from kafka.errors import KafkaTimeoutError
+
+
+def test_errors_come_once_each_and_in_order_and_wake_the_caller() -> None:
+    woken: list[None] = []
+    events = BackgroundEvents(lambda: woken.append(None))
+    assert (events.pending, events.next_error()) == (False, None)
+    for text in ("one", "two", "one"):
+        events.failed(KafkaTimeoutError(text))
+    assert (events.pending, len(woken)) == (True, 3)
+    assert [events.next_error() for _ in range(3)] == [KafkaTimeoutError("one"), KafkaTimeoutError("two"), None]
+    events.failed(KafkaTimeoutError("one"))
+    assert events.next_error() == KafkaTimeoutError("one")
+
+
+def test_a_wakeup_counts_once() -> None:
+    woken: list[None] = []
+    events = BackgroundEvents(lambda: woken.append(None))
+    events.wake()
+    assert len(woken) == 1
+    assert [events.woken(), events.woken(), events.pending] == [True, False, False]
+
+
+def test_of_errors_that_are_alike_one_waits_to_be_raised() -> None:
+    events = BackgroundEvents(lambda: None)
+    for text in ("one", "two"):
+        events.failed_alike(KafkaTimeoutError(text))
+    events.failed_alike(ValueError("three"))
+    assert [str(events.next_error()) for _ in range(3)] == ["one", "three", "None"]
