@@ -11,7 +11,7 @@ import pytest
 from fakes.cluster import SILENCE, Call, FakeCluster
 from kafka.config import parse_consumer
 from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.errors import CommitFailedError, TopicAuthorizationFailedError
+from kafka.errors import CommitFailedError, InvalidCommitOffsetSizeError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kafka.wire.api.offset_commit import (
@@ -65,9 +65,11 @@ class Bench:
         return FetchResponse(responses=[FetchableTopicResponse(topic=topic.topic, partitions=answers)])
 
 
-def commit_answer(call: Call) -> OffsetCommitResponse:
+def commit_answer(call: Call, error: int = 0) -> OffsetCommitResponse:
     def done(partitions: Any) -> list[OffsetCommitResponsePartition]:
-        return [OffsetCommitResponsePartition(partition_index=each.partition_index) for each in partitions]
+        return [
+            OffsetCommitResponsePartition(partition_index=each.partition_index, error_code=error) for each in partitions
+        ]
 
     topics = [
         OffsetCommitResponseTopic(name=each.name, partitions=done(each.partitions)) for each in call.request.topics
@@ -162,6 +164,28 @@ def test_closing_waits_no_longer_than_it_may() -> None:
         assert future.failed()
 
     play(scenario, group_id="g")
+
+
+@pytest.mark.parametrize("look", ["nobody", "callback", "errback", "await"])
+def test_a_commit_that_failed_is_logged_where_nobody_is_told(look: str, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Any] = []
+
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=28))
+        callback = (lambda offsets, error: told.append(error)) if look == "callback" else None
+        future = bench.core.commits.commit_later({T0: OffsetAndMetadata(5)}, callback, 60_000)
+        if look == "errback":
+            future.add_errback(told.append)
+        if look == "await":
+            with pytest.raises(InvalidCommitOffsetSizeError):
+                await future
+            told.append(future.exception)
+        await bench.poll(1_000)
+
+    play(scenario, group_id="g")
+    logged = [line for line in caplog.messages if "commit_async of 1 offsets failed" in line]
+    assert (len(logged), len(told)) == ((1, 0) if look == "nobody" else (0, 1))
+    assert all(isinstance(error, InvalidCommitOffsetSizeError) for error in told)
 
 
 def test_a_program_that_polls_without_waiting_lets_the_loop_run() -> None:

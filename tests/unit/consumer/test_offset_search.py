@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -146,6 +147,32 @@ def test_what_does_not_pass_is_raised_at_once_whoever_is_silent(code: int, error
         assert asyncio.get_running_loop().time() - before < 0.1
 
     on_bench(scenario)
+
+
+@pytest.mark.parametrize("failure", ["answer", "leader"])
+def test_pauses_grow_while_it_fails(failure: str) -> None:
+    async def scenario(bench: Bench) -> None:
+        if failure == "answer":
+            bench.ends.errors = {0: 6}
+        else:
+            bench.cluster.lead(0, -1, 1)
+            bench.cluster.publish(["t"])
+        with pytest.raises(KafkaTimeoutError):
+            await bench.lookup({T[0]: LATEST}, 60_000)
+        assert 40 < bench.cluster.refreshes < 65  # a second each, and the tenth that a refresh takes
+
+    on_bench(scenario)
+
+
+def test_of_several_errors_the_first_is_raised_and_none_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: 29, 1: 29, 2: 43}
+        with pytest.raises((TopicAuthorizationFailedError, UnsupportedForMessageFormatError)):
+            await bench.lookup({T[0]: LATEST, T[1]: LATEST, T[2]: LATEST}, 1_000)
+
+    on_bench(scenario)
+    gc.collect()  # a task that failed unseen says so when it is collected
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_an_old_broker_tells_the_ends_but_not_the_offsets_of_times() -> None:
