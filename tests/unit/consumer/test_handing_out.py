@@ -149,6 +149,16 @@ def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -
     assert desk.rest() == [2, 3]
 
 
+def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes_before() -> None:
+    desk = Desk(b"0", b"1", b"two")
+    desk.put(batch([b"3", b"4"], 3), 3)
+    with desk.buffer.take(10) as hand_out:
+        gathered = Materializer(None, to_int).batch(hand_out)
+    assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
+    assert at(desk.state) == 2
+    assert desk.rest() == [2, 3, 4]
+
+
 def test_a_key_that_fails_is_told_from_a_value() -> None:
     desk = Desk(b"0", b"1", b"2")
     records, error = Materializer(fail_on_key_2, to_int).records(desk.buffer.take(10).pieces[0])

@@ -122,7 +122,6 @@ class HandOut:
                 state.move_past(generation, position)
             raise
         self.slices.clear()
-        self._changed()
 
     def commit_first(self) -> None:
         """The caller has all of the first slice."""
