@@ -114,3 +114,34 @@ def test_a_new_leader_does_not_end_the_lease() -> None:
         assert bench.leaders.requests[-1][2].topics == []  # nothing but the epoch has changed, and that was told
 
     play(scenario, {0: 1}, client_rack="near")
+
+
+def test_a_partition_that_is_assigned_anew_begins_with_its_leader() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.assign(0)
+        await asyncio.sleep(1)
+        assert asked(bench) == 2
+        bench.leaders.preferred = {}
+        bench.assign()
+        await asyncio.sleep(1)
+        bench.assign(0)
+        await asyncio.sleep(1)
+        assert asked(bench) == 1
+
+    play(scenario, {0: 1}, client_rack="near")
+
+
+def test_a_replica_that_is_none_any_more_has_the_metadata_renewed() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.preferred = {0: 2}
+        bench.assign(0)
+        await asyncio.sleep(1)
+        stale = bench.stale
+        bench.leaders.preferred = {}
+        bench.leaders.errors[0] = [(6, -1)]
+        await asyncio.sleep(1)
+        assert bench.stale == stale + 1
+        assert asked(bench) == 1
+
+    play(scenario, {0: 1}, client_rack="near")

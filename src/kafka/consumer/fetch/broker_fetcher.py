@@ -36,10 +36,10 @@ _SESSION_ERRORS = frozenset(
 class FetchAnswers(Protocol):
     """Who takes what a broker answers."""
 
-    def take_answer(self, node: "BrokerFetcher", response: FetchResponse) -> None:
+    def take_answer(self, fetcher: "BrokerFetcher", response: FetchResponse) -> None:
         """The broker has answered."""
 
-    def fetch_failed(self, node: "BrokerFetcher", error: Exception) -> None:
+    def fetch_failed(self, fetcher: "BrokerFetcher", error: Exception) -> None:
         """The broker could not be asked."""
 
 

@@ -21,7 +21,6 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
     CorruptRecordError,
     KafkaError,
-    NoOffsetForPartitionError,
     OffsetOutOfRangeError,
     SaslAuthenticationFailedError,
     TopicAuthorizationFailedError,
@@ -29,11 +28,9 @@ from kafka.errors import (
     UnsupportedVersionError,
     for_code,
 )
-from kafka.record import ConsumerRecord, whole_batches
+from kafka.record import whole_batches
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchResponse
-
-__all__ = ["ConsumerRecord", "Fetcher", "NoOffsetForPartitionError", "RecordTooLargeError"]
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +76,7 @@ class Fetcher:
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
         self._failures = FailureLog(log)
-        self._nodes: dict[int, BrokerFetcher] = {}
+        self._fetchers: dict[int, BrokerFetcher] = {}
         self._closed = False
         self.bytes_fetched = 0
         self.responses = 0
@@ -87,9 +84,9 @@ class Fetcher:
     def close(self) -> None:
         """Stop fetching."""
         self._closed = True
-        for node in self._nodes.values():
-            node.close()
-        self._nodes.clear()
+        for fetcher in self._fetchers.values():
+            fetcher.close()
+        self._fetchers.clear()
 
     def refresh(self, state: PartitionState) -> None:
         """Look again at whether, from where and at which offset a partition is fetched."""
@@ -102,20 +99,20 @@ class Fetcher:
         broker = self._broker_for(tp) if fetchable else None
         full = broker is not None and self._buffer.is_full(state)
         if state.fetching.broker_id is not None and (state.fetching.broker_id != broker or full):
-            self._leave_node(state)
+            self._leave_broker(state)
         if broker is None:
             return
-        node = self._node(broker)
+        fetcher = self._fetcher_of(broker)
         if full:
             state.fetching.broker_id = broker
-            node.blocked.add(state)
+            fetcher.blocked.add(state)
             return
-        node.blocked.discard(state)
+        fetcher.blocked.discard(state)
         state.fetching.broker_id = broker
         metadata = self._client.metadata
         assert state.fetching.offset is not None
-        before = node.session.targets.get(tp)
-        node.session.add(
+        before = fetcher.session.targets.get(tp)
+        fetcher.session.add(
             FetchTarget(
                 state,
                 state.fetching.generation,
@@ -126,7 +123,7 @@ class Fetcher:
         )
         fresh = state.fetching.asked_generation != state.fetching.generation
         state.fetching.asked_generation = state.fetching.generation
-        node.changed(fresh or before is None, fresh)
+        fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
         """Look again at every partition: leaders may have moved."""
@@ -135,21 +132,22 @@ class Fetcher:
 
     def forget(self, state: PartitionState) -> None:
         """A partition is no longer assigned."""
-        self._leave_node(state)
+        self._replicas.forget(state.tp)
+        self._leave_broker(state)
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
-    def take_answer(self, node: BrokerFetcher, response: FetchResponse) -> None:
+    def take_answer(self, fetcher: BrokerFetcher, response: FetchResponse) -> None:
         """File what a broker answered."""
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
         filed = False
         for topic in response.responses:
-            name = topic.topic or node.session.topic_name(topic.topic_id)
+            name = topic.topic or fetcher.session.topic_name(topic.topic_id)
             if name is None:
                 continue
             for answer in topic.partitions:
-                target = node.session.target_of_answer(TopicPartition(name, answer.partition_index))
+                target = fetcher.session.target_of_answer(TopicPartition(name, answer.partition_index))
                 if target is None or target.generation != target.state.generation:
                     continue
                 if not topic.topic and target.topic_id != topic.topic_id:  # of a topic that was deleted
@@ -164,10 +162,10 @@ class Fetcher:
         else:  # the next fetch is to be on its way before a caller on this loop begins to decode so much
             asyncio.get_running_loop().call_soon(self._on_data)
 
-    def fetch_failed(self, node: BrokerFetcher, error: Exception) -> None:
+    def fetch_failed(self, fetcher: BrokerFetcher, error: Exception) -> None:
         """A broker could not be asked: it may not be the leader any more."""
         self._metadata_stale()
-        for tp in self._replicas.forget_broker(node.node_id):
+        for tp in self._replicas.forget_broker(fetcher.node_id):
             state = self._subscription.state_of(tp)
             if state is not None:
                 self.refresh(state)
@@ -221,6 +219,8 @@ class Fetcher:
         state.fetching.failures += 1
         if self._replicas.forget(tp):  # the leader knows better
             log.info("%s is read from its leader again: the replica answered %s", where, error.message)
+            if error.invalid_metadata:
+                self._metadata_stale()
             self._back_off(state)
             return False
         if error is OffsetOutOfRangeError:
@@ -304,20 +304,20 @@ class Fetcher:
             self._metadata_stale()
         return broker
 
-    def _node(self, node_id: int) -> BrokerFetcher:
-        node = self._nodes.get(node_id)
-        if node is None:
-            node = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
-            self._nodes[node_id] = node
-        return node
+    def _fetcher_of(self, node_id: int) -> BrokerFetcher:
+        fetcher = self._fetchers.get(node_id)
+        if fetcher is None:
+            fetcher = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
+            self._fetchers[node_id] = fetcher
+        return fetcher
 
-    def _leave_node(self, state: PartitionState) -> None:
-        node = self._nodes.get(state.fetching.broker_id) if state.fetching.broker_id is not None else None
+    def _leave_broker(self, state: PartitionState) -> None:
+        fetcher = self._fetchers.get(state.fetching.broker_id) if state.fetching.broker_id is not None else None
         state.fetching.broker_id = None
-        if node is None:
+        if fetcher is None:
             return
-        node.blocked.discard(state)
-        target = node.session.targets.get(state.tp)
+        fetcher.blocked.discard(state)
+        target = fetcher.session.targets.get(state.tp)
         if target is not None and target.state is state:  # and not of an assignment of the partition that came after
-            node.session.remove(state.tp)
-        node.changed(urgent=False)
+            fetcher.session.remove(state.tp)
+        fetcher.changed(urgent=False)
