@@ -98,7 +98,7 @@ class Fetcher:
         fetchable = self._is_fetchable(state)
         broker = self._broker_for(tp) if fetchable else None
         full = broker is not None and self._buffer.is_full(state)
-        if state.fetching.broker_id is not None and (state.fetching.broker_id != broker or full):
+        if state.fetching.broker_id != broker or full:
             self._leave_broker(state)
         if broker is None:
             return
