@@ -120,6 +120,7 @@ def test_one_partition_is_decoded_while_another_is_handed_out(held: threading.Ev
     bench.put(1, 0)
     assert bench.take() == offsets(0, 0, COUNT)
     assert begun() == {"kafka-decode"}
+    assert not any(thread.daemon for thread in threading.enumerate() if thread.name == "kafka-decode")
     held.set()
     assert bench.take() == offsets(1, 0, COUNT)
     assert bench.take() == []
