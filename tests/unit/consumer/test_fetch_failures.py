@@ -221,3 +221,16 @@ def test_the_frame_of_an_answer_that_is_not_wanted_any_more_goes_back() -> None:
         assert frame.released == 1
 
     play(scenario, {0: 1})
+
+
+def test_failures_with_answers_between_them_are_not_counted_together(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.assign(0)
+        for end in range(1, 6):
+            bench.leaders.errors[0] = [(6, -1)]
+            await asyncio.sleep(1)
+            bench.leaders.ends[0] = end
+            assert await bench.read(1) == [(0, end - 1)]
+
+    play(scenario, {0: 1})
+    assert warnings(caplog) == []
