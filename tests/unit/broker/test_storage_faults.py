@@ -21,6 +21,11 @@ from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 from kafka.wire.api.metadata import MetadataRequest
+from kafka.wire.api.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka.wire.api.produce import ProduceResponse
 
 from .batches import NOW_MS, append, make_batch
@@ -241,3 +246,38 @@ async def test_old_messages_without_timestamps_survive_retention(tmp_path: Path)
         for _ in parts.clean():
             pass
         assert values(fetched(await client.call(fetch_request("t"), 11))) == [b"v"]
+
+
+async def test_retention_reaches_logs_that_nobody_has_used_since_the_start(tmp_path: Path) -> None:
+    async with EmbeddedBroker(tmp_path) as broker:
+        async with WireClient(broker) as client:
+            await create(client, "t", retention_ms="1000")
+            await written(client, b"old")
+        await broker.restart_async()
+        parts = broker._running()._broker
+        assert parts is not None
+        for _ in parts.clean():
+            pass
+        async with WireClient(broker) as client:
+            assert fetched(await client.call(fetch_request("t"), 11)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+            assert produced(await written(client, b"new")).base_offset == 1
+
+
+async def test_offsets_that_could_not_be_stored_are_told_and_can_be_committed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = OffsetCommitRequestPartition(partition_index=0, committed_offset=7)
+    request = OffsetCommitRequest(
+        group_id="g",
+        generation_id_or_member_epoch=-1,
+        topics=[OffsetCommitRequestTopic(name="t", partitions=[row])],
+    )
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        await create(client, "t")
+        codes = []
+        for full in (False, True, False):
+            with monkeypatch.context() as patch:
+                if full:
+                    patch.setattr(os, "pwrite", failing(errno.ENOSPC))
+                codes.append((await client.call(request, 8)).topics[0].partitions[0].error_code)
+        assert codes == [0, ErrorCode.NOT_COORDINATOR, 0]
