@@ -186,7 +186,7 @@ def test_auto_commit_commits_what_was_handed_out_before_the_poll(
     read(consumer, 5)
     # Not 5 yet. 0 if the interval was over between finding the position and the first record: as in Java, a position
     # is committed as soon as it is known.
-    assert not watcher.committed(tp)
+    assert watcher.committed(tp) in (None, 0)
     consumer.pause(tp)  # so that polling goes on without taking more
     poll_until(lambda: watcher.committed(tp) == 5, consumer)
     consumer.resume(tp)
