@@ -26,6 +26,7 @@ async def do(given: Any) -> Any:
 
 async def a_record_is_delivered(producer: Face, do: Do, topic: str) -> None:
     future = await do(producer.send(topic, b"v", b"k", headers=[("h", b"x")], timestamp_ms=5))
+    await do(producer.flush(PATIENCE_S))
     metadata = await future
     assert metadata[:5] == (topic, 0, (topic, 0), 0, 5)
     assert future.succeeded()
@@ -58,6 +59,7 @@ async def a_record_too_large_fails_its_future(producer: Face, do: Do, topic: str
 
 async def memory_that_is_used_up_is_waited_for(producer: Face, do: Do, topic: str) -> None:
     futures = [await do(producer.send(topic, bytes(100_000))) for _ in range(40)]
+    await do(producer.flush(PATIENCE_S))
     assert [(await future).offset for future in futures] == list(range(40))
 
 
@@ -111,7 +113,7 @@ SCENARIOS: list[Scenario] = [
 async def test_both_faces_behave_alike(broker: Any, make_topic: Any, scenario: Scenario, face: str) -> None:
     options: dict[str, Any] = {
         "bootstrap_servers": broker.bootstrap_servers,
-        "linger_ms": 20,
+        "linger_ms": 60_000,  # nothing goes before it is asked for
         "buffer_memory": 1_500_000,
         "max_request_size": 1_000_000,
     }
