@@ -67,11 +67,15 @@ def remove_stale() -> None:
 class BuildHotModules(build_ext):
     """Runs Cython for one module after the other, so that a module that fails does not take the others along."""
 
+    def run(self) -> None:
+        """Build, and leave nothing beside the sources that is out of date."""
+        super().run()
+        if self.inplace:
+            remove_stale()
+
     def build_extensions(self) -> None:
         """Translate to C below the build folder, then compile what was translated."""
         self.extensions = [c for extension in self.extensions for c in self.translate(extension)]
-        if self.inplace:
-            remove_stale()
         super().build_extensions()
 
     def build_extension(self, extension: Extension) -> None:
