@@ -188,6 +188,23 @@ def test_a_commit_that_failed_is_logged_where_nobody_is_told(look: str, caplog: 
     assert all(isinstance(error, InvalidCommitOffsetSizeError) for error in told)
 
 
+def test_an_automatic_commit_of_who_is_no_member_is_left_out_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Any] = []
+
+    async def scenario(bench: Bench) -> None:
+        bench.core.subscription.subscribe(["t"])
+        bench.core.subscription.assign_from_membership([T0])
+        await bench.core.commits.commit_automatically({T0: OffsetAndMetadata(5)}, 1_000)
+        assert bench.cluster.requests("OffsetCommit") == []
+        with pytest.raises(CommitFailedError):
+            await bench.core.commits.commit({T0: OffsetAndMetadata(5)}, 1_000)
+        assert bench.core.commits.next_call() is None
+
+    play(scenario, group_id="g", default_offset_commit_callback=lambda *args: told.append(args))
+    assert told == []
+    assert [line for line in caplog.messages if "auto commit" in line] == []
+
+
 def test_a_program_that_polls_without_waiting_lets_the_loop_run() -> None:
     async def scenario(bench: Bench) -> None:
         bench.core.assign([T0])
