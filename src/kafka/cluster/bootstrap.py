@@ -1,8 +1,13 @@
 """Finding the cluster from the addresses that the user gave."""
 
 import asyncio
+import logging
+import random
+from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.log_limiter import LogLimiter
+from kafka.cluster.retry import as_kafka_error
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     BrokerResponseError,
@@ -13,13 +18,17 @@ from kafka.errors import (
     MetadataEmptyBrokerList,
     NoBrokersAvailable,
 )
-from kafka.net import Connection
+from kafka.net import Connection, open_connection
+from kafka.net.dial import DialError
 from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+log = logging.getLogger(__name__)
 
 _STAGGER_S = 0.5
 """Head start of an address before the next one is tried beside it."""
 
 Found = tuple[Connection, MetadataResponse]
+Address = tuple[str, int]
 
 
 def metadata_request(topics: set[str] | None, version: int, allow_auto_creation: bool) -> MetadataRequest:
@@ -41,21 +50,42 @@ async def ask_metadata(connection: Connection, topics: set[str] | None, options:
 
 
 class Bootstrap:
-    """Asks the bootstrap servers, each one a little after the one before, until one of them answers."""
+    """Asks the bootstrap servers in any order, each one a little after the one before, until one of them answers.
 
-    def __init__(self, options: ConnectionOptions, security: SecurityOptions) -> None:
+    Arguments:
+        rng: shuffles them, so that not every client asks the first.
+        failed_at: why a connection to an address failed that may not be tried again yet, None where it may be.
+    """
+
+    def __init__(
+        self,
+        options: ConnectionOptions,
+        security: SecurityOptions,
+        rng: random.Random,
+        failed_at: Callable[[Address], Exception | None] = lambda _: None,
+    ) -> None:
         self._options = options
         self._security = security
+        self._rng = rng
+        self._failed_at = failed_at
         self._backoff = Backoff(options.reconnect_backoff_ms, min(options.reconnect_backoff_max_ms, 1_000))
-        self._failures: dict[tuple[str, int], KafkaError] = {}
+        self._again_backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
+        self._rounds_failed = 0
+        self._not_before = 0.0
+        self._limiter = LogLimiter(log)
+        self._failures: dict[Address, KafkaError] = {}
 
     async def until_found(self, topics: set[str] | None) -> Found:
         """Go round for ``bootstrap_timeout_ms``.
 
         Raises `NoBrokersAvailable`, which names each server and what it answered last; an error that no repetition
-        will mend (credentials, versions, options) is raised as it is, and at once.
+        will mend (credentials, versions, options) is raised as it is, and at once. Where every server refuses
+        connections, ``api_version_auto_timeout_ms`` is long enough, if the user has set it.
         """
         timeout_s = self._options.bootstrap_timeout_ms / 1000
+        refusing_ms = self._options.api_version_auto_timeout_ms
+        loop = asyncio.get_running_loop()
+        started = loop.time()
         self._failures.clear()
         rounds = 0
         try:
@@ -67,14 +97,25 @@ class Bootstrap:
                     except NoBrokersAvailable:
                         if self._hopeless():
                             raise
-                        await asyncio.sleep(self._backoff.seconds(rounds))
+                        pause = self._backoff.seconds(rounds)
+                        late = refusing_ms is not None and loop.time() + pause >= started + refusing_ms / 1000
+                        if late and self._all_refuse():
+                            raise
+                        await asyncio.sleep(pause)
         except TimeoutError:
             raise NoBrokersAvailable(self._report(f"in {timeout_s:g} s")) from self._cause()
 
     async def once(self, topics: set[str] | None) -> Found:
         """Try each server once. Raises as `until_found` does."""
-        to_try = list(dict.fromkeys(self._options.bootstrap_servers))
-        running: dict[asyncio.Task[Found], tuple[str, int]] = {}
+        to_try = []
+        for server in dict.fromkeys(self._options.bootstrap_servers):
+            error = self._failed_at(server)
+            if error is None:
+                to_try.append(server)
+            else:  # it is a broker's own address, which was tried a moment ago
+                self._failures[server] = as_kafka_error("connecting", error)
+        self._rng.shuffle(to_try)
+        running: dict[asyncio.Task[Found], Address] = {}
         try:
             while to_try or running:
                 if to_try:
@@ -92,7 +133,22 @@ class Bootstrap:
                 raise error
         raise NoBrokersAvailable(self._report("")) from self._cause()
 
-    def _look_at(self, done: "list[tuple[tuple[str, int], asyncio.Task[Found]]]") -> Found | None:
+    async def again(self, topics: set[str] | None) -> Found:
+        """As `once`, for a cluster that was found before and is lost, but not oftener than ``reconnect_backoff_ms``."""
+        loop = asyncio.get_running_loop()
+        wait = self._not_before - loop.time()
+        if wait > 0:
+            raise NoBrokersAvailable(f"{self._report('')} (tried again in {wait:.1f} s)") from self._cause()
+        try:
+            found = await self.once(topics)
+        except Exception as error:
+            self._rounds_failed += 1
+            self._not_before = loop.time() + self._again_backoff.seconds(self._rounds_failed)
+            raise as_kafka_error("looking for the cluster", error) from error
+        self._rounds_failed, self._not_before = 0, 0.0
+        return found
+
+    def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
         """The first success; failures are noted."""
         found: Found | None = None
         for server, task in done:
@@ -103,9 +159,23 @@ class Bootstrap:
                 task.result()[0].abort(KafkaConnectionError("another bootstrap server answered first"))
             elif isinstance(error, KafkaError) and not isinstance(error, KafkaConfigurationError):
                 self._failures[server] = error
+                self._tell(server, error)
             else:
                 raise error
         return found
+
+    def _tell(self, server: Address, error: KafkaError) -> None:
+        text = str(error.args[0] if error.args else error)
+        named = f"{server[0]}:{server[1]}"
+        where = "" if named in text else f"{named}: "
+        self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}")
+
+    def _all_refuse(self) -> bool:
+        """Whether there is no listener at any of the addresses, or no such host."""
+        servers = set(self._options.bootstrap_servers)
+        return servers == set(self._failures) and all(
+            isinstance(error, DialError) and error.refused for error in self._failures.values()
+        )
 
     @staticmethod
     async def _end_others(tasks: "list[asyncio.Task[Found]]") -> None:
@@ -115,8 +185,8 @@ class Bootstrap:
             if isinstance(outcome, tuple):
                 outcome[0].abort(KafkaConnectionError("another bootstrap server answered first"))
 
-    async def _ask(self, server: tuple[str, int], topics: set[str] | None) -> Found:
-        connection = await Connection.open(*server, self._options, self._security)
+    async def _ask(self, server: Address, topics: set[str] | None) -> Found:
+        connection = await open_connection(*server, self._options, self._security)
         try:
             return connection, await ask_metadata(connection, topics, self._options)
         except BaseException as error:

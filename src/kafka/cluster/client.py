@@ -47,14 +47,20 @@ class ClusterClient:
     `send` and its kin try once; `retry` repeats. What is slow here is bounded: connecting by
     ``socket_connection_setup_timeout_ms``, an answer by ``request_timeout_ms``, `start` by ``bootstrap_timeout_ms``.
 
+    Arguments:
+        rng: picks among brokers that are equally good.
+
     Attributes:
         metadata: the newest picture of the cluster; immutable, so any thread may read it.
     """
 
-    def __init__(self, connection: ConnectionOptions, security: SecurityOptions) -> None:
+    def __init__(
+        self, connection: ConnectionOptions, security: SecurityOptions, rng: random.Random | None = None
+    ) -> None:
         self._options = connection
-        self._bootstrap = Bootstrap(connection, security)
+        self._rng = rng if rng is not None else random.Random()
         self._pool = ConnectionPool(connection, security, self._address_of)
+        self._bootstrap = Bootstrap(connection, security, self._rng, self._pool.last_error_at)
         self._coordinators = Coordinators(self.any_connection)
         self._watched: set[str] | None = set()
         self._listeners: list[Callable[[ClusterMetadata], object]] = []
@@ -63,7 +69,6 @@ class ClusterClient:
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
         )
         self._lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
-        self._rng = random.Random()
         self._refresher: MetadataRefresher | None = None
         self._closed = False
         self.metadata = ClusterMetadata()
@@ -295,7 +300,7 @@ class ClusterClient:
         self._rng.shuffle(nodes)
         loads = [(load, node) for node in nodes if (load := self._pool.load(node)) is not None]
         if loads:
-            return await self._pool.get(min(loads)[1])
+            return await self._pool.get(min(loads, key=lambda each: each[0])[1])  # the first of equals: any
         for node in sorted(nodes, key=lambda node: self._pool.blocked_for(node) > 0):
             try:
                 return await self._pool.get(node)
@@ -331,10 +336,10 @@ class ClusterClient:
         return await connection.send(request, version, timeout_ms)
 
     async def _bootstrap_again(self) -> Connection:
-        connection, response = await self._bootstrap.once(self._watched)
+        connection, response = await self._bootstrap.again(self._watched)
         log.info("found the cluster again through %s", connection.described_as)
         self._coordinators.clear()
-        self._pool.forget_history()
+        self._pool.try_all_again()
         return self._found(connection, response)
 
     def _found(self, connection: Connection, response: "MetadataResponse") -> Connection:
@@ -374,4 +379,7 @@ class ClusterClient:
             return
         self.metadata = metadata
         for listener in list(self._listeners):
-            listener(metadata)
+            try:
+                listener(metadata)
+            except Exception:
+                log.exception("a listener to metadata failed")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.log_limiter import LogLimiter
+from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
-from kafka.net import ApiVersions, Connection
+from kafka.net import ApiVersions, Connection, open_connection
 
 log = logging.getLogger(__name__)
 
@@ -17,22 +17,33 @@ Address = tuple[str, int]
 BOOTSTRAP_NODE = -1
 
 
-class _Slot:
-    """A place for one connection, with the history that the next attempt depends on."""
+class _Broker:
+    """The connections to one broker by channel, and how the last attempts to connect went, on whichever channel."""
 
-    __slots__ = ("answered_when_ready", "connection", "failures", "last_error", "opening", "retry_at")
+    __slots__ = ("attempts", "blocked_until", "connections", "opening")
 
-    def __init__(self) -> None:
-        self.connection: Connection | None = None
-        self.opening: asyncio.Task[Connection] | None = None
-        self.failures = 0
-        self.retry_at = 0.0
-        self.last_error: KafkaError | None = None
-        self.answered_when_ready = 0
+    def __init__(self, node_id: int, policy: RetryPolicy) -> None:
+        self.connections: dict[str, Connection] = {}
+        self.opening: dict[str, asyncio.Task[Connection]] = {}
+        self.attempts = policy.attempts(f"connecting to broker {node_id}")
+        self.blocked_until = 0.0
+
+    @property
+    def is_connected(self) -> bool:
+        return any(not connection.closed for connection in self.connections.values())
+
+    def failed(self, error: KafkaError) -> None:
+        self.blocked_until = asyncio.get_running_loop().time() + self.attempts.note(error)
+
+    def works(self) -> None:
+        self.attempts.failures, self.attempts.last, self.blocked_until = 0, None, 0.0
 
 
 class ConnectionPool:
     """Connections by broker id and channel.
+
+    A broker that fails is left alone for ``reconnect_backoff_ms``, and longer each time, by all its channels together;
+    while it is not known to be there, one of them at a time tries.
 
     Arguments:
         address_of: gives the present host and port of a broker, None if the cluster has no such broker.
@@ -47,32 +58,39 @@ class ConnectionPool:
         self._options = options
         self._security = security
         self._address_of = address_of
-        self._slots: dict[tuple[int, str], _Slot] = {}
+        self._brokers: dict[int, _Broker] = {}
         self._versions: dict[int, ApiVersions] = {}
-        self._backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
-        self._gate = LogLimiter(log)
+        backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
+        self._policy = RetryPolicy(backoff, log, fatal=nothing)
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def ready(self, node_id: int, channel: str = "") -> Connection | None:
         """The open connection to a broker; None: there is none now."""
-        slot = self._slots.get((node_id, channel))
-        if slot is None or slot.connection is None or slot.connection.closed:
+        broker = self._brokers.get(node_id)
+        connection = broker.connections.get(channel) if broker is not None else None
+        if broker is None or connection is None or connection.closed:
             return None
-        connection = slot.connection
         address = self._address_of(node_id)
         if address is not None and address != (connection.host, connection.port):
-            slot.connection = None  # the broker has moved
+            del broker.connections[channel]  # the broker has moved
             self._close_soon(connection)
             return None
         return connection
 
-    def blocked_for(self, node_id: int, channel: str = "") -> float:
+    def blocked_for(self, node_id: int) -> float:
         """For how many seconds the broker is not tried again after it failed; 0: it may be tried."""
-        slot = self._slots.get((node_id, channel))
-        if slot is None or slot.opening is not None:
+        broker = self._brokers.get(node_id)
+        if broker is None:
             return 0.0
-        return max(0.0, slot.retry_at - asyncio.get_running_loop().time())
+        return max(0.0, broker.blocked_until - asyncio.get_running_loop().time())
+
+    def last_error_at(self, address: Address) -> Exception | None:
+        """Why a broker at this address failed that is not tried again yet; None: there is none such."""
+        for node_id, broker in self._brokers.items():
+            if broker.attempts.last is not None and self.blocked_for(node_id) and self._address_of(node_id) == address:
+                return broker.attempts.last
+        return None
 
     def load(self, node_id: int) -> int | None:
         """How many requests are in flight to a broker on its main connection; None: it is not connected."""
@@ -87,104 +105,117 @@ class ConnectionPool:
         """The connection to a broker, opened if there is none.
 
         Raises `KafkaConnectionError` if it cannot be opened or may not be tried again yet, and what
-        `Connection.open` raises.
+        `open_connection` raises.
         """
-        connection = self.ready(node_id, channel)
-        if connection is not None:
-            return connection
-        if self._closed:
-            raise IllegalStateError("the client is closed")
-        slot = self._slots.setdefault((node_id, channel), _Slot())
-        if slot.opening is None:
-            self._refuse_too_early(node_id, channel, slot)
-            address = self._address_of(node_id)
-            if address is None:
-                raise StaleMetadata(f"the cluster has no broker with id {node_id} (any more)")
-            slot.opening = asyncio.get_running_loop().create_task(self._open(node_id, channel, slot, address))
-            # Looked at also if every caller gave up, so that asyncio does not complain of it.
-            slot.opening.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await asyncio.shield(slot.opening)
+        while True:
+            connection = self.ready(node_id, channel)
+            if connection is not None:
+                return connection
+            if self._closed:
+                raise IllegalStateError("the client is closed")
+            broker = self._broker(node_id)
+            task = broker.opening.get(channel)
+            if task is None and broker.opening and not broker.is_connected:
+                await asyncio.wait(broker.opening.values(), return_when=asyncio.FIRST_COMPLETED)
+                continue
+            if task is None:
+                task = self._start(node_id, channel, broker)
+            return await asyncio.shield(task)
 
     def adopt(self, node_id: int, connection: Connection) -> None:
         """Use a connection that was opened to find the cluster for the broker it turned out to lead to.
 
         `BOOTSTRAP_NODE` is for one that leads to no broker's own address; the last such is kept.
         """
-        slot = self._slots.setdefault((node_id, ""), _Slot())
-        if node_id != BOOTSTRAP_NODE and (slot.opening is not None or self.ready(node_id) is not None):
+        broker = self._broker(node_id)
+        if node_id != BOOTSTRAP_NODE and ("" in broker.opening or self.ready(node_id) is not None):
             self.adopt(BOOTSTRAP_NODE, connection)
             return
-        if slot.connection is not None and not slot.connection.closed:
-            self._close_soon(slot.connection)
+        before = broker.connections.get("")
+        if before is not None and not before.closed:
+            self._close_soon(before)
         connection.node_id = node_id
-        self._take(node_id, slot, connection)
+        self._take(node_id, "", broker, connection)
 
-    def forget_history(self) -> None:
+    def try_all_again(self) -> None:
         """Try every broker again at once: the cluster has been found anew."""
-        for slot in self._slots.values():
-            slot.failures, slot.retry_at, slot.last_error = 0, 0.0, None
+        for broker in self._brokers.values():
+            broker.works()
 
     async def close(self) -> None:
         """Close all connections."""
         self._closed = True
-        opening = [slot.opening for slot in self._slots.values() if slot.opening is not None]
+        opening = [task for broker in self._brokers.values() for task in broker.opening.values()]
         for task in opening:
             task.cancel()
         await asyncio.gather(*opening, return_exceptions=True)
-        connections = [slot.connection for slot in self._slots.values() if slot.connection is not None]
+        connections = [each for broker in self._brokers.values() for each in broker.connections.values()]
         await asyncio.gather(*(connection.close() for connection in connections), *self._closing)
-        self._slots.clear()
+        self._brokers.clear()
 
-    def _refuse_too_early(self, node_id: int, channel: str, slot: _Slot) -> None:
-        wait = self.blocked_for(node_id, channel)
-        error = slot.last_error
+    def _broker(self, node_id: int) -> _Broker:
+        found = self._brokers.get(node_id)
+        if found is None:
+            found = self._brokers[node_id] = _Broker(node_id, self._policy)
+        return found
+
+    def _start(self, node_id: int, channel: str, broker: _Broker) -> "asyncio.Task[Connection]":
+        if any(connection.has_served for connection in broker.connections.values()):
+            broker.works()
+        self._refuse_too_early(node_id, broker)
+        address = self._address_of(node_id)
+        if address is None:
+            raise StaleMetadata(f"the cluster has no broker with id {node_id} (any more)")
+        task = asyncio.get_running_loop().create_task(self._open(node_id, channel, broker, address))
+        broker.opening[channel] = task
+        # Looked at also if every caller gave up, so that asyncio does not complain of it.
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return task
+
+    def _refuse_too_early(self, node_id: int, broker: _Broker) -> None:
+        wait, error = self.blocked_for(node_id), broker.attempts.last
         if wait <= 0 or error is None:
             return
         text = error.args[0] if error.args else error
         raise type(error)(f"{text} (broker {node_id} is tried again in {wait:.1f} s)")
 
-    async def _open(self, node_id: int, channel: str, slot: _Slot, address: Address) -> Connection:
+    async def _open(self, node_id: int, channel: str, broker: _Broker, address: Address) -> Connection:
         try:
-            connection = await Connection.open(*address, self._options, self._security, node_id)
-        except KafkaError as error:
-            failure = error
+            connection = await open_connection(*address, self._options, self._security, node_id)
+        except Exception as error:
+            failure = as_kafka_error(f"connecting to broker {node_id}", error)
             if isinstance(error, KafkaConnectionError):
                 text = error.args[0] if error.args else error
                 failure = KafkaConnectionError(f"{text} (the address that the cluster advertises for broker {node_id})")
-            self._failed(node_id, slot, failure)
+            broker.failed(failure)
             raise failure from error
         finally:
-            slot.opening = None
+            broker.opening.pop(channel, None)
         if self._closed:
             connection.abort(KafkaConnectionError("the client was closed"))
             raise IllegalStateError("the client is closed")
-        self._take(node_id, slot, connection)
+        self._take(node_id, channel, broker, connection)
         return connection
 
-    def _take(self, node_id: int, slot: _Slot, connection: Connection) -> None:
-        slot.connection = connection
-        slot.answered_when_ready = connection.answered
+    def _take(self, node_id: int, channel: str, broker: _Broker, connection: Connection) -> None:
+        broker.connections[channel] = connection
         self._versions[node_id] = connection.api_versions
-        connection.on_close(lambda _, error: self._lost(node_id, slot, connection, error))
-        self._gate.over(f"node {node_id}", f"connected to {connection.described_as} again")
+        if broker.attempts.failures:
+            self._policy.tell_success(broker.attempts.what)
 
-    def _lost(self, node_id: int, slot: _Slot, connection: Connection, error: KafkaError) -> None:
-        if slot.connection is connection:
-            slot.connection = None
-        else:
-            return
-        if connection.ended_here or connection.answered > slot.answered_when_ready:
-            # It worked: try again at once, and wait only if that fails.
-            slot.failures, slot.retry_at, slot.last_error = 0, 0.0, None
+        def lost(_: Connection, error: KafkaError) -> None:
+            if broker.connections.get(channel) is connection:
+                del broker.connections[channel]
+                self._lost(broker, error, connection.ended_here or connection.has_served)
+
+        connection.on_close(lost)
+
+    def _lost(self, broker: _Broker, error: KafkaError, it_worked: bool) -> None:
+        if it_worked:  # try again at once, and wait only if that fails
+            broker.works()
             log.debug("%s", error)
         elif not self._closed:
-            self._failed(node_id, slot, error)
-
-    def _failed(self, node_id: int, slot: _Slot, error: KafkaError) -> None:
-        slot.failures += 1
-        slot.retry_at = asyncio.get_running_loop().time() + self._backoff.seconds(slot.failures)
-        slot.last_error = error
-        self._gate.warning(f"node {node_id}", f"broker {node_id}: {error}")
+            broker.failed(error)
 
     def _close_soon(self, connection: Connection) -> None:
         task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(connection.close())

@@ -5,10 +5,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.log_limiter import LogLimiter
+from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.errors import IllegalStateError, KafkaError
 
 log = logging.getLogger(__name__)
+
+_WHAT = "refreshing the cluster's metadata"
 
 
 class _Round:
@@ -52,15 +54,13 @@ class MetadataRefresher:
     ) -> None:
         self._fetch = fetch
         self._min_interval_s = min_interval_ms / 1000
-        self._backoff = Backoff(min_interval_ms, max_interval_ms)
         self._max_age_s = max_age_ms / 1000
         self._running: _Round | None = None
         self._next: _Round | None = None
         self._driver: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = 0.0
-        self._failures = 0
-        self._gate = LogLimiter(log)
+        self._attempts = RetryPolicy(Backoff(min_interval_ms, max_interval_ms), log, fatal=nothing).attempts(_WHAT)
         self._closed = False
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
@@ -86,7 +86,7 @@ class MetadataRefresher:
 
     def fetched(self) -> None:
         """The metadata have just been taken in, by a refresh or by bootstrapping: count their age from now."""
-        self._failures = 0
+        self._attempts.succeeded()
         self._renew_in(self._max_age_s)
 
     async def close(self) -> None:
@@ -117,15 +117,13 @@ class MetadataRefresher:
             self._running = this
             try:
                 await self._fetch(this.topics, this.everything)
-            except KafkaError as error:
-                self._failures += 1
-                self._not_before = loop.time() + self._backoff.seconds(self._failures)
-                self._gate.warning("refresh", f"refreshing the cluster's metadata failed: {error}")
-                self._renew_in(max(self._backoff.seconds(self._failures), 1.0))
-                self._settle(this, error)
+            except Exception as error:
+                pause = self._attempts.note(error)
+                self._not_before = loop.time() + pause
+                self._renew_in(max(pause, 1.0))
+                self._settle(this, as_kafka_error(_WHAT, error))
             else:
                 self._not_before = loop.time() + self._min_interval_s
-                self._gate.over("refresh", "the cluster's metadata have been refreshed again")
                 self.fetched()
                 self._settle(this, None)
             finally:

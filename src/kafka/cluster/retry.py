@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
-from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError
+from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError, RetriableError
 
 T = TypeVar("T")
 IsFatal = Callable[[Exception], bool]
@@ -50,6 +50,11 @@ def nothing(error: Exception) -> bool:
 def wants_metadata(error: KafkaError) -> bool:
     """Whether newer metadata may mend it."""
     return error.invalid_metadata or isinstance(error, NotControllerError)
+
+
+def as_kafka_error(what: str, error: Exception) -> KafkaError:
+    """The error for callers of ``what``: what is none of Kafka's becomes one that may be tried again."""
+    return error if isinstance(error, KafkaError) else RetriableError(f"{what} failed unexpectedly: {error!r}")
 
 
 class RetryPolicy:

@@ -82,6 +82,11 @@ class ConnectionOptions:
         30_000, integer(1), "How long a request may take until its answer is there.", "request.timeout.ms"
     )
     bootstrap_timeout_ms: int = option(30_000, integer(1), "How long a client looks for a first broker.")
+    api_version_auto_timeout_ms: int | None = option(
+        None,
+        integer(0, none=True),
+        "How long it looks where every server refuses connections; None: bootstrap_timeout_ms.",
+    )
     socket_connection_setup_timeout_ms: int = option(
         10_000, integer(1), "How long setting up one connection may take.", "socket.connection.setup.timeout.ms"
     )
@@ -123,7 +128,6 @@ class ConnectionOptions:
         "Arguments of setsockopt() for each socket.",
     )
     metrics_enabled: bool = option(True, boolean, "Whether the client keeps metrics.")
-    api_version_auto_timeout_ms: int = option(2_000, anything, "", inert=True)
     metric_reporters: Any = option([], anything, "", inert=True)
     metrics_num_samples: int = option(2, anything, "", inert=True)
     metrics_sample_window_ms: int = option(30_000, anything, "", inert=True)

@@ -6,8 +6,18 @@ above this package.
 
 from kafka.net.buffers import BufferPool, FrameBuffer
 from kafka.net.connection import Connection
+from kafka.net.establish import open_connection
 from kafka.net.inflight import Answered, Reply
 from kafka.net.loop import LoopThread
 from kafka.net.versions import ApiVersions
 
-__all__ = ["Answered", "ApiVersions", "BufferPool", "Connection", "FrameBuffer", "LoopThread", "Reply"]
+__all__ = [
+    "Answered",
+    "ApiVersions",
+    "BufferPool",
+    "Connection",
+    "FrameBuffer",
+    "LoopThread",
+    "Reply",
+    "open_connection",
+]

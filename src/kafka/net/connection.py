@@ -1,6 +1,9 @@
 """A connection to one broker: requests out, answers in, matched by correlation id."""
 
 import asyncio
+import logging
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafka.config import ConnectionOptions, SecurityOptions
@@ -17,7 +20,9 @@ from kafka.net.buffers import FrameBuffer
 from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
+from kafka.net.outbox import Outbox, Outgoing
 from kafka.net.stream import Stream
+from kafka.net.throttle import throttle_s
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
 from kafka.version import __version__
@@ -25,6 +30,8 @@ from kafka.wire.framing import correlation_id, decode_response, encode_request
 
 if TYPE_CHECKING:
     from kafka.wire import Request, Response
+
+log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound="Response")
 
@@ -34,10 +41,11 @@ _PRODUCE = 0
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _CLOSE_TIMEOUT_S = 2.0
+_THROTTLE_LINE_EVERY_S = 30.0
 
 
 class Connection:
-    """A connection that is open, negotiated and authenticated; made by `Connection.open`, used on its loop only.
+    """A connection that is open, negotiated and authenticated; made by `open_connection`, used on its loop only.
 
     Attributes:
         host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
@@ -54,6 +62,10 @@ class Connection:
         self._client_id = options.client_id if options.client_id is not None else DEFAULT_CLIENT_ID
         self.loop = asyncio.get_running_loop()
         self._table = InFlightTable()
+        limit = options.max_in_flight_requests_per_connection
+        self._outbox = Outbox(self.loop, self._transmit, self._table.__len__, limit)
+        self._answered_when_set_up = 0
+        self._throttle_told_at = -math.inf
         self._stream: Stream | None = None
         self._raw: asyncio.Future[bytes] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -64,26 +76,8 @@ class Connection:
         self.answered = 0
         self.ended_here = False
 
-    @classmethod
-    async def open(
-        cls,
-        host: str,
-        port: int,
-        options: ConnectionOptions,
-        security: SecurityOptions,
-        node_id: int = -1,
-    ) -> "Connection":
-        """Connect, agree on API versions (KIP-35, KIP-511) and authenticate.
-
-        Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
-        `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
-        """
-        from kafka.net.establish import open_connection  # it makes connections, so it imports this module
-
-        return await open_connection(host, port, options, security, node_id)
-
     async def connect(self, security: SecurityOptions) -> None:
-        """Open the stream only: the first step of `open`."""
+        """Open the stream only: the first step of `open_connection`."""
         limit = self._options.receive_message_max_bytes
         self._stream = await dial(
             self.host,
@@ -117,9 +111,14 @@ class Connection:
         return self._stream is not None and self._stream.mid_frame
 
     @property
+    def has_served(self) -> bool:
+        """Whether the broker has answered anything after the connection was set up."""
+        return self.answered > self._answered_when_set_up
+
+    @property
     def in_flight(self) -> int:
-        """How many requests wait for their answer."""
-        return len(self._table)
+        """How many requests wait for their answer, or to be sent."""
+        return len(self._table) + len(self._outbox)
 
     def on_close(self, callback: Any) -> None:
         """Call ``callback(connection, error)`` on the loop once the connection is closed."""
@@ -155,28 +154,42 @@ class Connection:
         version: int | None = None,
         timeout_ms: float | None = None,
         *,
-        through_hold: bool = False,
+        urgent: bool = False,
     ) -> None:
         """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read.
 
         Arguments:
-            through_hold: overtake what `hold` keeps back.
+            urgent: overtake what is kept back, see `Outbox`: for the exchanges that set up the connection.
         """
-        stream = self._open_stream()
+        self._open_stream()
         cls = type(request)
         if version is None:
             version = self.api_versions.version_for(cls)
         timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
         number = self._table.next_id()
         parts = encode_request(request, version, number, self._client_id)
+        entry = written = None
+        if cls.API_KEY != _PRODUCE or request.acks != 0:  # type: ignore[attr-defined]  # ProduceRequest has it
+            entry = InFlight(cls, version, reply, timeout_s)
+        else:
+            written = partial(self._sent_unanswered, cls, reply)
+        outgoing = Outgoing(number, parts, reply, entry, written)
+        if urgent:
+            self._transmit(outgoing)
+        else:
+            self._outbox.put(outgoing)
+
+    def _transmit(self, outgoing: Outgoing) -> None:
+        stream, entry = self._stream, outgoing.entry
+        assert stream is not None
         now = self._last_used = self.loop.time()
-        answered = cls.API_KEY != _PRODUCE or request.acks != 0  # type: ignore[attr-defined]  # ProduceRequest has it
-        if answered:
-            self._table.add(number, InFlight(cls, version, reply, now + timeout_s, timeout_s))
-            self._check_at(now + timeout_s)
-        stream.write(parts, through_hold=through_hold)
-        if not answered:
-            stream.when_drained(lambda: self._sent_unanswered(cls, reply))
+        if entry is not None:
+            entry.deadline = now + entry.timeout_s
+            self._table.add(outgoing.number, entry)
+            self._check_at(entry.deadline)
+        stream.write(outgoing.parts)
+        if outgoing.written is not None:
+            stream.when_drained(outgoing.written)
 
     def _sent_unanswered(self, request: "type[Request[R]]", future: "Answered[R]") -> None:
         if future.done():
@@ -187,16 +200,16 @@ class Connection:
             future.set_result(cast("R", request.RESPONSE()))
 
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
-        """As `send`, overtaking what `hold` keeps back: for the exchanges that set up the connection."""
+        """As `send`, but urgent, see `post_for`."""
         future: asyncio.Future[R] = self.loop.create_future()
-        self.post_for(future, request, version, timeout_ms, through_hold=True)
+        self.post_for(future, request, version, timeout_ms, urgent=True)
         return await future
 
     async def exchange_raw(self, data: bytes) -> bytes:
         """Send bytes as a frame without any header and give the next frame: SASL before Kafka 1.0 (KIP-43)."""
         stream = self._open_stream()
         self._raw = self.loop.create_future()
-        stream.write([len(data).to_bytes(4, "big"), data], through_hold=True)
+        stream.write([len(data).to_bytes(4, "big"), data])
         try:
             return await self._raw
         finally:
@@ -204,14 +217,17 @@ class Connection:
 
     def hold(self) -> None:
         """Keep back requests until `unhold`, while the connection authenticates again."""
-        self._open_stream().hold()
+        self._open_stream()
+        self._outbox.hold()
 
     def unhold(self) -> None:
         """Send what was kept back."""
-        self._open_stream().unhold()
+        if not self.closed:
+            self._outbox.unhold()
 
-    def watch_idle(self) -> None:
-        """Begin to close the connection once it is unused for ``connections_max_idle_ms``."""
+    def is_set_up(self) -> None:
+        """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
+        self._answered_when_set_up = self.answered
         if self._options.connections_max_idle_ms >= 0:
             self._check_at(self._last_used + self._options.connections_max_idle_ms / 1000)
 
@@ -223,7 +239,11 @@ class Connection:
             await self._stream.close(_CLOSE_TIMEOUT_S)
 
     def abort(self, error: KafkaError) -> None:
-        """Close the connection at once because of ``error``, which requests without an answer get."""
+        """Close the connection at once because of ``error``, which requests without an answer get.
+
+        `Cancelled` says that it was this side that needs it no more.
+        """
+        self.ended_here |= isinstance(error, Cancelled)
         self._end(error)
         if self._stream is not None:
             self._stream.abort()
@@ -251,11 +271,14 @@ class Connection:
             )
             return False
         self.answered += 1
-        if entry.future.done():  # the caller gave up
+        if not entry.future.done():
+            goes_on = self._decode(entry, view, buffer)
+        else:  # the caller gave up
+            goes_on = True
             if buffer is not None:
                 buffer.release()
-            return True
-        return self._decode(entry, view, buffer)
+        self._outbox.flush()
+        return goes_on
 
     def _decode(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
         # Records are views of the frame: it has to live on with them.
@@ -272,6 +295,9 @@ class Connection:
             self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
             entry.future.set_exception(broken)
             return False
+        quiet_s = throttle_s(entry.request, version, response)
+        if quiet_s:
+            self._throttle(entry, quiet_s)
         if buffer is not None:
             if has_records:
                 response.frame = buffer
@@ -279,6 +305,22 @@ class Connection:
                 buffer.release()
         entry.future.set_result(response)
         return not self.closed
+
+    def _throttle(self, entry: InFlight, seconds: float) -> None:
+        """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""
+        self._outbox.throttle(seconds)
+        self._table.extend(self.loop.time() + seconds)
+        now = self.loop.time()
+        quiet = now < self._throttle_told_at + _THROTTLE_LINE_EVERY_S
+        log.log(
+            logging.DEBUG if quiet else logging.WARNING,
+            "%s throttles this client: %g s after a %s, because of its quota",
+            self.described_as,
+            seconds,
+            entry.request.NAME,
+        )
+        if not quiet:
+            self._throttle_told_at = now
 
     # Ending
 
@@ -311,6 +353,7 @@ class Connection:
             self._timer.cancel()
             self._timer = None
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
+        waiting += self._outbox.close()
         if self._raw is not None:
             waiting.append(self._raw)
         for future in waiting:
@@ -338,7 +381,8 @@ class Connection:
             return
         due = self._table.earliest_deadline()
         if due is None and self._options.connections_max_idle_ms >= 0:
-            due = self._last_used + self._options.connections_max_idle_ms / 1000
+            since = now if self._outbox else self._last_used
+            due = since + self._options.connections_max_idle_ms / 1000
             if due <= now:
                 self.ended_here = True
                 self.abort(KafkaConnectionError(f"closed the unused connection to {self.described_as}"))

@@ -15,6 +15,8 @@ _STAGGER_S = 0.25
 """Head start of an address before the next one is tried beside it (RFC 8305)."""
 
 _TLS_SHUTDOWN_S = 1.0
+_PEER_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE)
+"""Errors of setsockopt() that are about the connection, where it has ended, and not about the option."""
 
 
 def describe_failure(error: BaseException) -> str:
@@ -40,6 +42,7 @@ class DialError(KafkaConnectionError):
     Attributes:
         host, port: what was asked for.
         permanent: whether trying again cannot help: the peer is not trusted, or does not speak TLS.
+        refused: whether nobody listens there: every address refuses connections, or the name has none.
         attempts: pairs of an address and why it failed; empty when the name could not be resolved.
     """
 
@@ -47,6 +50,7 @@ class DialError(KafkaConnectionError):
     port: int = 0
     attempts: tuple[tuple[str, str], ...] = ()
     permanent: bool = False
+    refused: bool = False
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
@@ -69,7 +73,9 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, socket.gaierror) else str(error)
-        raise DialError.of(host, port, [], f"the name {host!r} cannot be resolved: {why}") from error
+        failure = DialError.of(host, port, [], f"the name {host!r} cannot be resolved: {why}")
+        failure.refused = isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME
+        raise failure from error
     unique: dict[tuple[int, tuple[str, int]], None] = {}
     for family, _, _, _, address in found:
         if family in (socket.AF_INET, socket.AF_INET6):
@@ -86,6 +92,7 @@ class _Race:
         self._running: dict[asyncio.Task[Stream], str] = {}
         self.failures: list[tuple[str, str]] = []
         self._cause: BaseException | None = None
+        self._refused = 0
 
     async def _connect(self, family: int, address: tuple[str, int], timeout_s: float) -> Stream:
         uses_tls = self._tls is not None
@@ -121,6 +128,7 @@ class _Race:
             await self._stop_others()
         error = DialError.of(self._host, self._port, self.failures)
         error.permanent = isinstance(self._cause, ssl.SSLError)
+        error.refused = self._refused == len(self.failures) > 0
         raise error from self._cause
 
     async def _wait(self, timeout_s: float) -> Stream | None:
@@ -132,6 +140,7 @@ class _Race:
             if error is not None:
                 self.failures.append((address, self._describe(error)))
                 self._cause = error
+                self._refused += isinstance(error, ConnectionRefusedError)
             elif winner is None:
                 winner = task.result()
             else:
@@ -157,7 +166,7 @@ async def dial(
 ) -> Stream:
     """Connect to the first address of ``host`` that answers, TLS handshake included.
 
-    Raises `DialError`, which names each address tried and why it failed.
+    Raises `DialError`, which names each address tried and why it failed, and `KafkaConfigurationError`.
     """
     timeout_s = options.socket_connection_setup_timeout_ms / 1000
     loop = asyncio.get_running_loop()
@@ -168,7 +177,15 @@ async def dial(
     except TimeoutError:
         raise DialError.of(host, port, [], f"looking up the name {host!r} took longer than {timeout_s:g} s") from None
     stream = await _Race(host, port, tls, factory).run(addresses, timeout_s - (loop.time() - started))
-    _set_socket_options(stream, options)
+    try:
+        _set_socket_options(stream, options)
+    except OSError as error:  # of a socket that is gone: the peer took the connection and closed it
+        stream.abort()
+        why = f"it closed the connection at once ({describe_failure(error)})"
+        raise DialError.of(host, port, [(f"{host}:{port}", why)]) from error
+    except KafkaConfigurationError:
+        stream.abort()
+        raise
     return stream
 
 
@@ -185,7 +202,8 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
         try:
             sock.setsockopt(level, name, value)
         except (OSError, TypeError) as error:
-            stream.abort()
+            if sock.fileno() < 0 or (isinstance(error, OSError) and error.errno in _PEER_GONE):
+                raise
             raise KafkaConfigurationError(
                 f"'socket_options' has ({level!r}, {name!r}, {value!r}), which this system refuses: {error}"
             ) from error

@@ -28,9 +28,13 @@ class _HungUp(KafkaConnectionError):
 
 
 async def open_connection(
-    host: str, port: int, options: ConnectionOptions, security: SecurityOptions, node_id: int
+    host: str, port: int, options: ConnectionOptions, security: SecurityOptions, node_id: int = -1
 ) -> Connection:
-    """See `Connection.open`."""
+    """Connect to a broker, agree on API versions (KIP-35, KIP-511) and authenticate.
+
+    Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
+    `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
+    """
     if security.socks5_proxy is not None:
         raise KafkaConfigurationError("'socks5_proxy' is not supported yet: connections are made directly")
     check_mechanism(security)
@@ -77,7 +81,7 @@ async def _open(
         why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"setting up was given up: {error!r}")
         connection.abort(why)
         raise
-    connection.watch_idle()
+    connection.is_set_up()
     return connection
 
 

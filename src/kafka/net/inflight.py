@@ -1,5 +1,6 @@
 """Requests that wait for their answer on one connection."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -59,7 +60,7 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """One such request: what it was, who waits for it and until when (in the loop's seconds)."""
+    """One such request: what it was, who waits for it and, once it is sent, until when (in the loop's seconds)."""
 
     __slots__ = ("deadline", "future", "request", "timeout_s", "version")
 
@@ -68,13 +69,12 @@ class InFlight:
         request: "type[Request[Any]]",
         version: int,
         future: Answered[Any],
-        deadline: float,
         timeout_s: float,
     ) -> None:
         self.request = request
         self.version = version
         self.future = future
-        self.deadline = deadline
+        self.deadline = math.inf
         self.timeout_s = timeout_s
 
 
@@ -106,6 +106,11 @@ class InFlightTable:
     def remove(self, entry: InFlight) -> None:
         """Wait for the answer to a request no longer."""
         self._by_id = {number: each for number, each in self._by_id.items() if each is not entry}
+
+    def extend(self, quiet_until: float) -> None:
+        """No answer can come before a time: give all requests as long from then on as they had from the beginning."""
+        for entry in self._by_id.values():
+            entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
 
     def earliest_deadline(self) -> float | None:
         """When the first of the requests has waited too long; None: no request waits."""

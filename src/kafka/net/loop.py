@@ -3,6 +3,8 @@
 import asyncio
 import atexit
 import concurrent.futures
+import contextlib
+import logging
 import os
 import socket
 import threading
@@ -13,6 +15,8 @@ from typing import Any, ClassVar, TypeVar
 from kafka.errors import Cancelled, ForkedClientError, IllegalStateError, KafkaTimeoutError
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 2.0
@@ -32,6 +36,10 @@ class LoopThread:
 
     A child process made by fork has neither the thread nor the right to the loop's selector: there `shared` starts
     afresh, and an object from before the fork raises `ForkedClientError`.
+
+    The loop belongs to all clients of the process, so it outlives what runs on it: a callback that raises SystemExit or
+    KeyboardInterrupt, or stops the loop, is logged, and the loop goes on. If the loop itself fails, everybody who waits
+    gets an error at once, see `on_death`, and `shared` gives a new one from then on.
     """
 
     _shared: ClassVar["LoopThread | None"] = None
@@ -42,6 +50,10 @@ class LoopThread:
         self.loop: asyncio.AbstractEventLoop = _ClientLoop()
         self._forked = False
         self._stopped = False
+        self._death: BaseException | None = None
+        self._lock_waiting = threading.Lock()
+        self._waiting: set[concurrent.futures.Future[Any]] = set()
+        self._mourners: set[Callable[[IllegalStateError], object]] = set()
         self._all.add(self)
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
         self._thread.start()
@@ -92,15 +104,31 @@ class LoopThread:
         """Run ``coroutine`` on the loop; the future has its result, and cancelling it cancels the coroutine."""
         try:
             self.check()
-            return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+            future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         except BaseException:
             coroutine.close()
             raise
+        with self._lock_waiting:
+            self._waiting.add(future)
+        future.add_done_callback(self._no_longer_waiting)
+        if self._death is not None:  # it died while this was added
+            self._fail_waiting()
+        return future
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)`` on the loop, soon; from any thread."""
         self.check()
         self.loop.call_soon_threadsafe(function, *args)
+
+    def on_death(self, callback: Callable[[IllegalStateError], object]) -> Callable[[], None]:
+        """Call ``callback(error)``, in the dying thread, if the loop fails and nothing will ever run on it again.
+
+        What waits for the loop by other means than `run` and `spawn` has to be told so. Calling what this returns ends
+        that. An orderly `stop` is no death.
+        """
+        with self._lock_waiting:
+            self._mourners.add(callback)
+        return lambda: self._mourners.discard(callback)
 
     def stop(self) -> None:
         """Cancel what runs on the loop, and end the thread; does nothing the second time."""
@@ -118,23 +146,82 @@ class LoopThread:
                 f"this client was made before the process forked, and its connections belong to the parent; make a new "
                 f"one in this process (pid {os.getpid()})"
             )
+        if self._death is not None:
+            raise self._dead()
         if self._stopped:
             raise IllegalStateError("the client's loop thread has been stopped: the interpreter is about to exit")
 
     def _main(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
+            self._run_until_stopped()
             self._cancel_tasks()
             self.loop.run_until_complete(self._abort_owners())
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        except BaseException as error:
+            self._die(error)
         finally:
-            self.loop.close()
+            with contextlib.suppress(Exception):  # of a selector that is broken
+                self.loop.close()
+
+    def _run_until_stopped(self) -> None:
+        while not self._stopped:
+            try:
+                self.loop.run_forever()
+            except (SystemExit, KeyboardInterrupt) as error:
+                log.error(
+                    "a callback on the event loop that all clients of this process share raised %r; the loop goes on",
+                    error,
+                    exc_info=error,
+                )
+            else:
+                if not self._stopped:
+                    log.error("something stopped the event loop that all clients of this process share; it goes on")
+
+    def _die(self, error: BaseException) -> None:
+        """Nothing can run here any more: let go of everybody who waits."""
+        if self._stopped:
+            log.warning("the clients' event loop failed while it was being stopped: %r", error)
+        else:
+            log.critical("the event loop that all clients of this process share has failed", exc_info=error)
+        self._death = error
+        self._stopped = True
+        self._fail_waiting()
+        with self._lock_waiting:
+            mourners, self._mourners = self._mourners, set()
+        for callback in mourners:
+            try:
+                callback(self._dead())
+            except Exception:
+                log.exception("telling a client that its loop has failed")
+        for task in asyncio.all_tasks(self.loop):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio has no public name for it
+            with contextlib.suppress(Exception):  # what a task does at its end may need the loop
+                task.get_coro().close()
+
+    def _fail_waiting(self) -> None:
+        with self._lock_waiting:
+            waiting, self._waiting = self._waiting, set()
+        for future in waiting:
+            with contextlib.suppress(concurrent.futures.InvalidStateError):  # it was settled meanwhile
+                future.set_exception(self._dead())
+
+    def _no_longer_waiting(self, future: "concurrent.futures.Future[Any]") -> None:
+        with self._lock_waiting:
+            self._waiting.discard(future)
+
+    def _dead(self) -> IllegalStateError:
+        error = IllegalStateError(
+            f"the event loop of this client has failed ({self._death!r}), and the client with it; close it and make a "
+            "new one"
+        )
+        error.__cause__ = self._death
+        return error
 
     async def _abort_owners(self) -> None:
         """Cut the connections; a coroutine, because what they tell of it asks for the running loop."""
         for owner in owners_on(self.loop):
-            owner.abort(Cancelled("the client's loop was stopped"))
+            owner.abort(Cancelled("the process ends, and its connections with it"))
 
     def _cancel_tasks(self) -> None:
         tasks = asyncio.all_tasks(self.loop)
@@ -149,6 +236,7 @@ class LoopThread:
         cls._shared = None
         for thread in list(cls._all):
             thread._forked = True
+            thread._lock_waiting = threading.Lock()
             keep_alive(thread)
 
 

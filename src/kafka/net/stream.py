@@ -46,7 +46,6 @@ class Stream(asyncio.BufferedProtocol):
         self._wake_bytes = 1
         self._backlog: deque[Sequence[Part]] = deque()
         self._full = False
-        self._held = False
         self._why: Exception | None = None
         self._ended = asyncio.get_running_loop().create_future()
         self._on_drained: list[Callable[[], object]] = []
@@ -116,9 +115,9 @@ class Stream(asyncio.BufferedProtocol):
         """See `asyncio.BaseTransport.get_extra_info`."""
         return self._transport.get_extra_info(name) if self._transport is not None else None
 
-    def write(self, parts: Sequence[Part], *, through_hold: bool = False) -> None:
+    def write(self, parts: Sequence[Part]) -> None:
         """Send the parts of one request after those written before; the parts may not change afterwards."""
-        if through_hold or not (self._full or self._held or self._backlog):
+        if not (self._full or self._backlog):
             self._transmit(parts)
         else:
             self._backlog.append(parts)
@@ -129,15 +128,6 @@ class Stream(asyncio.BufferedProtocol):
             self._on_drained.append(callback)
         else:
             callback()
-
-    def hold(self) -> None:
-        """Keep back what is written from now on, until `unhold`."""
-        self._held = True
-
-    def unhold(self) -> None:
-        """Send what was kept back."""
-        self._held = False
-        self._flush()
 
     def abort(self, why: Exception | None = None) -> None:
         """End the stream at once; what is not sent yet is lost."""
@@ -167,7 +157,7 @@ class Stream(asyncio.BufferedProtocol):
             self._socket = None
 
     def _flush(self) -> None:
-        while self._backlog and not self._full and not self._held:
+        while self._backlog and not self._full:
             self._transmit(self._backlog.popleft())
         if not self._full and not self._backlog:
             drained, self._on_drained = self._on_drained, []

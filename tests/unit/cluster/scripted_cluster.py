@@ -1,5 +1,6 @@
 """Several scripted brokers that answer Metadata and FindCoordinator as one cluster."""
 
+import random
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,13 @@ from kafka.wire.api.metadata import (
     MetadataResponseTopic,
 )
 from unit.net.scripted import ScriptedBroker
+
+
+class InOrder(random.Random):
+    """Leaves things in their order, where the real client shuffles them."""
+
+    def shuffle(self, x: Any) -> None:
+        pass
 
 
 class ScriptedCluster:

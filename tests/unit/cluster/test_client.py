@@ -22,7 +22,7 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.find_coordinator import FindCoordinatorRequest
 from kafka.wire.api.heartbeat import HeartbeatRequest
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
-from unit.cluster.scripted_cluster import scripted_cluster
+from unit.cluster.scripted_cluster import InOrder, scripted_cluster
 from unit.net.scripted import HANG_UP, SILENCE
 
 QUICK = {
@@ -51,7 +51,7 @@ async def make_client():
     def make(cluster, *, brokers=None, **configs):
         servers = [f"{b.host}:{b.port}" for b in brokers or cluster.brokers]
         parsed = parse_admin({**QUICK, "bootstrap_servers": servers, **configs})
-        clients.append(ClusterClient(parsed.connection, parsed.security))
+        clients.append(ClusterClient(parsed.connection, parsed.security, InOrder()))
         return clients[-1]
 
     yield make
@@ -379,9 +379,9 @@ async def test_partition_leader_waits_until_there_is_one(client, cluster):
 
 async def test_partition_leader_tells_what_it_waited_for(client, cluster):
     with pytest.raises(KafkaTimeoutError, match="'missing'"):
-        await client.partition_leader(TopicPartition("missing", 0), 30)
+        await client.partition_leader(TopicPartition("missing", 0), 400)
     with pytest.raises(KafkaTimeoutError, match="no partition 7"):
-        await client.partition_leader(TopicPartition("t", 7), 30)
+        await client.partition_leader(TopicPartition("t", 7), 400)
     cluster.errors["secret"] = 29
     with pytest.raises(TopicAuthorizationFailedError):
         await client.partition_leader(TopicPartition("secret", 0), 3_000)

@@ -37,7 +37,7 @@ from kafka.wire.api.list_offsets import (
     ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
-from unit.cluster.scripted_cluster import ScriptedCluster, scripted_cluster
+from unit.cluster.scripted_cluster import InOrder, ScriptedCluster, scripted_cluster
 from unit.net import scripted
 
 TP = TopicPartition("t", 0)
@@ -91,7 +91,7 @@ class RealWorld:
         cluster.leaders = {"t": [(2, 5), (3, 5)]}
         servers = [f"{each.host}:{each.port}" for each in cluster.brokers]
         parsed = parse_admin({**QUICK, "bootstrap_servers": servers})
-        self.client: Cluster = ClusterClient(parsed.connection, parsed.security)
+        self.client: Cluster = ClusterClient(parsed.connection, parsed.security, InOrder())
 
     def lead(self, partition: int, node_id: int, epoch: int) -> None:
         self._cluster.leaders["t"][partition] = (node_id, epoch)
@@ -284,9 +284,9 @@ async def test_a_leader_is_waited_for(world: World, client: Cluster) -> None:
 
 async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: Cluster) -> None:
     with pytest.raises(KafkaTimeoutError, match="'missing'"):
-        await client.partition_leader(TopicPartition("missing", 0), 150)
+        await client.partition_leader(TopicPartition("missing", 0), 600)
     with pytest.raises(KafkaTimeoutError, match="no partition 7"):
-        await client.partition_leader(TopicPartition("t", 7), 150)
+        await client.partition_leader(TopicPartition("t", 7), 600)
     world.topic_error("secret", TopicAuthorizationFailedError.errno)
     with pytest.raises(TopicAuthorizationFailedError):
         await client.partition_leader(TopicPartition("secret", 0), 3_000)

@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import socket
 import struct
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ from kafka.errors import (
     UnsupportedVersionError,
     WireFormatError,
 )
-from kafka.net import Connection, Reply, establish
+from kafka.net import Reply, establish, open_connection
 from kafka.net.framing import SHARED_BYTES
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
 from kafka.wire.api.fetch import (
@@ -64,7 +65,7 @@ def options(**configs):
 
 async def connect(broker, node_id=-1, **configs):
     parsed = options(**configs)
-    return await Connection.open(broker.host, broker.port, parsed.connection, parsed.security, node_id)
+    return await open_connection(broker.host, broker.port, parsed.connection, parsed.security, node_id)
 
 
 def heartbeat():
@@ -162,7 +163,7 @@ async def test_a_refused_connection_names_the_address_and_the_reason():
     with pytest.raises(
         KafkaConnectionError, match=rf"127\.0\.0\.1:{port}: connection refused \(ECONNREFUSED\)"
     ) as caught:
-        await Connection.open("127.0.0.1", port, parsed.connection, parsed.security)
+        await open_connection("127.0.0.1", port, parsed.connection, parsed.security)
     assert caught.value.attempts[0][0] == f"127.0.0.1:{port}"
 
 
@@ -178,11 +179,11 @@ async def test_every_address_of_a_name_is_tried_and_named(broker, monkeypatch):
 
     monkeypatch.setattr(loop, "getaddrinfo", two_addresses)
     parsed = options()
-    connection = await Connection.open("kafka.test", broker.port, parsed.connection, parsed.security)
+    connection = await open_connection("kafka.test", broker.port, parsed.connection, parsed.security)
     await connection.close()
     other = free_port()
     with pytest.raises(KafkaConnectionError, match=rf"127\.0\.0\.1:{dead}: .*; 127\.0\.0\.1:{other}: "):
-        await Connection.open("kafka.test", other, parsed.connection, parsed.security)
+        await open_connection("kafka.test", other, parsed.connection, parsed.security)
 
 
 async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
@@ -192,7 +193,7 @@ async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
     parsed = options()
     with pytest.raises(KafkaConnectionError, match=r"'nowhere\.invalid' cannot be resolved: Name or service not known"):
-        await Connection.open("nowhere.invalid", 9092, parsed.connection, parsed.security)
+        await open_connection("nowhere.invalid", 9092, parsed.connection, parsed.security)
 
 
 async def test_a_listener_that_never_answers_is_given_up(broker):
@@ -359,7 +360,7 @@ async def test_large_requests_arrive_whole_though_the_peer_reads_slowly(broker):
         return HeartbeatResponse()
 
     broker.on("Heartbeat", wait)
-    connection = await connect(broker)
+    connection = await connect(broker, max_in_flight_requests_per_connection=1_000)
     blocker = connection.post(heartbeat())
     group = "g" * 30_000
     futures = [
@@ -370,6 +371,100 @@ async def test_large_requests_arrive_whole_though_the_peer_reads_slowly(broker):
     await asyncio.gather(blocker, *futures)
     assert [request.generation_id for request in broker.requests("Heartbeat")[1:]] == list(range(300))
     await connection.close()
+
+
+# How much leaves at a time
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+async def test_no_more_requests_than_allowed_wait_for_their_answers(broker, limit):
+    gate, most = asyncio.Event(), []
+
+    async def wait(*_):
+        await gate.wait()
+        most.append(len(connection._table))
+        return HeartbeatResponse()
+
+    broker.on("Heartbeat", wait)
+    connection = await connect(broker, max_in_flight_requests_per_connection=limit)
+    futures = [connection.post(HeartbeatRequest(group_id="g", generation_id=n, member_id="m")) for n in range(10)]
+    assert (len(connection._table), connection.in_flight) == (limit, 10)
+    gate.set()
+    await asyncio.gather(*futures)
+    assert max(most) <= limit
+    assert [request.generation_id for request in broker.requests("Heartbeat")] == list(range(10))
+    await connection.close()
+
+
+async def test_what_was_given_up_before_it_left_is_not_sent(broker):
+    gate = asyncio.Event()
+
+    async def wait(*_):
+        await gate.wait()
+        return HeartbeatResponse()
+
+    broker.on("Heartbeat", wait)
+    connection = await connect(broker, max_in_flight_requests_per_connection=1)
+    futures = [connection.post(HeartbeatRequest(group_id="g", generation_id=n, member_id="m")) for n in range(3)]
+    futures[1].cancel()
+    gate.set()
+    await asyncio.gather(futures[0], futures[2])
+    assert [request.generation_id for request in broker.requests("Heartbeat")] == [0, 2]
+    await connection.close()
+
+
+async def test_what_waits_to_leave_fails_with_the_connection(broker):
+    broker.on("Heartbeat", lambda *_: SILENCE)
+    connection = await connect(broker, max_in_flight_requests_per_connection=1)
+    futures = [connection.post(heartbeat()) for _ in range(3)]
+    await until(lambda: broker.requests("Heartbeat"))
+    broker.hang_up()
+    for future in futures:
+        with pytest.raises(KafkaConnectionError):
+            await future
+
+
+async def test_a_broker_that_throttles_is_left_alone_for_so_long(broker, clock, caplog):
+    broker.on("Heartbeat", lambda *_: HeartbeatResponse(throttle_time_ms=20_000))
+    connection = await connect(broker)
+    with caplog.at_level(logging.WARNING, "kafka"):
+        await connection.send(heartbeat())
+    assert "throttles this client: 20 s after a HeartbeatRequest" in caplog.text
+    broker.on("Heartbeat", lambda *_: HeartbeatResponse())
+    later = connection.post(heartbeat(), timeout_ms=1_000)  # counted from when it leaves
+    clock.ahead += 19
+    await asyncio.sleep(0.01)
+    assert not later.done()
+    assert len(broker.requests("Heartbeat")) == 1
+    clock.ahead += 1.5
+    await later
+    assert len(broker.requests("Heartbeat")) == 2
+    await connection.close()
+
+
+async def test_a_broker_of_before_kip_219_has_waited_itself(broker):
+    low, _ = broker.versions[HeartbeatRequest.API_KEY]
+    broker.versions[HeartbeatRequest.API_KEY] = (low, 1)
+    broker.on("Heartbeat", lambda *_: HeartbeatResponse(throttle_time_ms=3_600_000))
+    connection = await connect(broker)
+    async with asyncio.timeout(5):
+        await connection.send(heartbeat())
+        await connection.send(heartbeat())
+    await connection.close()
+
+
+async def test_what_is_in_flight_gets_its_time_again_after_a_throttle(broker, clock):
+    answers = [HeartbeatResponse(throttle_time_ms=20_000)]
+    broker.on("Heartbeat", lambda *_: answers.pop(0) if answers else SILENCE)
+    connection = await connect(broker)
+    first, second = connection.post(heartbeat()), connection.post(heartbeat(), timeout_ms=1_000)
+    await first
+    clock.ahead += 19
+    await asyncio.sleep(0.01)
+    assert not second.done()
+    clock.ahead += 2.5
+    with pytest.raises(KafkaTimeoutError):
+        await second
 
 
 # What goes wrong

@@ -8,7 +8,7 @@ import pytest
 
 from kafka.config import parse_admin
 from kafka.errors import ForkedClientError
-from kafka.net import Connection, LoopThread
+from kafka.net import LoopThread, open_connection
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from unit.net.scripted import ScriptedBroker
 
@@ -28,7 +28,7 @@ async def broker():
 @pytest.fixture
 async def connection(broker):
     parsed = parse_admin({})
-    opening = Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+    opening = open_connection(broker.host, broker.port, parsed.connection, parsed.security)
     connection = await asyncio.to_thread(LoopThread.shared().run, opening, 10)
     yield connection
     await asyncio.to_thread(LoopThread.shared().run, connection.close(), 10)
@@ -89,7 +89,7 @@ async def test_a_child_opens_connections_of_its_own(broker, connection):
 
     def check():
         async def use():
-            own = await Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+            own = await open_connection(broker.host, broker.port, parsed.connection, parsed.security)
             answer = await own.send(heartbeat())
             await own.close()
             return answer == HeartbeatResponse()

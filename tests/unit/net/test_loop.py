@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -96,6 +97,78 @@ def test_a_stopped_thread_ends_its_tasks(loop_thread):
     loop_thread.stop()
     assert ended.is_set()
     assert future.cancelled()
+
+
+@pytest.mark.parametrize("exits", [SystemExit(3), KeyboardInterrupt()])
+def test_a_callback_that_exits_does_not_end_the_loop_of_all_clients(loop_thread, exits, caplog):
+    async def waiting():
+        await released.wait()
+        return "done"
+
+    def exit_in_callback():
+        raise exits
+
+    released = asyncio.Event()
+    before = loop_thread.spawn(waiting())
+    with caplog.at_level(logging.ERROR, "kafka"):
+        loop_thread.call(exit_in_callback)
+        assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+    loop_thread.call(released.set)
+    assert before.result(5) == "done"
+    assert [type(exits).__name__ in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_a_coroutine_that_exits_tells_who_waits_for_it_alone(loop_thread):
+    with pytest.raises(SystemExit):
+        loop_thread.run(fail(SystemExit(3)), timeout_s=5)
+    assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+
+
+def test_a_callback_that_stops_the_loop_does_not_end_it(loop_thread):
+    loop_thread.call(loop_thread.loop.stop)
+    assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+
+
+def break_loop(thread, monkeypatch):
+    """The loop's selector fails, as when other code closes its file descriptor."""
+
+    def broken(timeout=None):
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(thread.loop._selector, "select", broken)
+    thread.call(lambda: None)
+
+
+def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, monkeypatch, caplog):
+    async def hang():
+        await asyncio.Event().wait()
+
+    told, never = [], []
+    loop_thread.on_death(told.append)
+    loop_thread.on_death(never.append)()
+    waiting = [loop_thread.spawn(hang()) for _ in range(3)]
+    with caplog.at_level(logging.CRITICAL, "kafka"):
+        break_loop(loop_thread, monkeypatch)
+        for future in waiting:
+            with pytest.raises(IllegalStateError, match=r"event loop of this client has failed.*Bad file descriptor"):
+                future.result(5)
+        loop_thread._thread.join(5)
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        loop_thread.run(value(1), timeout_s=5)
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        loop_thread.call(print)
+    assert [type(error) for error in told] == [IllegalStateError]
+    assert never == []
+    assert len(caplog.records) == 1
+
+
+def test_after_the_shared_loop_failed_the_next_client_gets_a_new_one(monkeypatch):
+    first = LoopThread.shared()
+    break_loop(first, monkeypatch)
+    first._thread.join(5)
+    second = LoopThread.shared()
+    assert second is not first
+    assert second.run(value(2), timeout_s=5) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

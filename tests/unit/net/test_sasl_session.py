@@ -12,7 +12,7 @@ from kafka.errors import (
     SaslAuthenticationFailedError,
     UnsupportedSaslMechanismError,
 )
-from kafka.net import Connection
+from kafka.net import open_connection
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateResponse
 from kafka.wire.api.sasl_handshake import SaslHandshakeResponse
@@ -47,7 +47,7 @@ async def connect(broker, **options):
     parsed = parse_admin(
         {"security_protocol": "SASL_PLAINTEXT", "socket_connection_setup_timeout_ms": 3_000, **PLAIN, **options}
     )
-    return await Connection.open(broker.host, broker.port, parsed.connection, parsed.security)
+    return await open_connection(broker.host, broker.port, parsed.connection, parsed.security)
 
 
 def heartbeat():
@@ -136,7 +136,7 @@ async def test_a_limited_session_is_renewed_while_requests_wait(broker):
     connection = await connect(broker)
     await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
     held = [connection.post(heartbeat()) for _ in range(3)]
-    assert connection._stream._backlog
+    assert len(connection._outbox) == 3
     may_finish.set()
     assert await asyncio.gather(*held) == [HeartbeatResponse()] * 3
     assert broker.connections == 1

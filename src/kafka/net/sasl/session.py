@@ -64,6 +64,9 @@ class SaslSession:
         except KafkaError as error:
             log.warning("%s: authenticating again failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
+        except Exception as error:  # of the user's token provider
+            log.exception("%s: authenticating again failed unexpectedly", self._connection.described_as)
+            self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
         except BaseException as error:
             self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
             raise

@@ -1,0 +1,114 @@
+"""Requests on their way out of a connection: in order, and not more than may be unanswered at a time.
+
+Nothing leaves while the connection authenticates again (`hold`), while the broker throttles this client (KIP-219), or
+while as many requests as ``max_in_flight_requests_per_connection`` allows wait for their answers.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kafka.net.inflight import Answered, InFlight
+from kafka.net.stream import Part
+
+
+class Outgoing:
+    """A request that is encoded. ``entry`` is None where it gets no answer (acks=0)."""
+
+    __slots__ = ("entry", "number", "parts", "reply", "written")
+
+    def __init__(
+        self,
+        number: int,
+        parts: Sequence[Part],
+        reply: Answered[Any],
+        entry: InFlight | None,
+        written: Callable[[], object] | None,
+    ) -> None:
+        self.number = number
+        self.parts = parts
+        self.reply = reply
+        self.entry = entry
+        self.written = written
+
+
+class Outbox:
+    """See the module.
+
+    Arguments:
+        transmit: writes a request to the stream, from when on its time counts.
+        in_flight: how many requests wait for their answers.
+        limit: how many may.
+    """
+
+    __slots__ = ("_held", "_in_flight", "_limit", "_loop", "_queue", "_throttle_timer", "_throttled_until", "_transmit")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        transmit: Callable[[Outgoing], None],
+        in_flight: Callable[[], int],
+        limit: int,
+    ) -> None:
+        self._loop = loop
+        self._transmit = transmit
+        self._in_flight = in_flight
+        self._limit = limit
+        self._queue: deque[Outgoing] = deque()
+        self._held = False
+        self._throttled_until = 0.0
+        self._throttle_timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    @property
+    def _open(self) -> bool:
+        return not self._held and self._throttle_timer is None and self._in_flight() < self._limit
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Send it, now or as soon as what is before it has left."""
+        if not self._queue and self._open:
+            self._transmit(outgoing)
+        else:
+            self._queue.append(outgoing)
+
+    def flush(self) -> None:
+        """Send what may leave now: there has been an answer."""
+        while self._queue and self._open:
+            outgoing = self._queue.popleft()
+            if not outgoing.reply.done():  # else the caller gave up before it left
+                self._transmit(outgoing)
+
+    def hold(self) -> None:
+        """Keep everything back until `unhold`."""
+        self._held = True
+
+    def unhold(self) -> None:
+        """Send what `hold` kept back."""
+        self._held = False
+        self.flush()
+
+    def throttle(self, seconds: float) -> None:
+        """Keep everything back for so long: the broker does not read from this connection meanwhile (KIP-219)."""
+        until = self._loop.time() + seconds
+        if until <= self._throttled_until:
+            return
+        self._throttled_until = until
+        if self._throttle_timer is not None:
+            self._throttle_timer.cancel()
+        self._throttle_timer = self._loop.call_at(until, self._throttle_over)
+
+    def _throttle_over(self) -> None:
+        self._throttle_timer = None
+        self.flush()
+
+    def close(self) -> list[Answered[Any]]:
+        """Send nothing more; gives who waits for what was not sent."""
+        if self._throttle_timer is not None:
+            self._throttle_timer.cancel()
+            self._throttle_timer = None
+        left = [outgoing.reply for outgoing in self._queue]
+        self._queue.clear()
+        return left

@@ -1,0 +1,39 @@
+"""Whether a response asks this client to be quiet for a while (KIP-219)."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
+
+_SINCE = {
+    0: 6,
+    1: 8,
+    2: 3,
+    3: 6,
+    8: 4,
+    9: 4,
+    10: 2,
+    11: 3,
+    12: 2,
+    13: 2,
+    14: 2,
+    15: 2,
+    16: 2,
+    18: 2,
+    19: 3,
+    20: 2,
+    **dict.fromkeys((21, 22, 24, 25, 26, 27, 28, 29, 30, 31, 33, 34, 35, 37, 38, 39, 40, 41, 42), 1),
+    23: 3,
+    32: 2,
+    36: 1,
+}
+"""API key to the first version after which the client has to wait. Before it, a broker waited itself and then answered.
+APIs that are not listed came later than KIP-219."""
+
+
+def throttle_s(request: "type[Request[Any]]", version: int, response: Any) -> float:
+    """For how many seconds nothing may be sent to the broker that gave this response."""
+    asked: int = getattr(response, "throttle_time_ms", 0)
+    if asked <= 0 or version < _SINCE.get(request.API_KEY, 0):
+        return 0.0
+    return asked / 1000
