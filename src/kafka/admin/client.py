@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, Unpack
 
 from kafka.admin import configs as _configs
 from kafka.admin import groups as _groups
@@ -15,7 +15,7 @@ from kafka.admin.new_topic import NewTopic
 from kafka.admin.requests import AdminRequests
 from kafka.admin.results import AlterConfigsResult, CreateTopicsResult, DeleteTopicsResult, DescribeConfigsResult
 from kafka.cluster import ClusterClient
-from kafka.config import option_table, parse_admin
+from kafka.config import AdminConfigs, option_table, parse_admin, with_options
 from kafka.errors import BrokerResponseError, IllegalStateError, KafkaError
 from kafka.net import LoopThread
 from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
@@ -24,6 +24,7 @@ T = TypeVar("T")
 _CLOSE_TIMEOUT_S = 5.0
 
 
+@with_options("admin")
 class KafkaAdminClient:
     """Administers a cluster; safe to use from several threads.
 
@@ -31,7 +32,7 @@ class KafkaAdminClient:
     `TopicAlreadyExistsError`; `KafkaTimeoutError` and `KafkaConnectionError` when the cluster does not answer in time;
     `UnsupportedVersionError` when the brokers are too old; `ForkedClientError` in a forked child.
 
-    Arguments: client options by keyword, see `DEFAULT_CONFIG` for their names and `kafka.config` for their meaning.
+    Arguments: client options by keyword, see below.
     Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`.
     """
 
@@ -39,7 +40,7 @@ class KafkaAdminClient:
         name: row.default for name, row in option_table().items() if "admin" in row.clients
     }
 
-    def __init__(self, **configs: Any) -> None:
+    def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
         parsed = parse_admin(configs)
         self.config = {**self.DEFAULT_CONFIG, **configs}

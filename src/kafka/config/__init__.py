@@ -6,6 +6,7 @@ slice.
 
 from kafka.config.connection import ConnectionOptions, SecurityOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
 from kafka.config.table import (
@@ -18,21 +19,28 @@ from kafka.config.table import (
     parse_consumer,
     parse_producer,
 )
+from kafka.config.text import option_lines, with_options
 
 __all__ = [
     "AdminConfig",
+    "AdminConfigs",
+    "CommonConfigs",
     "ConnectionOptions",
     "ConsumerConfig",
+    "ConsumerConfigs",
     "ConsumerOptions",
     "FetchOptions",
     "GroupOptions",
     "Option",
     "ProducerConfig",
+    "ProducerConfigs",
     "ProducerOptions",
     "SecurityOptions",
     "from_java_names",
+    "option_lines",
     "option_table",
     "parse_admin",
     "parse_consumer",
     "parse_producer",
+    "with_options",
 ]

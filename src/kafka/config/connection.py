@@ -70,13 +70,20 @@ class ConnectionOptions:
     """How brokers are found and talked to; all clients have these."""
 
     bootstrap_servers: tuple[tuple[str, int], ...] = option(
-        "localhost:9092", parse_servers, "Brokers to ask first, as 'host:port' or a list of such.", "bootstrap.servers"
+        "localhost:9092",
+        parse_servers,
+        "Brokers to ask first, as 'host:port' or a list of such.",
+        "bootstrap.servers",
+        accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
     )
     client_id: str | None = option(
         None, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
     )
     api_version: tuple[int, ...] | None = option(
-        None, parse_api_version, "Version of the brokers; None asks them. Brokers before 0.10 need it."
+        None,
+        parse_api_version,
+        "Version of the brokers; None asks them. Brokers before 0.10 need it.",
+        accepts="tuple[int, ...] | str | None",
     )
     request_timeout_ms: int = option(
         30_000, integer(1), "How long a request may take until its answer is there.", "request.timeout.ms"
@@ -126,6 +133,7 @@ class ConnectionOptions:
         [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         lambda _, value: tuple(tuple(each) for each in value or ()),
         "Arguments of setsockopt() for each socket.",
+        accepts="Sequence[tuple[int, int, int]] | None",
     )
     metrics_enabled: bool = option(True, boolean, "Whether the client keeps metrics.")
     metric_reporters: Any = option([], anything, "", inert=True)
@@ -150,14 +158,21 @@ class SecurityOptions:
         "security.protocol",
     )
     ssl_context: ssl.SSLContext | None = option(
-        None, anything, "A ready ssl.SSLContext, instead of the other ssl_ options."
+        None,
+        anything,
+        "A ready ssl.SSLContext, instead of the other ssl_ options.",
+        accepts="ssl.SSLContext | None",
     )
     ssl_check_hostname: bool = option(True, boolean, "Whether the certificate has to be of the host asked.")
     ssl_cafile: str | None = option(None, path, "PEM file of the authorities to trust; None: the system's.")
     ssl_certfile: str | None = option(None, path, "PEM file of the client's certificate.")
     ssl_keyfile: str | None = option(None, path, "PEM file of the client's key.")
     ssl_password: str | None = option(
-        None, anything, "Password of the key, or a function that gives it.", "ssl.key.password"
+        None,
+        anything,
+        "Password of the key, or a function that gives it.",
+        "ssl.key.password",
+        accepts="str | bytes | Callable[[], str | bytes] | None",
     )
     ssl_crlfile: str | None = option(None, path, "PEM file of revoked certificates.")
     ssl_ciphers: str | None = option(None, text(none=True), "Ciphers to offer, in OpenSSL's notation.")
@@ -167,11 +182,11 @@ class SecurityOptions:
     sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
     sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")
     sasl_oauth_token_provider: Any = option(None, anything, "Object whose token() gives an OAuth bearer token.")
-    sasl_kerberos_name: Any = option(None, anything, "Kerberos name of the service, for GSSAPI.")
+    sasl_kerberos_name: Any = option(None, anything, "Kerberos name of the service, for GSSAPI.", inert=True)
     sasl_kerberos_service_name: str = option(
-        "kafka", text(), "Kerberos service name, for GSSAPI.", "sasl.kerberos.service.name"
+        "kafka", text(), "Kerberos service name, for GSSAPI.", "sasl.kerberos.service.name", inert=True
     )
-    sasl_kerberos_domain_name: str | None = option(None, text(none=True), "Kerberos domain, for GSSAPI.")
+    sasl_kerberos_domain_name: str | None = option(None, text(none=True), "Kerberos domain, for GSSAPI.", inert=True)
     socks5_proxy: str | None = option(None, text(none=True), "URL of a SOCKS5 proxy.")
 
     def __repr__(self) -> str:

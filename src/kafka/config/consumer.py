@@ -127,7 +127,7 @@ class ConsumerOptions:
     value_deserializer: Any = option(None, anything, "Turns the bytes of a value into an object.", "value.deserializer")
     max_poll_records: int = option(500, integer(1), "Most records that one poll() gives.", "max.poll.records")
     consumer_timeout_ms: float = option(
-        math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends."
+        math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends.", accepts="float"
     )
     default_api_timeout_ms: int = option(
         60_000, integer(1), "How long a call without a timeout of its own may block.", "default.api.timeout.ms"

@@ -11,6 +11,31 @@ from kafka.errors import KafkaConfigurationError
 Parse = Callable[[str, Any], Any]
 """Takes an option's name and the value given; returns the value to use, or raises `KafkaConfigurationError`."""
 
+_SECRETS = ("password", "token", "secret", "jaas", "proxy")
+"""Parts of names of options whose values are never shown."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Parser:
+    """A check that knows, for type checkers and documents, what it accepts.
+
+    Arguments:
+        parse: the check itself.
+        accepts: the type of what may be given, as an annotation.
+    """
+
+    parse: Parse
+    accepts: str
+
+    def __call__(self, name: str, value: Any) -> Any:
+        """See `Parse`."""
+        return self.parse(name, value)
+
+
+def accepting(accepts: str) -> Callable[[Parse], Parser]:
+    """Make a function a `Parser`."""
+    return lambda parse: Parser(parse, accepts)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Option:
@@ -24,6 +49,7 @@ class Option:
         java: the name in Kafka's Java clients, "" where they have none.
         clients: which clients have it, of "consumer", "producer", "admin".
         inert: accepted for the sake of older programs, without effect.
+        accepts: the type of what may be given, as an annotation.
     """
 
     name: str
@@ -33,6 +59,7 @@ class Option:
     java: str
     clients: frozenset[str]
     inert: bool = False
+    accepts: str = "Any"
 
     @property
     def unit(self) -> str:
@@ -42,17 +69,30 @@ class Option:
         return "bytes" if self.name.endswith(("_bytes", "_size", "_memory")) else ""
 
 
-def option(default: Any, parse: Parse, doc: str, java: str = "", inert: bool = False) -> Any:
-    """Declare a field of an option slice; the slice says which clients have it."""
+def option(default: Any, parse: Parse, doc: str, java: str = "", inert: bool = False, accepts: str = "") -> Any:
+    """Declare a field of an option slice; the slice says which clients have it. Arguments as of `Option`."""
+    accepts = accepts or (parse.accepts if isinstance(parse, Parser) else "Any")
     return dataclasses.field(
         default_factory=lambda: default if parse is anything else parse("default", default),
-        metadata={"default": default, "parse": parse, "doc": doc, "java": java, "inert": inert},
+        metadata={"default": default, "parse": parse, "doc": doc, "java": java, "inert": inert, "accepts": accepts},
     )
 
 
 def invalid(name: str, expected: str, value: object) -> KafkaConfigurationError:
-    """The error of a value that an option cannot take."""
-    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {value!r}")
+    """The error of a value that an option cannot take; a secret is not shown."""
+    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown(name, value)}")
+
+
+def is_secret(name: str) -> bool:
+    """Whether the value of an option may not be shown anywhere."""
+    return any(part in name.lower() for part in _SECRETS)
+
+
+def shown(name: str, value: object) -> str:
+    """A value for an error text."""
+    if is_secret(name):
+        return f"a value of type {type(value).__name__} (which is not shown)"
+    return repr(value)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -61,6 +101,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
+@accepting("Any")
 def anything(name: str, value: Any) -> Any:
     """Any value."""
     return value
@@ -79,7 +120,7 @@ def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
             raise invalid(name, expected, value)
         return value
 
-    return parse
+    return Parser(parse, "int" + " | None" * none)
 
 
 def number(low: float, none: bool = False) -> Parse:
@@ -92,9 +133,10 @@ def number(low: float, none: bool = False) -> Parse:
             raise invalid(name, f"a number of at least {low}", value)
         return value
 
-    return parse
+    return Parser(parse, "float" + " | None" * none)
 
 
+@accepting("bool")
 def boolean(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, bool):
@@ -112,9 +154,10 @@ def text(none: bool = False, empty: bool = True) -> Parse:
             raise invalid(name, "a string" + ("" if empty else " that is not empty") + (" or None" * none), value)
         return value
 
-    return parse
+    return Parser(parse, "str" + " | None" * none)
 
 
+@accepting("str | os.PathLike[str] | None")
 def path(name: str, value: Any) -> str | None:
     """The path of a file, or None."""
     import os
@@ -138,9 +181,10 @@ def choice(choices: dict[Any, Any]) -> Parse:
                 return meaning
         raise invalid(name, "one of " + ", ".join(repr(c) for c in choices), value)
 
-    return parse
+    return Parser(parse, " | ".join(sorted({type(written).__name__ for written in choices})))
 
 
+@accepting("Callable[..., Any] | None")
 def function(name: str, value: Any) -> Any:
     """Something that can be called, or None."""
     if value is not None and not callable(value):

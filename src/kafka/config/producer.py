@@ -49,15 +49,20 @@ class ProducerOptions:
         lambda name, value: None if value is None else boolean(name, value),
         "Whether retries never write a record twice (KIP-98); None: wherever acks='all' and the cluster allows it.",
         "enable.idempotence",
+        accepts="bool | None",
     )
     compression_type: str | None = option(
-        None, parse_compression, "'gzip', 'snappy', 'lz4', 'zstd' or None.", "compression.type"
+        None, parse_compression, "'gzip', 'snappy', 'lz4', 'zstd' or None.", "compression.type", accepts="str | None"
     )
     compression_level: int | None = option(
         None, integer(-100, 100, none=True), "Level of the codec; None: its default."
     )
     retries: float = option(
-        math.inf, parse_retries, "How often a batch is sent again, within the delivery timeout.", "retries"
+        math.inf,
+        parse_retries,
+        "How often a batch is sent again, within the delivery timeout.",
+        "retries",
+        accepts="float",
     )
     delivery_timeout_ms: float = option(
         120_000, number(0), "How long a record may take until it is acknowledged or fails.", "delivery.timeout.ms"
@@ -79,5 +84,5 @@ class ProducerOptions:
         None, text(none=True, empty=False), "Name of the transactional producer.", "transactional.id"
     )
     transaction_timeout_ms: int = option(
-        60_000, integer(1), "How long a transaction may take.", "transaction.timeout.ms"
+        60_000, integer(1), "How long a transaction may take.", "transaction.timeout.ms", inert=True
     )

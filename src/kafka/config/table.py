@@ -23,6 +23,7 @@ _SLICES: dict[type[Any], frozenset[str]] = {
     ConsumerOptions: frozenset({"consumer"}),
 }
 Slice = TypeVar("Slice")
+_IN_CLEAR = {"PLAIN": "password", "OAUTHBEARER": "token"}
 
 
 @functools.cache
@@ -50,8 +51,13 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
                 f"is an option of the {' and '.join(sorted(row.clients))}, not of the {client}" if row else "is unknown"
             )
             raise KafkaConfigurationError(f"option {name!r} {why}{nearest(name, mine)}")
-        if row.inert:
-            log.debug("option %r is accepted, but has no effect", name)
+        if row.inert and not _is(configs[name], row.default):
+            log.warning("option %r is accepted, but has no effect", name)
+
+
+def _is(value: object, default: object) -> bool:
+    """Whether an option was given as it is anyway, as in ``KafkaConsumer(**KafkaConsumer.DEFAULT_CONFIG)``."""
+    return value is default or (type(value) is type(default) and value == default)
 
 
 def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
@@ -97,7 +103,33 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
             f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': 'PLAIN', 'SCRAM-SHA-256', "
             "'SCRAM-SHA-512' or 'OAUTHBEARER'"
         )
+    _warn_of_unused(configs, security.security_protocol)
+    if security.security_protocol == "SASL_PLAINTEXT" and security.sasl_mechanism in _IN_CLEAR:
+        log.warning(
+            "sasl_mechanism=%r sends the %s in clear with security_protocol='SASL_PLAINTEXT', so that whoever can "
+            "listen to the network has it; 'SASL_SSL' protects it",
+            security.sasl_mechanism,
+            _IN_CLEAR[security.sasl_mechanism],
+        )
     return security
+
+
+def _warn_of_unused(configs: Mapping[str, Any], protocol: str) -> None:
+    """Name the options of TLS and SASL that are given although the protocol has no use for them."""
+    table = option_table()
+    given = [name for name in configs if name in table and not _is(configs[name], table[name].default)]
+    for prefix, in_use, want in (
+        ("sasl_", protocol.startswith("SASL"), "'SASL_PLAINTEXT' or 'SASL_SSL'"),
+        ("ssl_", protocol.endswith("SSL"), "'SSL' or 'SASL_SSL'"),
+    ):
+        unused = [name for name in given if name.startswith(prefix) and configs[name] is not None]
+        if unused and not in_use:
+            log.warning(
+                "security_protocol is %r, so these options have no effect: %s; they need %s",
+                protocol,
+                ", ".join(sorted(unused)),
+                want,
+            )
 
 
 def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:

@@ -1,12 +1,26 @@
 """The option table: names, checks, and what each client's keyword arguments become."""
 
 import dataclasses
+import logging
 import math
 import pathlib
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 
-from kafka.config import from_java_names, option_table, parse_admin, parse_consumer, parse_producer
+from kafka.config import (
+    AdminConfigs,
+    CommonConfigs,
+    ConsumerConfigs,
+    ProducerConfigs,
+    from_java_names,
+    option_table,
+    parse_admin,
+    parse_consumer,
+    parse_producer,
+)
 from kafka.errors import KafkaConfigurationError
 
 
@@ -138,3 +152,100 @@ def test_options_are_frozen(tmp_path: pathlib.Path) -> None:
     config = parse_admin({"ssl_cafile": __file__})
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.connection.client_id = "x"  # type: ignore[misc]
+
+
+# Secrets and options without effect
+
+
+@pytest.mark.parametrize("option", ["sasl_plain_password", "socks5_proxy"])
+def test_an_error_never_shows_a_secret(option: str) -> None:
+    with pytest.raises(KafkaConfigurationError, match=option) as caught:
+        parse_admin({option: b"hunter2"})
+    assert "hunter2" not in str(caught.value)
+    assert "bytes" in str(caught.value)
+
+
+def test_no_options_show_secrets_in_their_text_form() -> None:
+    config = parse_consumer(
+        {"sasl_plain_password": "hunter2", "ssl_password": "hunter2", "socks5_proxy": "//u:hunter2@p"}
+    )
+    assert "hunter2" not in repr(config)
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture, configs: dict[str, object]) -> list[str]:
+    with caplog.at_level(logging.DEBUG, "kafka"):
+        parse_producer(configs)
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_sasl_and_ssl_options_that_the_protocol_does_not_use_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    told = warnings_of(
+        caplog,
+        {
+            "sasl_mechanism": "PLAIN",
+            "sasl_plain_username": "alice",
+            "sasl_plain_password": "hunter2",
+            "ssl_check_hostname": False,
+            "ssl_cafile": None,
+        },
+    )
+    assert len(told) == 2
+    assert "'PLAINTEXT'" in told[0]
+    assert "sasl_mechanism, sasl_plain_password, sasl_plain_username" in told[0]
+    assert "ssl_check_hostname;" in told[1]
+    assert "hunter2" not in caplog.text
+
+
+def test_a_password_in_clear_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    credentials = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "alice", "sasl_plain_password": "hunter2"}
+    assert warnings_of(caplog, {**credentials, "security_protocol": "SASL_SSL"}) == []
+    (told,) = warnings_of(caplog, {**credentials, "security_protocol": "SASL_PLAINTEXT"})
+    assert "password in clear" in told
+    assert "SASL_SSL" in told
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"metric_reporters": [print]}, {"selector": print}, {"transaction_timeout_ms": 5}, {"sasl_kerberos_name": "n"}],
+)
+def test_options_without_effect_are_warned_of(given: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
+    protocol = {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}
+    told = warnings_of(caplog, {**protocol, **given})
+    assert told == [f"option {next(iter(given))!r} is accepted, but has no effect"]
+
+
+@pytest.mark.parametrize("parse", [parse_admin, parse_producer, parse_consumer])
+def test_the_defaults_given_by_hand_are_no_reason_to_warn(parse: Any, caplog: pytest.LogCaptureFixture) -> None:
+    client = parse.__name__.removeprefix("parse_")
+    with caplog.at_level(logging.DEBUG, "kafka"):
+        parse({name: row.default for name, row in option_table().items() if client in row.clients})
+    assert caplog.records == []
+
+
+# Types and documents
+
+
+def test_the_typed_keywords_are_those_of_the_table() -> None:
+    root = pathlib.Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [sys.executable, "scripts/options.py", "--check"], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, "run scripts/options.py: kafka/config/keywords.py is not what the table says"
+
+
+@pytest.mark.parametrize(
+    ("client", "keywords"), [("admin", AdminConfigs), ("producer", ProducerConfigs), ("consumer", ConsumerConfigs)]
+)
+def test_each_client_has_its_options_as_typed_keywords(client: str, keywords: Any) -> None:
+    table = {name for name, row in option_table().items() if client in row.clients}
+    assert set(keywords.__annotations__) | set(CommonConfigs.__annotations__) == table
+    assert keywords.__optional_keys__ == table
+
+
+def test_help_of_a_client_has_every_option_with_its_type_and_default() -> None:
+    from kafka.admin import KafkaAdminClient
+
+    text = KafkaAdminClient.__doc__ or ""
+    for name, row in option_table().items():
+        assert (f"    {name}: {row.accepts}\n" in text) == ("admin" in row.clients)
+    assert "default 30000" in text

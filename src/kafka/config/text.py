@@ -1,0 +1,40 @@
+"""The option table as text: in `help()` of the clients, and wherever an option is explained."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kafka.config.option import Option, is_secret
+from kafka.config.table import option_table
+
+C = TypeVar("C", bound=type)
+
+
+def described(row: Option) -> str:
+    """What an option does, its unit, its default and Java's name, on one line."""
+    what = row.doc or "Accepted for the sake of older programs."
+    if row.inert:
+        what += " It has no effect yet." if row.doc else " It has no effect."
+    unit = {"ms": "milliseconds", "bytes": "bytes"}.get(row.unit)
+    facts = [f"in {unit}"] if unit else []
+    if not is_secret(row.name):
+        facts.append(f"default {row.default!r}")
+    if row.java:
+        facts.append(f"Java: {row.java}")
+    return f"{what} ({'; '.join(facts)})" if facts else what
+
+
+def option_lines(client: str) -> list[str]:
+    """Every option of a client, in the order of the table: name, type and `described`."""
+    rows = [row for row in option_table().values() if client in row.clients]
+    return [f"{row.name}: {row.accepts}\n    {described(row)}" for row in rows]
+
+
+def with_options(client: str) -> Callable[[C], C]:
+    """Decorate a client's class: its documentation ends with all its options."""
+
+    def decorate(cls: C) -> C:
+        lines = "\n".join(option_lines(client)).replace("\n", "\n    ")
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n    Options:\n\n    {lines}\n"
+        return cls
+
+    return decorate
