@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
+from kafka.cluster.plausible import without_nonsense
 from kafka.cluster.retry import as_kafka_error
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -44,6 +45,9 @@ async def ask_metadata(connection: Connection, topics: set[str] | None, options:
     version = connection.api_versions.version_for(MetadataRequest)
     request = metadata_request(topics, version, options.allow_auto_create_topics)
     response = await connection.send(request, version)
+    nonsense = without_nonsense(response)
+    if nonsense:
+        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, "; ".join(nonsense[:5]))
     if not response.brokers:
         raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")
     return response

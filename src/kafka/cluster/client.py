@@ -27,6 +27,7 @@ from kafka.errors import (
     for_code,
 )
 from kafka.net import Connection
+from kafka.net.blocking import run_blocking
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
 
@@ -39,6 +40,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 R = TypeVar("R", bound="Response")
 _REBOOTSTRAP_REQUIRED = 129
+_LARGE_ANSWER = 5_000
+"""So many partitions, and the picture that an answer makes is drawn in a thread, as the loop has other work."""
 
 
 class ClusterClient:
@@ -86,7 +89,7 @@ class ClusterClient:
             self._options.metadata_max_age_ms,
         )
         connection, response = await self._bootstrap.until_found(self._watched)
-        self._found(connection, response)
+        await self._found(connection, response)
         self._refresher.fetched()
 
     async def close(self) -> None:
@@ -340,11 +343,11 @@ class ClusterClient:
         log.info("found the cluster again through %s", connection.described_as)
         self._coordinators.clear()
         self._pool.try_all_again()
-        return self._found(connection, response)
+        return await self._found(connection, response)
 
-    def _found(self, connection: Connection, response: "MetadataResponse") -> Connection:
+    async def _found(self, connection: Connection, response: "MetadataResponse") -> Connection:
         """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
-        self._take_in(response, keep_others=False)
+        await self._take_in(response, keep_others=False)
         address = (connection.host, connection.port)
         same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
         self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)
@@ -367,12 +370,19 @@ class ClusterClient:
             elif response.error_code:
                 raise for_code(response.error_code)(f"metadata from {connection.described_as}")
             else:
-                self._take_in(response, keep_others=not everything)
+                await self._take_in(response, keep_others=not everything)
             return
         raise last if last is not None else KafkaConnectionError("no broker answered")
 
-    def _take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
-        self._set_metadata(self.metadata.updated(response, keep_others=keep_others))
+    async def _take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
+        if sum(len(topic.partitions) for topic in response.topics) < _LARGE_ANSWER:
+            self._set_metadata(self.metadata.updated(response, keep_others=keep_others))
+            return
+        before = None
+        while before is not self.metadata:  # again, if a leader was noted meanwhile
+            before = self.metadata
+            after = await run_blocking(before.updated, response, keep_others=keep_others)
+        self._set_metadata(after)
 
     def _set_metadata(self, metadata: ClusterMetadata) -> None:
         if metadata is self.metadata:

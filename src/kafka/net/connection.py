@@ -16,6 +16,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     WireFormatError,
 )
+from kafka.net.blocking import run_blocking
 from kafka.net.buffers import FrameBuffer
 from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
@@ -42,6 +43,8 @@ _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _CLOSE_TIMEOUT_S = 2.0
 _THROTTLE_LINE_EVERY_S = 30.0
+_READ_BESIDE = 128 * 1024
+"""An answer without records of so many bytes takes the loop longer to read than others should wait."""
 
 
 class Connection:
@@ -66,6 +69,7 @@ class Connection:
         self._outbox = Outbox(self.loop, self._transmit, self._table.__len__, limit)
         self._answered_when_set_up = 0
         self._throttle_told_at = -math.inf
+        self._reading: set[asyncio.Task[None]] = set()
         self._stream: Stream | None = None
         self._raw: asyncio.Future[bytes] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -287,24 +291,54 @@ class Connection:
         version = entry.version
         if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
             version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
+        if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
+            task = self.loop.create_task(self._read_beside(entry, version, view, buffer))
+            self._reading.add(task)
+            task.add_done_callback(self._reading.discard)
+            return True
         try:
             response = decode_response(entry.request, version, frame)
-        except WireFormatError as error:
-            where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
-            broken = WireFormatError(f"{error.args[0] if error.args else error} ({where})")
-            self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
-            entry.future.set_exception(broken)
+        except Exception as error:
+            self._unreadable(entry, error)
             return False
+        self._give(entry, version, response, buffer)
+        return not self.closed
+
+    async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
+        """Read a large answer in a thread: it is many objects, and the loop has others to serve meanwhile."""
+        try:
+            response = await run_blocking(decode_response, entry.request, version, view)
+        except Exception as error:
+            self._unreadable(entry, error)
+        except BaseException:  # the loop ends
+            if not entry.future.done():
+                entry.future.set_exception(self._closed_error())
+            raise
+        else:
+            self._give(entry, version, response, buffer)
+
+    def _unreadable(self, entry: InFlight, error: Exception) -> None:
+        where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
+        if isinstance(error, WireFormatError):
+            broken = WireFormatError(f"{error.args[0] if error.args else error} ({where})")
+        else:
+            log.error("reading failed unexpectedly %s", where, exc_info=error)
+            broken = WireFormatError(f"reading failed with {error!r} ({where})")
+        self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
+        if not entry.future.done():
+            entry.future.set_exception(broken)
+
+    def _give(self, entry: InFlight, version: int, response: Any, buffer: FrameBuffer | None) -> None:
         quiet_s = throttle_s(entry.request, version, response)
-        if quiet_s:
+        if quiet_s and not self.closed:
             self._throttle(entry, quiet_s)
         if buffer is not None:
-            if has_records:
+            if response.HAS_RECORDS:
                 response.frame = buffer
             else:
                 buffer.release()
-        entry.future.set_result(response)
-        return not self.closed
+        if not entry.future.done():
+            entry.future.set_result(response)
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
         """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""

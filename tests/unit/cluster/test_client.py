@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import random
 import socket
 
 import pytest
@@ -10,6 +11,7 @@ from kafka.errors import (
     GroupAuthorizationFailedError,
     IllegalStateError,
     KafkaConnectionError,
+    KafkaError,
     KafkaTimeoutError,
     MetadataEmptyBrokerList,
     NoBrokersAvailable,
@@ -21,7 +23,13 @@ from kafka.errors import (
 from kafka.structs import TopicPartition
 from kafka.wire.api.find_coordinator import FindCoordinatorRequest
 from kafka.wire.api.heartbeat import HeartbeatRequest
-from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
+from kafka.wire.api.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from unit.cluster.scripted_cluster import InOrder, scripted_cluster
 from unit.net.scripted import HANG_UP, SILENCE
 
@@ -468,3 +476,265 @@ async def test_a_coordinator_that_is_not_among_the_brokers_is_reached_at_its_own
     cluster.coordinator = 8
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 8
     assert late.connections == 1
+
+
+# What goes wrong on the way
+
+
+@pytest.fixture
+async def hangs_up():
+    """A port where connections are taken and closed at once, as a load balancer without a live backend does."""
+    import struct
+
+    taken = []
+
+    def take(reader, writer):
+        taken.append(1)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1], taken
+    server.close()
+    await server.wait_closed()
+
+
+async def test_a_peer_that_closes_at_once_is_a_connection_error_everywhere(cluster, make_client, hangs_up):
+    port, taken = hangs_up
+    client = make_client(cluster)
+    await client.start()
+    cluster.brokers[1].port, real = port, cluster.brokers[1].port
+    await client.refresh_metadata()
+    for _ in range(20):
+        with pytest.raises(KafkaConnectionError):
+            await client.send(2, heartbeat())
+        await asyncio.sleep(0.005)
+    assert taken
+    cluster.brokers[1].port = real
+    await client.refresh_metadata()
+    answer = await client.retry(lambda: client.send(2, heartbeat()), 3_000)
+    assert answer.error_code == 2
+
+
+async def test_a_peer_that_closes_at_once_is_no_broker_to_begin_with(cluster, make_client, hangs_up):
+    client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{hangs_up[0]}", bootstrap_timeout_ms=300)
+    with pytest.raises(NoBrokersAvailable):
+        await client.start()
+
+
+async def test_refreshing_survives_what_nobody_expected(client, monkeypatch, caplog):
+    async def broken(*args):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(client, "any_connection", broken)
+    with pytest.raises(KafkaError, match="a fault"):
+        await client.refresh_metadata()
+    assert "refreshing the cluster's metadata failed unexpectedly" in caplog.text
+    monkeypatch.undo()
+    version = client.metadata.version
+    assert (await client.refresh_metadata()).version > version
+
+
+async def test_a_connection_that_fails_unexpectedly_is_a_failed_connection(client, monkeypatch):
+    async def broken(*args):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr("kafka.cluster.pool.open_connection", broken)
+    with pytest.raises(KafkaError, match="connecting to broker 2 failed unexpectedly") as caught:
+        await client.send(2, heartbeat())
+    assert caught.value.retriable
+
+
+async def test_a_listener_that_fails_does_not_stop_others(client, caplog):
+    def broken(metadata):
+        raise ValueError("a fault")
+
+    seen = []
+    client.on_metadata(broken)
+    client.on_metadata(seen.append)
+    await client.refresh_metadata()
+    assert len(seen) == 1
+    assert "a listener to metadata failed" in caplog.text
+
+
+async def test_no_broker_there_is_logged_at_once_with_address_and_cause(cluster, make_client, caplog):
+    dead = free_port()
+    client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{dead}", bootstrap_timeout_ms=60_000)
+    with caplog.at_level(logging.WARNING, "kafka"):
+        starting = asyncio.create_task(client.start())
+        async with asyncio.timeout(10):
+            while not caplog.records:
+                await asyncio.sleep(0.001)
+        assert not starting.done()
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert f"127.0.0.1:{dead}" in line
+    assert "refused" in line
+
+
+async def test_where_every_server_refuses_the_users_shorter_time_counts(cluster, make_client):
+    servers = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"]
+    client = make_client(
+        cluster, bootstrap_servers=servers, api_version_auto_timeout_ms=100, bootstrap_timeout_ms=3_600_000
+    )
+    with pytest.raises(NoBrokersAvailable, match="refused"):
+        await client.start()
+
+
+async def test_that_time_does_not_count_where_a_server_is_there_but_not_ready(cluster, make_client):
+    """`api_version_auto_timeout_ms` is for refused connections; others have `bootstrap_timeout_ms`."""
+    broker = cluster.brokers[0]
+    ready = broker.handlers["Metadata"]
+    asked_so_far = []
+
+    def not_ready(header, request):
+        asked_so_far.append(1)
+        return MetadataResponse() if len(asked_so_far) < 4 else ready(header, request)
+
+    broker.on("Metadata", not_ready)
+    client = make_client(cluster, brokers=[broker], api_version_auto_timeout_ms=0)
+    await client.start()
+    assert len(asked_so_far) == 4
+
+
+# How brokers are chosen, and how often dead ones are dialled
+
+
+async def test_of_equally_idle_brokers_any_is_taken(cluster):
+    parsed = parse_admin({**QUICK, "bootstrap_servers": [f"{b.host}:{b.port}" for b in cluster.brokers]})
+    first, chosen = set(), set()
+    for seed in range(25):
+        client = ClusterClient(parsed.connection, parsed.security, random.Random(seed))
+        await client.start()
+        first.update(node for node in (1, 2, 3) if client.ready_connection(node))
+        for node in (1, 2, 3):
+            await client.connection(node)
+        chosen.add((await client.any_connection()).node_id)
+        await client.close()
+    assert first == chosen == {1, 2, 3}
+
+
+@pytest.fixture
+def dials(monkeypatch):
+    """Counts attempts to connect by port, and the most that are under way at a time."""
+
+    class Dials:
+        def __init__(self):
+            self.ports, self.now, self.most = [], 0, 0
+
+    from kafka.cluster import bootstrap, pool
+
+    dials, real = Dials(), pool.open_connection
+
+    async def counted(host, port, *rest):
+        dials.ports.append(port)
+        dials.now += 1
+        dials.most = max(dials.most, dials.now)
+        try:
+            await asyncio.sleep(0)
+            return await real(host, port, *rest)
+        finally:
+            dials.now -= 1
+
+    for module in (bootstrap, pool):
+        monkeypatch.setattr(module, "open_connection", counted)
+    return dials
+
+
+async def test_the_channels_to_a_dead_broker_dial_it_one_at_a_time_and_pause_together(cluster, make_client, dials):
+    client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
+    await client.start()
+    await cluster.brokers[1].stop()
+    dials.ports.clear()
+    channels = ("", "fetch", "coordinator", "fetch2")
+    outcomes = await asyncio.gather(
+        *(client.send(2, heartbeat(), channel=channel) for channel in channels), return_exceptions=True
+    )
+    assert all(isinstance(outcome, KafkaConnectionError) for outcome in outcomes)
+    assert len(dials.ports) == 1
+
+
+async def test_channels_to_a_live_broker_open_side_by_side(client, dials):
+    await client.send(1, heartbeat())
+    dials.most = 0
+    await asyncio.gather(*(client.send(1, heartbeat(), channel=channel) for channel in ("a", "b", "c")))
+    assert dials.most == 3
+
+
+async def test_a_lost_cluster_is_looked_for_no_oftener_than_the_option_says(cluster, make_client, dials):
+    client = make_client(
+        cluster, brokers=cluster.brokers[:1], reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000
+    )
+    await client.start()
+    for broker in cluster.brokers:
+        await broker.stop()
+    dials.ports.clear()
+    for _ in range(20):
+        with pytest.raises(KafkaError):
+            await client.refresh_metadata()
+    assert len(dials.ports) == len(set(dials.ports)) == 3  # each broker once; the bootstrap server is one of them
+
+
+async def test_a_broker_that_asks_for_it_has_the_cluster_looked_for_anew(client, cluster):
+    """REBOOTSTRAP_REQUIRED (KIP-1102)."""
+    answers = [MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], error_code=129)]
+    plain = cluster.brokers[0].handlers["Metadata"]
+    cluster.brokers[0].on("Metadata", lambda *args: answers.pop() if answers else plain(*args))
+    cluster.leaders["t"] = [(1, 9)]
+    await client.coordinator("group", "g")
+    found = sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers)
+    await client.refresh_metadata()
+    assert not answers
+    assert client.metadata.leader_epoch(TP) == 9
+    await client.coordinator("group", "g")  # which may have moved with the cluster
+    assert sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) == found + 1
+
+
+# What cannot be
+
+
+async def test_what_no_cluster_can_have_is_ignored_with_a_warning(client, cluster, caplog):
+    plain = cluster.brokers[0].handlers["Metadata"]
+
+    def hostile(header, request):
+        response = plain(header, request)
+        response.brokers.append(MetadataResponseBroker(node_id=-7, host="h", port=1))
+        response.brokers.append(MetadataResponseBroker(node_id=8, host="h", port=2**31 - 1))
+        for number in (-3, 2**31 - 1):
+            response.topics[0].partitions.append(MetadataResponsePartition(partition_index=number, leader_id=1))
+        response.topics.append(MetadataResponseTopic(name=""))
+        return response
+
+    cluster.brokers[0].on("Metadata", hostile)
+    await client.refresh_metadata()
+    assert client.metadata.partitions_for_topic("t") == {0, 1}
+    assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
+    assert "" not in client.metadata.topics()
+    assert "partitions -3, 2147483647 of topic 't'" in caplog.text
+    assert "-7 at h:1, 8 at h:2147483647" in caplog.text
+
+
+async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monkeypatch):
+    import threading
+
+    from kafka.cluster import ClusterMetadata
+    from kafka.net import connection
+
+    threads = []
+
+    def note(function):
+        def noting(*args, **more):
+            threads.append(threading.current_thread() is threading.main_thread())
+            return function(*args, **more)
+
+        return noting
+
+    cluster.leaders["many"] = [(1, 0)] * 6_000
+    client = make_client(cluster)
+    await client.start()
+    monkeypatch.setattr(connection, "decode_response", note(connection.decode_response))
+    monkeypatch.setattr(ClusterMetadata, "updated", note(ClusterMetadata.updated))
+    metadata = await client.refresh_metadata(["many"])
+    assert len(metadata.partitions_for_topic("many")) == 6_000
+    assert threads == [False, False]

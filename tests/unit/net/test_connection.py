@@ -17,8 +17,9 @@ from kafka.errors import (
     UnsupportedVersionError,
     WireFormatError,
 )
-from kafka.net import Reply, establish, open_connection
+from kafka.net import BufferPool, Reply, establish, open_connection
 from kafka.net.framing import SHARED_BYTES
+from kafka.net.stream import Stream
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
 from kafka.wire.api.fetch import (
     FetchableTopicResponse,
@@ -579,3 +580,56 @@ async def test_a_connection_in_use_is_not_idle(broker, clock):
         connection._check()
     assert not connection.closed
     await connection.close()
+
+
+async def test_the_buffer_of_an_abandoned_answer_goes_back_to_the_pool(broker, monkeypatch):
+    gate = asyncio.Event()
+
+    async def late(*_):
+        await gate.wait()
+        return fetched(b"r" * (SHARED_BYTES * 3))
+
+    pool = BufferPool()
+    monkeypatch.setattr(Stream.__init__, "__defaults__", (pool,))
+    broker.on("Fetch", late)
+    connection = await connect(broker)
+    abandoned = connection.post(FetchRequest(), version=11)
+    after = connection.post(heartbeat())
+    abandoned.cancel()
+    gate.set()
+    await after
+    assert pool.held_bytes > SHARED_BYTES * 3
+    await connection.close()
+
+
+async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(broker, monkeypatch):
+    def broken(*args):
+        raise RecursionError("too deep")
+
+    connection = await connect(broker)
+    monkeypatch.setattr("kafka.net.connection.decode_response", broken)
+    with pytest.raises(WireFormatError, match="too deep"):
+        await connection.send(heartbeat())
+    assert connection.closed
+
+
+@pytest.mark.parametrize("configs", [{}, {"receive_buffer_bytes": 4096}, {"socket_options": [(6, 1, 1)]}])
+async def test_a_socket_that_the_peer_closed_meanwhile_is_a_connection_error(broker, monkeypatch, configs):
+    """A load balancer without a live backend: it takes the connection and closes it before its options are set."""
+    from kafka.net import dial
+
+    race = dial._Race.run
+
+    async def won_and_lost(*args):
+        stream = await race(*args)
+        stream._transport._sock.close()
+        return stream
+
+    monkeypatch.setattr(dial._Race, "run", won_and_lost)
+    with pytest.raises(KafkaConnectionError, match="closed the connection at once"):
+        await connect(broker, **configs)
+
+
+async def test_a_socket_option_that_the_system_refuses_is_the_users_mistake(broker):
+    with pytest.raises(KafkaConfigurationError, match="socket_options"):
+        await connect(broker, socket_options=[(12345, 1, 1)])
