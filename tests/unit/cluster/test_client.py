@@ -8,6 +8,7 @@ import pytest
 from kafka.cluster import ClusterClient
 from kafka.config import parse_admin
 from kafka.errors import (
+    Cancelled,
     GroupAuthorizationFailedError,
     IllegalStateError,
     KafkaConnectionError,
@@ -596,6 +597,13 @@ async def test_that_time_does_not_count_where_a_server_is_there_but_not_ready(cl
     client = make_client(cluster, brokers=[broker], api_version_auto_timeout_ms=0)
     await client.start()
     assert len(asked_so_far) == 4
+
+
+async def test_a_process_that_ends_is_no_failure_of_its_brokers(client, caplog):
+    connection = await client.connection(2)
+    with caplog.at_level(logging.INFO, "kafka"):
+        connection.abort(Cancelled("the process ends, and its connections with it"))
+    assert caplog.records == []
 
 
 # How brokers are chosen, and how often dead ones are dialled

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka.consumer.records.record_errors import RecordTooLargeError
 from kafka.errors import (
     CorruptRecordError,
     KafkaConnectionError,
@@ -16,6 +17,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     UnknownLeaderEpochError,
 )
+from kafka.wire.api.fetch import PartitionData
 from unit.consumer.batches import at
 from unit.consumer.fake_leader import Bench, metadata, partitions_of
 from unit.virtual_loop import simulate
@@ -318,3 +320,25 @@ def test_a_fetch_of_many_partitions_names_only_those_that_moved() -> None:
         assert [named for named in later if named] == [{123: 10}]
 
     play(scenario, dict.fromkeys(range(1_000), 1))
+
+
+@pytest.mark.parametrize(
+    ("length", "error", "says"),
+    [
+        (3, CorruptRecordError, "says that it has 3 bytes, which no batch can have"),
+        (-1, CorruptRecordError, "says that it has -1 bytes"),
+        (2_000_000, RecordTooLargeError, "is 2000012 bytes, larger than max_partition_fetch_bytes=1048576"),
+    ],
+)
+def test_a_length_that_holds_no_whole_batch_is_told_for_what_it_is(
+    length: int, error: type[Exception], says: str
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        records = memoryview(bytes(8) + length.to_bytes(4, "big", signed=True) + bytes(60))
+        answer = PartitionData(partition_index=0, high_watermark=9, records=records)
+        bench.leaders._answer = lambda number, offset: answer  # type: ignore[method-assign]
+        bench.assign(0)
+        with pytest.raises(error, match=says):
+            await bench.read(1)
+
+    play(scenario, {0: 1})

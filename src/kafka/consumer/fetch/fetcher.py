@@ -34,6 +34,8 @@ from kafka.wire.api.fetch import FetchResponse
 
 log = logging.getLogger(__name__)
 
+_SMALLEST_BATCH = 14
+"""The least that the length of a batch of any magic can be."""
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
 """Errors of a broker that the caller has to hear of: trying again does not help."""
 
@@ -188,7 +190,7 @@ class Fetcher:
         size, next_offset = whole_batches(records)
         self.bytes_fetched += size
         if not size:
-            return self._too_large(target, len(records))
+            return self._no_whole_batch(target, records)
         if next_offset <= target.offset:
             # Nothing but batches before the offset asked for: the broker will have more in a moment.
             self._back_off(state)
@@ -256,13 +258,19 @@ class Fetcher:
         if not self._closed and self._fail(target, error):
             self._on_data()
 
-    def _too_large(self, target: FetchTarget, nbytes: int) -> bool:
-        tp = target.state.tp
-        error = RecordTooLargeError(
-            f"the batch at offset {target.offset} of partition {tp.partition} of topic {tp.topic!r} is larger than "
-            f"max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}: {nbytes} bytes came and hold no "
-            "whole batch; raise max_partition_fetch_bytes, or seek past it"
-        )
+    def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
+        """What came does not hold a whole batch: its length is wrong, or it is larger than what may be fetched."""
+        where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
+        says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
+        if says is not None and says < _SMALLEST_BATCH:
+            error: KafkaError = CorruptRecordError(f"{where} says that it has {says} bytes, which no batch can have")
+        else:
+            size = "" if says is None else f"{says + 12} bytes, "
+            error = RecordTooLargeError(
+                f"{where} is {size}larger than max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}, or "
+                f"its length is wrong: {len(records)} bytes came and hold no whole batch; raise "
+                "max_partition_fetch_bytes, or seek past it"
+            )
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
