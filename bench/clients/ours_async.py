@@ -65,7 +65,7 @@ def round_trip_async(job: Job, watch: Watch) -> None:
     """One record under way."""
 
     async def travel() -> None:
-        servers = {"bootstrap_servers": job.bootstrap_servers}
+        servers: dict[str, Any] = {"bootstrap_servers": job.bootstrap_servers}
         async with (
             kafka.AsyncKafkaProducer(**servers, linger_ms=0) as producer,
             kafka.AsyncKafkaConsumer(**servers, group_id=None, auto_offset_reset="earliest") as consumer,

@@ -1,13 +1,14 @@
 """`AsyncKafkaConsumer`: the consumer on the caller's own event loop, without a thread."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from kafka.config import parse_consumer
+from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.consumer.async_calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
 
 
+@with_options("consumer")
 class AsyncKafkaConsumer(AsyncConsumerCalls):
     """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; what waits is awaited.
 
@@ -25,7 +26,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls):
 
     _listener_types = (ConsumerRebalanceListener, AsyncConsumerRebalanceListener)
 
-    def __init__(self, *topics: str, **configs: Any) -> None:
+    def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         self._config = parse_consumer(configs)
         self._topics = topics
         self._make_parts(self._config)

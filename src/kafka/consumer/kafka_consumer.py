@@ -1,13 +1,14 @@
 """`KafkaConsumer`: the synchronous consumer, with kafka-python's names and arguments."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
-from kafka.config import parse_consumer
+from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.unclosed import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 
 
+@with_options("consumer")
 class KafkaConsumer(ConsumerCalls):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
@@ -28,7 +29,7 @@ class KafkaConsumer(ConsumerCalls):
     """What brokers before 0.10.1, which have no rebalance timeout, were given by older clients."""
     _listener_types = (ConsumerRebalanceListener,)
 
-    def __init__(self, *topics: str, **configs: Any) -> None:
+    def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         config = parse_consumer(configs)
         self._make_parts(config)
         self._make_driver(config)

@@ -19,6 +19,7 @@ from kafka.net.fork import after_fork, keep_alive, owners_on
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
 _STOP_TIMEOUT_S = 2.0
 _TASKS_TIMEOUT_S = 0.5
 
@@ -53,7 +54,8 @@ class LoopThread:
         self._death: BaseException | None = None
         self._lock_waiting = threading.Lock()
         self._waiting: set[concurrent.futures.Future[Any]] = set()
-        self._mourners: set[Callable[[IllegalStateError], object]] = set()
+        self._told_of_death: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
+        self._told_of_death = weakref.WeakKeyDictionary()
         self._all.add(self)
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
         self._thread.start()
@@ -120,15 +122,14 @@ class LoopThread:
         self.check()
         self.loop.call_soon_threadsafe(function, *args)
 
-    def on_death(self, callback: Callable[[IllegalStateError], object]) -> Callable[[], None]:
-        """Call ``callback(error)``, in the dying thread, if the loop fails and nothing will ever run on it again.
+    def on_death(self, owner: Owner, tell: Callable[[Owner, IllegalStateError], object]) -> None:
+        """Call ``tell(owner, error)``, in the dying thread, if the loop fails and nothing will ever run on it again.
 
-        What waits for the loop by other means than `run` and `spawn` has to be told so. Calling what this returns ends
-        that. An orderly `stop` is no death.
+        What waits for the loop by other means than `run` and `spawn` has to be told so. ``owner`` is held weakly. An
+        orderly `stop` is no death.
         """
         with self._lock_waiting:
-            self._mourners.add(callback)
-        return lambda: self._mourners.discard(callback)
+            self._told_of_death[owner] = tell
 
     def stop(self) -> None:
         """Cancel what runs on the loop, and end the thread; does nothing the second time."""
@@ -188,10 +189,10 @@ class LoopThread:
         self._stopped = True
         self._fail_waiting()
         with self._lock_waiting:
-            mourners, self._mourners = self._mourners, set()
-        for callback in mourners:
+            owners = list(self._told_of_death.items())
+        for owner, tell in owners:
             try:
-                callback(self._dead())
+                tell(owner, self._dead())
             except Exception:
                 log.exception("telling a client that its loop has failed")
         for task in asyncio.all_tasks(self.loop):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from kafka.config import parse_producer
+from kafka.config import ProducerConfigs, parse_producer, with_options
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import types
 
 
+@with_options("producer")
 class AsyncKafkaProducer(AsyncProducerCalls):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 
@@ -32,7 +33,7 @@ class AsyncKafkaProducer(AsyncProducerCalls):
     Raises `KafkaConfigurationError`.
     """
 
-    def __init__(self, **configs: Any) -> None:
+    def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
         self._config = parse_producer(client_configs(configs))
         self._core: ProducerCore | None = None
 

@@ -140,6 +140,12 @@ class ProducerCore:
         """Wait until a topic is known, and a partition of it if one is named, see `TopicLookup.find`."""
         return await self._topics.find(topic, partition)
 
+    def loop_failed(self, error: KafkaError) -> None:
+        """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
+        self.buffer.refuse(error)
+        for batch in list(self.buffer.incomplete):
+            batch.fail(error)
+
     async def acquire(self, amount: int) -> None:
         """Wait for memory, on the loop, and reserve it. Raises `KafkaTimeoutError` after `max_block_ms`."""
         memory = self.buffer.memory

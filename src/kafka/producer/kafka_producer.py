@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from kafka.config import option_table, parse_producer
+from kafka.config import ProducerConfigs, option_table, parse_producer, with_options
 from kafka.net.worker import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.calls import ProducerCalls
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import types
 
 
+@with_options("producer")
 class KafkaProducer(ProducerCalls, RecordSender):
     """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
 
@@ -39,7 +40,7 @@ class KafkaProducer(ProducerCalls, RecordSender):
         name: row.default for name, row in option_table().items() if "producer" in row.clients
     }
 
-    def __init__(self, **configs: Any) -> None:
+    def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
         config = parse_producer(client_configs(configs))
         self.config: dict[str, Any] = {
             field.name: getattr(part, field.name)
@@ -51,6 +52,7 @@ class KafkaProducer(ProducerCalls, RecordSender):
         self._core: ProducerCore = ProducerCore(config, self._runner.loop, callbacks=callbacks)
         self._appender = self._core.appender
         lifetime.keep(self._core, self._runner.thread)
+        self._runner.thread.on_death(self._core, ProducerCore.loop_failed)
         try:
             self._runner.run(self._core.start())
         except BaseException:

@@ -242,10 +242,19 @@ def test_each_client_has_its_options_as_typed_keywords(client: str, keywords: An
     assert keywords.__optional_keys__ == table
 
 
-def test_help_of_a_client_has_every_option_with_its_type_and_default() -> None:
-    from kafka.admin import KafkaAdminClient
+@pytest.mark.parametrize("client", ["admin", "producer", "consumer"])
+def test_help_of_a_client_has_every_option_with_its_type_and_default(client: str) -> None:
+    import kafka
+    from kafka.consumer.async_consumer import AsyncKafkaConsumer
+    from kafka.producer.async_producer import AsyncKafkaProducer
 
-    text = KafkaAdminClient.__doc__ or ""
-    for name, row in option_table().items():
-        assert (f"    {name}: {row.accepts}\n" in text) == ("admin" in row.clients)
-    assert "default 30000" in text
+    classes = {
+        "admin": [kafka.KafkaAdminClient],
+        "producer": [kafka.KafkaProducer, AsyncKafkaProducer],
+        "consumer": [kafka.KafkaConsumer, AsyncKafkaConsumer],
+    }
+    for cls in classes[client]:
+        text = cls.__doc__ or ""
+        for name, row in option_table().items():
+            assert (f"    {name}: {row.accepts}\n" in text) == (client in row.clients)
+        assert "default 30000" in text

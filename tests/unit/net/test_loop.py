@@ -143,9 +143,13 @@ def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, mo
     async def hang():
         await asyncio.Event().wait()
 
-    told, never = [], []
-    loop_thread.on_death(told.append)
-    loop_thread.on_death(never.append)()
+    class Owner:
+        pass
+
+    told, owner, gone = [], Owner(), Owner()
+    loop_thread.on_death(owner, lambda owner, error: told.append((owner, type(error))))
+    loop_thread.on_death(gone, lambda owner, error: told.append((owner, type(error))))
+    del gone
     waiting = [loop_thread.spawn(hang()) for _ in range(3)]
     with caplog.at_level(logging.CRITICAL, "kafka"):
         break_loop(loop_thread, monkeypatch)
@@ -157,8 +161,7 @@ def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, mo
         loop_thread.run(value(1), timeout_s=5)
     with pytest.raises(IllegalStateError, match="make a new one"):
         loop_thread.call(print)
-    assert [type(error) for error in told] == [IllegalStateError]
-    assert never == []
+    assert told == [(owner, IllegalStateError)]
     assert len(caplog.records) == 1
 
 

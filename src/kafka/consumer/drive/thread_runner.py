@@ -36,6 +36,7 @@ class ThreadRunner:
         # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
         self._gate = threading.Lock()
         self._gate.acquire()
+        self._thread.on_death(self, lambda runner, error: runner.notify())
 
     # Between the two sides --------------------------------------------------------------------------------------------
 
@@ -79,8 +80,9 @@ class ThreadRunner:
         self._gate.acquire(blocking=False)
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for news, or until the time is up."""
+        """Wait for news, or until the time is up. Raises `IllegalStateError` once the loop has failed."""
         self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+        self._thread.check()
 
     def give_way(self) -> None:
         """Let the loop run before a call returns empty-handed: here it has a thread of its own."""

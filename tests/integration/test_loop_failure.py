@@ -1,0 +1,52 @@
+"""What users see when the event loop that all clients of a process share fails."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+
+import pytest
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.broker import EmbeddedBroker
+from kafka.errors import IllegalStateError
+from kafka.net import LoopThread
+
+
+def break_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the selector fail, as when other code closes its file descriptor."""
+    thread = LoopThread.shared()
+
+    def broken(timeout: float | None = None) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(thread.loop._selector, "select", broken)  # type: ignore[attr-defined]
+    thread.call(lambda: None)
+
+
+def test_whoever_waits_is_told_and_the_next_clients_work(
+    kafka_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = kafka_broker.bootstrap_servers
+    producer = KafkaProducer(bootstrap_servers=servers, linger_ms=600_000)
+    consumer = KafkaConsumer("t", bootstrap_servers=servers)
+    consumer.poll(0)
+    future = producer.send("t", b"never sent")
+    polling = threading.Event()
+
+    def poll() -> None:
+        polling.set()
+        consumer.poll(600_000)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(poll), pool.submit(producer.flush), pool.submit(future.get)]
+        assert polling.wait(10)
+        break_loop(monkeypatch)
+        for each in waiting:
+            with pytest.raises(IllegalStateError, match="make a new one"):
+                each.result(30)
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        producer.send("t", b"refused")
+    monkeypatch.undo()
+    with KafkaProducer(bootstrap_servers=servers) as again:
+        assert again.send("t", b"sent").get(30).offset == 0
