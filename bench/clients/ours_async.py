@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import kafka
 from bench.clients.ours import VERSION as VERSION

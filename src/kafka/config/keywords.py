@@ -185,6 +185,9 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """Whether fetches name only what has changed (KIP-227). (default True)"""
     client_rack: str
     """The rack this client is in (KIP-392). (default ''; Java: client.rack)"""
+    max_decompressed_batch_bytes: int | None
+    """Bytes that one batch may have once decompressed; None: 64 MiB, or 16 times max_partition_fetch_bytes. (in
+    bytes; default None)"""
     group_id: str | None
     """The group; None: no group, no commits. (default None; Java: group.id)"""
     group_instance_id: str | None

@@ -336,7 +336,7 @@ def test_a_length_that_holds_no_whole_batch_is_told_for_what_it_is(
     async def scenario(bench: Bench) -> None:
         records = memoryview(bytes(8) + length.to_bytes(4, "big", signed=True) + bytes(60))
         answer = PartitionData(partition_index=0, high_watermark=9, records=records)
-        bench.leaders._answer = lambda number, offset: answer  # type: ignore[method-assign]
+        bench.leaders._answer = lambda *_: answer  # type: ignore[method-assign]
         bench.assign(0)
         with pytest.raises(error, match=says):
             await bench.read(1)
