@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,18 +15,19 @@ from kafka.errors import (
     KafkaTimeoutError,
     WireFormatError,
 )
-from kafka.net.blocking import run_blocking
+from kafka.net.answer_reader import AnswerReader
 from kafka.net.buffers import FrameBuffer
+from kafka.net.check_timer import CheckTimer
 from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
 from kafka.net.outbox import Outbox, Outgoing
 from kafka.net.stream import Stream
-from kafka.net.throttle import throttle_s
+from kafka.net.throttle import ThrottleLog, throttle_s
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
 from kafka.version import __version__
-from kafka.wire.framing import correlation_id, decode_response, encode_request
+from kafka.wire.framing import correlation_id, encode_request
 
 if TYPE_CHECKING:
     from kafka.wire import Request, Response
@@ -39,12 +39,7 @@ R = TypeVar("R", bound="Response")
 DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
 _SHORTEST_FRAME = 4
 _PRODUCE = 0
-_API_VERSIONS = 18
-_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _CLOSE_TIMEOUT_S = 2.0
-_THROTTLE_LINE_EVERY_S = 30.0
-_READ_BESIDE = 128 * 1024
-"""An answer without records of so many bytes takes the loop longer to read than others should wait."""
 
 
 class Connection:
@@ -68,12 +63,11 @@ class Connection:
         limit = options.max_in_flight_requests_per_connection
         self._outbox = Outbox(self.loop, self._transmit, self._table.__len__, limit)
         self._answered_when_set_up = 0
-        self._throttle_told_at = -math.inf
-        self._reading: set[asyncio.Task[None]] = set()
+        self._throttle_log = ThrottleLog()
+        self._reader = AnswerReader(self.loop, self._give, self._unreadable)
         self._stream: Stream | None = None
         self._raw: asyncio.Future[bytes] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
+        self._timer = CheckTimer(self.loop, self._check)
         self._last_used = self.loop.time()
         self._why_closed: KafkaError | None = None
         self._on_close: list[Any] = []
@@ -190,7 +184,7 @@ class Connection:
         if entry is not None:
             entry.deadline = now + entry.timeout_s
             self._table.add(outgoing.number, entry)
-            self._check_at(entry.deadline)
+            self._timer.at(entry.deadline)
         stream.write(outgoing.parts)
         if outgoing.written is not None:
             stream.when_drained(outgoing.written)
@@ -233,7 +227,7 @@ class Connection:
         """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
         self._answered_when_set_up = self.answered
         if self._options.connections_max_idle_ms >= 0:
-            self._check_at(self._last_used + self._options.connections_max_idle_ms / 1000)
+            self._timer.at(self._last_used + self._options.connections_max_idle_ms / 1000)
 
     async def close(self) -> None:
         """Close the connection; requests without an answer fail with `Cancelled`. Does not raise."""
@@ -276,46 +270,13 @@ class Connection:
             return False
         self.answered += 1
         if not entry.future.done():
-            goes_on = self._decode(entry, view, buffer)
+            goes_on = self._reader.read(entry, view, buffer) and not self.closed
         else:  # the caller gave up
             goes_on = True
             if buffer is not None:
                 buffer.release()
         self._outbox.flush()
         return goes_on
-
-    def _decode(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        # Records are views of the frame: it has to live on with them.
-        has_records = entry.request.RESPONSE.HAS_RECORDS
-        frame = bytes(view) if has_records and buffer is None else view
-        version = entry.version
-        if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
-            version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
-        if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
-            task = self.loop.create_task(self._read_beside(entry, version, view, buffer))
-            self._reading.add(task)
-            task.add_done_callback(self._reading.discard)
-            return True
-        try:
-            response = decode_response(entry.request, version, frame)
-        except Exception as error:
-            self._unreadable(entry, error)
-            return False
-        self._give(entry, version, response, buffer)
-        return not self.closed
-
-    async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
-        """Read a large answer in a thread: it is many objects, and the loop has others to serve meanwhile."""
-        try:
-            response = await run_blocking(decode_response, entry.request, version, view)
-        except Exception as error:
-            self._unreadable(entry, error)
-        except BaseException:  # the loop ends
-            if not entry.future.done():
-                entry.future.set_exception(self._closed_error())
-            raise
-        else:
-            self._give(entry, version, response, buffer)
 
     def _unreadable(self, entry: InFlight, error: Exception) -> None:
         where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
@@ -342,19 +303,10 @@ class Connection:
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
         """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""
-        self._outbox.throttle(seconds)
-        self._table.extend(self.loop.time() + seconds)
         now = self.loop.time()
-        quiet = now < self._throttle_told_at + _THROTTLE_LINE_EVERY_S
-        log.log(
-            logging.DEBUG if quiet else logging.WARNING,
-            "%s throttles this client: %g s after a %s, because of its quota",
-            self.described_as,
-            seconds,
-            entry.request.NAME,
-        )
-        if not quiet:
-            self._throttle_told_at = now
+        self._outbox.throttle(seconds)
+        self._table.extend(now + seconds)
+        self._throttle_log.tell(now, self.described_as, entry.request.NAME, seconds)
 
     # Ending
 
@@ -383,9 +335,7 @@ class Connection:
         if self._why_closed is not None:
             return
         self._why_closed = error
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._timer.cancel()
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
         waiting += self._outbox.close()
         if self._raw is not None:
@@ -396,18 +346,9 @@ class Connection:
         for callback in self._on_close:
             callback(self, error)
 
-    # One timer for the deadlines of all requests and for the idle limit: none is made for a single request.
-
-    def _check_at(self, when: float) -> None:
-        if self._timer is not None:
-            if self._timer_at <= when:
-                return
-            self._timer.cancel()
-        self._timer_at = when
-        self._timer = self.loop.call_at(when, self._check)
+    # Time
 
     def _check(self) -> None:
-        self._timer = None
         now = self.loop.time()
         late = self._table.expired(now)
         if late is not None:
@@ -422,7 +363,7 @@ class Connection:
                 self.abort(KafkaConnectionError(f"closed the unused connection to {self.described_as}"))
                 return
         if due is not None:
-            self._check_at(due)
+            self._timer.at(due)
 
     def _time_out(self, late: InFlight) -> None:
         what = (

@@ -1,10 +1,15 @@
 """Whether a response asks this client to be quiet for a while (KIP-219)."""
 
+import logging
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafka.wire import Request
 
+log = logging.getLogger(__name__)
+
+_LINE_EVERY_S = 30.0
 _SINCE = {
     0: 6,
     1: 8,
@@ -37,3 +42,20 @@ def throttle_s(request: "type[Request[Any]]", version: int, response: Any) -> fl
     if asked <= 0 or version < _SINCE.get(request.API_KEY, 0):
         return 0.0
     return asked / 1000
+
+
+class ThrottleLog:
+    """Tells of the throttling of one connection: at once, and then rarely."""
+
+    __slots__ = ("_told_at",)
+
+    def __init__(self) -> None:
+        self._told_at = -math.inf
+
+    def tell(self, now: float, broker: str, request: str, seconds: float) -> None:
+        """A broker has asked for a pause; ``now`` is the loop's time in seconds."""
+        again = now < self._told_at + _LINE_EVERY_S
+        level = logging.DEBUG if again else logging.WARNING
+        log.log(level, "%s throttles this client: %g s after a %s, because of its quota", broker, seconds, request)
+        if not again:
+            self._told_at = now

@@ -727,7 +727,7 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     import threading
 
     from kafka.cluster import ClusterMetadata
-    from kafka.net import connection
+    from kafka.net import answer_reader
 
     threads = []
 
@@ -741,7 +741,7 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     cluster.leaders["many"] = [(1, 0)] * 6_000
     client = make_client(cluster)
     await client.start()
-    monkeypatch.setattr(connection, "decode_response", note(connection.decode_response))
+    monkeypatch.setattr(answer_reader, "decode_response", note(answer_reader.decode_response))
     monkeypatch.setattr(ClusterMetadata, "updated", note(ClusterMetadata.updated))
     metadata = await client.refresh_metadata(["many"])
     assert len(metadata.partitions_for_topic("many")) == 6_000

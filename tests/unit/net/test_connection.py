@@ -607,7 +607,7 @@ async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(br
         raise RecursionError("too deep")
 
     connection = await connect(broker)
-    monkeypatch.setattr("kafka.net.connection.decode_response", broken)
+    monkeypatch.setattr("kafka.net.answer_reader.decode_response", broken)
     with pytest.raises(WireFormatError, match="too deep"):
         await connection.send(heartbeat())
     assert connection.closed

@@ -1,0 +1,70 @@
+"""From the bytes of an answer to a response: at once, or for a large one in a thread."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from kafka.errors import Cancelled
+from kafka.net.blocking import run_blocking
+from kafka.net.buffers import FrameBuffer
+from kafka.net.inflight import InFlight
+from kafka.wire.framing import decode_response
+
+_API_VERSIONS = 18
+_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+_READ_BESIDE = 128 * 1024
+"""An answer without records of so many bytes takes the loop longer to read than others should wait."""
+
+
+class AnswerReader:
+    """Reads the answers of one connection.
+
+    Arguments:
+        give: takes a request, the version of its response, the response, and the pooled frame that it came in.
+        unreadable: takes a request, and why its answer could not be read.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        give: Callable[[InFlight, int, Any, FrameBuffer | None], None],
+        unreadable: Callable[[InFlight, Exception], None],
+    ) -> None:
+        self._loop = loop
+        self._give = give
+        self._unreadable = unreadable
+        self._beside: set[asyncio.Task[None]] = set()
+
+    def read(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
+        """Read an answer, or begin to; False if it could not be read. Without a buffer the bytes last for the call."""
+        # Records are views of the frame: it has to live on with them.
+        has_records = entry.request.RESPONSE.HAS_RECORDS
+        frame = bytes(view) if has_records and buffer is None else view
+        version = entry.version
+        if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
+            version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
+        if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
+            task = self._loop.create_task(self._read_beside(entry, version, view, buffer))
+            self._beside.add(task)
+            task.add_done_callback(self._beside.discard)
+            return True
+        try:
+            response = decode_response(entry.request, version, frame)
+        except Exception as error:
+            self._unreadable(entry, error)
+            return False
+        self._give(entry, version, response, buffer)
+        return True
+
+    async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
+        """Read in a thread: a large answer is many objects, and the loop has others to serve meanwhile."""
+        try:
+            response = await run_blocking(decode_response, entry.request, version, view)
+        except Exception as error:
+            self._unreadable(entry, error)
+        except BaseException:  # the loop ends
+            if not entry.future.done():
+                entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
+            raise
+        else:
+            self._give(entry, version, response, buffer)
