@@ -198,6 +198,8 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """How often they are. (in milliseconds; default 5000; Java: auto.commit.interval.ms)"""
     default_offset_commit_callback: Callable[..., Any] | None
     """Called as (offsets, response or error) after a commit_async() without a callback. (default None)"""
+    group_protocol: Any
+    """How members and coordinator talk; only 'classic' so far. (default 'classic'; Java: group.protocol)"""
     partition_assignment_strategy: Any
     """Assignors in order of preference. (default None; Java: partition.assignment.strategy)"""
     session_timeout_ms: int
