@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
@@ -111,5 +112,25 @@ class BuildHotModules(build_ext):
             stale.unlink(missing_ok=True)
 
 
-options: dict[str, Any] = {"ext_modules": extensions(), "cmdclass": {"build_ext": BuildHotModules}}
+class WheelOfWhatWasBuilt(bdist_wheel):
+    """Tags the wheel by what is in it: one in which nothing is compiled is for every platform (py3-none-any).
+
+    Tagged for this platform, it would be kept and installed again where a compiler has come since.
+    """
+
+    def run(self) -> None:
+        """Build, look at what came out, and pack it."""
+        self.run_command("build")
+        build = self.get_finalized_command("build_ext")
+        if not any(Path(output).exists() for output in build.get_outputs()):
+            say("nothing was compiled: the wheel is for every platform")
+            self.distribution.ext_modules = None
+            self.root_is_pure = True
+        super().run()
+
+
+options: dict[str, Any] = {
+    "ext_modules": extensions(),
+    "cmdclass": {"build_ext": BuildHotModules, "bdist_wheel": WheelOfWhatWasBuilt},
+}
 setup(**options)

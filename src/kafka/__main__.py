@@ -1,6 +1,6 @@
 """``python -m kafka``: the same as the command ``kafka``."""
 
-from kafka.cli import main
+from kafka_columnar import main
 
 if __name__ == "__main__":
     main()

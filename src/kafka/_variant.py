@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -83,6 +84,28 @@ def compiled_modules() -> dict[str, bool]:
         if spec is not None:
             found[name] = isinstance(spec.loader, importlib.machinery.ExtensionFileLoader)
     return found
+
+
+_checked = False
+
+
+def warn_if_plain() -> None:
+    """Log, once in a process, that hot modules are not compiled although the environment does not ask for that.
+
+    Looks only at modules that are loaded, which the caller's are: it costs next to nothing.
+    """
+    global _checked
+    if _checked:
+        return
+    _checked = True
+    loaded = (sys.modules[name].__spec__ for name in HOT_MODULES if name in sys.modules)
+    if any(spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader) for spec in loaded):
+        if plain_is_forced():
+            return
+        logging.getLogger("kafka").warning(
+            "kafka-columnar is not compiled here and runs several times slower; 'kafka doctor' says how to change "
+            "that, KAFKA_PURE=1 silences this"
+        )
 
 
 def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:

@@ -34,6 +34,30 @@ def test_every_hot_module_is_compiled() -> None:
     assert variant_of_a_new_process() == "compiled"
 
 
+def warnings_of_a_new_client(**env: str) -> str:
+    code = (
+        "import logging, sys; logging.basicConfig(format='%(message)s')\n"
+        "from kafka import _variant\n"
+        "if 'plain' in sys.argv: sys.meta_path.insert(0, _variant.PlainFinder)  # as if nothing had been compiled\n"
+        "from kafka.cluster import ClusterClient\n"
+        "from kafka.config import parse_admin\n"
+        "for _ in range(2):\n"
+        "    config = parse_admin({})\n"
+        "    ClusterClient(config.connection, config.security)\n"
+    )
+    clean = {key: value for key, value in os.environ.items() if key != "KAFKA_PURE"}
+    plain = [] if env else ["plain"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *plain], capture_output=True, text=True, env={**clean, **env}, check=True
+    )
+    return done.stderr
+
+
+def test_a_client_of_the_plain_variant_says_so_once_unless_it_was_asked_for() -> None:
+    assert warnings_of_a_new_client().count("is not compiled here and runs several times slower") == 1
+    assert warnings_of_a_new_client(KAFKA_PURE="1") == ""
+
+
 def test_a_zero_does_not_force_anything() -> None:
     assert variant_of_a_new_process(KAFKA_PURE="0") == variant_of_a_new_process()
 

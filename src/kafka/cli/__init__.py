@@ -1,7 +1,8 @@
 """The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one command a module.
 
 Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. An error
-that a user can cause is one line on standard error and exit status 1 (2 for wrong usage), never a traceback.
+that a user can cause is one line on standard error and exit status 1 (2 for wrong usage), never a traceback. The way in
+is `kafka_columnar.main`.
 """
 
 import sys
@@ -13,13 +14,9 @@ def main() -> NoReturn:
     try:
         from kafka.cli.commands import commands
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "rich"):
+        if error.name != "click":
             raise
-        print(
-            f"kafka: the command line needs {error.name!r}, which is not installed; "
-            "install it with: pip install 'kafka-columnar[cli]'",
-            file=sys.stderr,
-        )
+        print("kafka: the command line needs 'click', which is not installed: pip install click", file=sys.stderr)
         sys.exit(1)
     commands.main(prog_name="kafka")
     sys.exit(0)

@@ -19,6 +19,8 @@ COMMANDS = {
 }
 """Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
 
+_LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
+
 
 class LazyCommands(click.Group):
     """A group that imports a command's module when the command is used."""
@@ -29,7 +31,10 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
+        try:
+            command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            raise _not_installed(error) from error
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -39,20 +44,36 @@ class LazyCommands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (KafkaError, OSError) as error:
-            if isinstance(error, BrokenPipeError):
-                sys.stderr.close()
-                raise SystemExit(1) from None
-            raise click.ClickException(str(error)) from error
-        except SparkRequirementError as error:
-            raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            sys.stderr.close()
+            raise SystemExit(1) from None
         except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] in ("kafka", "pyspark_kafka_columnar"):
+            raise _not_installed(error) from error
+        except (KafkaError, OSError, SparkRequirementError) as error:
+            raise click.ClickException(str(error)) from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
                 raise
-            raise click.ClickException(
-                f"this command needs {error.name!r}, which is not installed; "
-                "install it with: pip install 'kafka-columnar[demo]'"
-            ) from error
+            raise click.ClickException(f"Spark failed: {error}") from error
+
+
+def _not_installed(error: ModuleNotFoundError) -> click.ClickException:
+    """The line about a missing library; a missing module of our own is raised as it is."""
+    name = (error.name or "").partition(".")[0]
+    if name in ("", "kafka", "kafka_columnar", "pyspark_kafka_columnar"):
+        raise error
+    return click.ClickException(
+        f"this command needs {name!r}, which is not installed; install it with: pip install 'kafka-columnar[demo]'"
+    )
+
+
+def _log_level(verbose: int) -> str:
+    given = os.environ.get("KAFKA_LOG_LEVEL")
+    if not given:
+        return {0: "WARNING", 1: "INFO"}.get(verbose, "DEBUG")
+    if given.upper() not in _LEVELS:
+        raise click.UsageError(f"KAFKA_LOG_LEVEL is {given!r}, which is none of {', '.join(_LEVELS)}")
+    return given.upper()
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,5 +81,4 @@ class LazyCommands(click.Group):
 @click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
 def commands(verbose: int) -> None:
     """Apache Kafka for Python: a broker for development, and a pipeline through Spark."""
-    level = os.environ.get("KAFKA_LOG_LEVEL", {0: "WARNING", 1: "INFO"}.get(verbose, "DEBUG"))
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=_log_level(verbose), format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap, ask_metadata
 from kafka.cluster.coordinators import Coordinators
@@ -75,6 +76,7 @@ class ClusterClient:
         self._refresher: MetadataRefresher | None = None
         self._closed = False
         self.metadata = ClusterMetadata()
+        warn_if_plain()
 
     async def start(self) -> None:
         """Find the cluster and read its metadata.

@@ -1,16 +1,22 @@
 """The command line: help, versions, and errors as one line."""
 
 import dataclasses
+import os
 import pathlib
+import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from click.testing import CliRunner
 
+from kafka._variant import HOT_MODULES
 from kafka.cli.commands import COMMANDS, commands
 from kafka.errors import KafkaTimeoutError
 from kafka.version import __version__
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -41,10 +47,60 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert "broke" in result.output
 
 
-def test_doctor_shows_the_variant_and_every_hot_module() -> None:
-    result = CliRunner().invoke(commands, ["doctor"], terminal_width=200)
-    assert result.exit_code == 0, result.output
-    assert "cramjam" in result.output
+@pytest.mark.parametrize("missing", [[], ["click", "rich", "pyarrow", "pyspark", "pandas"]])
+def test_doctor_shows_the_variant_and_every_hot_module_with_the_standard_library_alone(missing: list[str]) -> None:
+    done = run_without(missing, "doctor")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "cramjam" in done.stdout
+    for module in HOT_MODULES:
+        assert re.search(rf"^{re.escape(module)} +(compiled|plain Python)$", done.stdout, re.MULTILINE)
+
+
+def run_without(missing: list[str], *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """``python -m kafka`` where some libraries are not installed."""
+    code = f"import sys; sys.modules.update(dict.fromkeys({missing})); from kafka_columnar import main; main()"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **env}, timeout=60)
+
+
+def test_the_broker_needs_no_more_than_the_base_installation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    base = {re.split(r"[<>=\[]", line)[0] for line in project["dependencies"]}
+    extras = {
+        re.split(r"[<>=\[]", line)[0] for lines in project["optional-dependencies"].values() for line in lines
+    } - base
+    assert "click" in base
+    done = run_without(sorted(extras - {"kafka-columnar"}), "broker", "--help")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "said"),
+    [
+        (["broker", "--port", "70000"], {}, "70000"),
+        (["broker", "--port", "zero"], {}, "zero"),
+        (["broker", "--port", "0", "--data-dir", __file__], {}, "is a file"),
+        (["broker", "--port", "0", "--data-dir", "/proc/no/such"], {}, "/proc/no"),
+        (["broker", "--port", "0", "--host", "no.such.host.invalid"], {}, "Error: "),
+        (["nonsense"], {}, "nonsense"),
+        (["doctor", "--nonsense"], {}, "--nonsense"),
+        (["broker", "--port", "0"], {"KAFKA_LOG_LEVEL": "LOUD"}, "KAFKA_LOG_LEVEL is 'LOUD'"),
+        (["demo", "--flights", "-1"], {}, "-1"),
+        (["demo", "--output", __file__], {}, "is a file"),
+        (["demo", "--output", "/proc/no/such"], {}, "/proc/no"),
+        (["demo", "--bootstrap-servers", "host:port", "--flights", "1"], {}, "host:port"),
+    ],
+)
+def test_bad_input_is_a_line_and_never_a_traceback(
+    arguments: list[str], env: dict[str, str], said: str, tmp_path: pathlib.Path
+) -> None:
+    if arguments[0] == "demo" and "--output" not in arguments:
+        arguments = [*arguments, "--output", str(tmp_path)]
+    done = run_without([], *arguments, **env)
+    assert done.returncode in (1, 2), done.stdout
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_kafka_error_is_one_line_and_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,13 +153,14 @@ def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
 
 
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
-    code = (
-        "import sys\nsys.modules['click'] = None\nfrom kafka.cli import main\n"
-        "try: main()\nexcept SystemExit as end: assert end.code == 1"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "pip install 'kafka-columnar[cli]'" in done.stderr
+    done = run_without(["rich"], "demo")
+    assert done.returncode == 1
+    needs, _, advice = done.stderr.partition("; ")
+    assert needs == "Error: this command needs 'rich', which is not installed"
+    assert advice == "install it with: pip install 'kafka-columnar[demo]'\n"
+    done = run_without(["click"], "broker")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "needs 'click'" in done.stderr
 
 
 def test_the_demo_says_what_is_wrong_with_java(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:

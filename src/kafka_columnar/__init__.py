@@ -1,0 +1,27 @@
+"""The command ``kafka`` and what it says when the package `kafka` is not whole.
+
+Other distributions (kafka-python, kafka-python-ng) have a package `kafka` as well: whichever is installed last writes
+over files of the other, and uninstalling one takes files away from the other. So the way in stands in a package of the
+distribution's own name, which nobody else writes to. It imports nothing of `kafka` before a command is run, and nothing
+beyond the standard library at all.
+"""
+
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line with the arguments of the process."""
+    if sys.argv[1:2] == ["doctor"]:
+        from kafka_columnar.doctor import main as examine
+
+        sys.exit(examine(sys.argv[2:]))
+    try:
+        from kafka.cli import main as run
+    except Exception as error:
+        from kafka_columnar.installation import problems
+
+        for problem in problems() or [f"the package kafka cannot be imported: {error}"]:
+            print(f"kafka: {problem}", file=sys.stderr)
+        sys.exit(1)
+    run()

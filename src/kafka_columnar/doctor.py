@@ -1,0 +1,86 @@
+"""``kafka doctor``: what is installed, which variant is loaded, and what is wrong. Needs nothing but Python itself."""
+
+import argparse
+import importlib
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_columnar import installation
+
+LIBRARIES = {
+    "cramjam": "compression; always needed",
+    "crc32c": "checksums; always needed",
+    "zstandard": "small zstd batches; always needed",
+    "click": "the command line; always needed",
+    "pyarrow": "poll_arrow, send_arrow, Spark: pip install 'kafka-columnar[arrow]'",
+    "pyspark": "the Spark source and sink: pip install 'kafka-columnar[spark]'",
+    "pandas": "the demo: pip install 'kafka-columnar[demo]'",
+    "rich": "the demo: pip install 'kafka-columnar[demo]'",
+}
+_ROW = "{:<28} {:<28} {}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the report; gives the exit status: 1 if something is wrong with the installation."""
+    parser = argparse.ArgumentParser(
+        prog="kafka doctor", description="Show versions, libraries, and whether the hot modules are compiled."
+    )
+    parser.parse_args(arguments)
+    problems = installation.problems()
+    for line in report(problems):
+        print(line.rstrip())
+    return 1 if problems else 0
+
+
+def report(problems: Sequence[str]) -> Iterator[str]:
+    """The lines of the report."""
+    variant, modules = _variant()
+    yield f"kafka-columnar {_version('kafka-columnar')}: {variant}"
+    yield _ROW.format("Python", platform.python_version(), platform.platform())
+    for name, use in LIBRARIES.items():
+        yield _ROW.format(name, _version(name), use)
+    yield _ROW.format("Java", _java(), "Spark needs version 17 or later")
+    for module, compiled in modules.items():
+        yield _ROW.format(module, "compiled" if compiled else "plain Python", "")
+    for problem in problems:
+        yield f"Wrong: {problem}"
+    if modules and not all(modules.values()):
+        yield _advice()
+
+
+def _advice() -> str:
+    if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
+        return "KAFKA_PURE is set, so the plain variant runs. It works, several times slower."
+    again = installation.reinstall("--no-cache-dir", "--no-binary", "kafka-columnar")
+    return (
+        "The plain variant works, several times slower. For the compiled one install a C compiler and Python's headers "
+        f"(on Debian and Ubuntu: apt-get install gcc python3-dev), then: {again}"
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _variant() -> tuple[str, dict[str, bool]]:
+    """Which variant is loaded, and of each hot module whether it is compiled."""
+    try:
+        module: Any = importlib.import_module("kafka._variant")
+        return module.variant(), module.compiled_modules()
+    except Exception as error:
+        return f"cannot be imported ({type(error).__name__}: {error})", {}
+
+
+def _java() -> str:
+    try:
+        requirements: Any = importlib.import_module("kafka.spark.requirements")
+        java = requirements.find_java()
+        return "not found" if java is None else requirements.java_version(java)
+    except Exception:
+        return "not looked for"
