@@ -1,5 +1,6 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, and the integration tests on both brokers
+# make test-pythons   the unit tests on every Python from 3.11 that there is, compiled and plain
 # make check     lint, types and unit tests, in under two minutes
 # make bench     the benchmarks (make bench-quick: a part, small, in a minute)
 # make mutate    change the code in small ways and see whether a test notices (an hour)
@@ -10,7 +11,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain test integration demo bench bench-quick mutate java clean distclean
+.PHONY: help setup check lint types unit unit-plain test integration test-pythons demo bench bench-quick mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -88,6 +89,9 @@ unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
 
 test: java check integration
+
+test-pythons: setup
+	$(BIN)/python scripts/pythons.py $(PYTHONS_ARGS)
 
 integration: setup java
 	$(BIN)/python -m pytest tests/integration $(PYTEST_ARGS)

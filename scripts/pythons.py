@@ -1,0 +1,179 @@
+"""Run the unit tests on every Python that the machine has, compiled and plain: ``make test-pythons``.
+
+Interpreters come from pyenv where it is installed, else from the PATH. Each has an environment of its own, `.venv-3.12`
+and so on, with the pinned packages. Python 3.14 comes from a Debian system in a folder of the cache where root allows
+that and no interpreter is installed. What cannot be run is named with the reason; with ``CI=true`` the versions in
+`DEMANDED` have to be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+DEMANDED = ("3.12", "3.13")
+IN_DEBIAN = {"3.14": "forky"}
+"""Versions that a release of Debian has, for machines without an interpreter."""
+PACKAGES = ("{0}", "{0}-venv", "{0}-dev", "gcc", "libc6-dev", "procps", "ca-certificates")
+PASSED_ON = ("PIP_", "SSL_", "REQUESTS_", "HTTP_", "HTTPS_", "NO_", "http_", "https_", "no_")
+
+Run = Callable[[Sequence[str], Mapping[str, str]], None]
+"""Runs a command in the tree with further variables; raises `CalledProcessError`."""
+
+
+class UnavailableError(Exception):
+    """A version cannot be had here; the text says why."""
+
+
+def main() -> int:
+    """Run the tests of the versions asked for; gives 1 if one fails, or lacks where it must be there."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--versions", nargs="+", default=VERSIONS, choices=VERSIONS, metavar="3.X")
+    parser.add_argument("--pytest", default="", help="further arguments for pytest, in one string")
+    arguments = parser.parse_args()
+    demanded = DEMANDED if os.environ.get("CI", "").lower() in ("1", "true") else ()
+    outcomes = {}
+    for version in arguments.versions:
+        print(f"== Python {version}", flush=True)
+        try:
+            run_tests(*environment(version), arguments.pytest.split())
+            outcomes[version] = "passed, compiled and plain"
+        except UnavailableError as error:
+            outcomes[version] = f"{'MISSING' if version in demanded else 'skipped'}: {error}"
+        except subprocess.CalledProcessError as error:
+            outcomes[version] = f"FAILED: {' '.join(map(str, error.cmd))}"
+    print()
+    for version, outcome in outcomes.items():
+        print(f"Python {version}: {outcome}")
+    return int(any(outcome.startswith(("FAILED", "MISSING")) for outcome in outcomes.values()))
+
+
+def environment(version: str) -> tuple[Run, str]:
+    """What runs commands for a version, and the Python of its environment, which is made where it is not there."""
+    run: Run = run_here
+    base = find_interpreter(version)
+    if base is not None:
+        python = ROOT / f".venv-{version}" / "bin" / "python"
+        ready = python.parent.parent / "ready"
+    else:
+        run, base, folder = in_debian(version)
+        python, ready = Path(f"/venv-{version}/bin/python"), folder / f"venv-{version}" / "ready"
+    pins = (ROOT / "requirements" / "dev.txt").read_text()
+    if not ready.exists() or ready.read_text() != pins:
+        run([base, "-m", "venv", "--clear", str(python.parent.parent)], {})
+        run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", "-r", "requirements/dev.txt"], {})
+        ready.write_text(pins)
+    return run, str(python)
+
+
+def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> None:
+    """Build in place and run the unit tests on both variants."""
+    install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", "."]
+    run(install, {"KAFKA_PURE": "1"})
+    run([python, "setup.py", "--quiet", "build_ext", "--inplace"], {"KAFKA_REQUIRE_COMPILED": "1"})
+    tests = [python, "-m", "pytest", "tests/unit", "-q", "-p", "no:cacheprovider", *pytest_arguments]
+    run(tests, {"KAFKA_REQUIRE_COMPILED": "1"})
+    run(tests, {"KAFKA_PURE": "1"})
+
+
+def find_interpreter(version: str) -> str | None:
+    """An interpreter of this version: the newest of pyenv's, else that on the PATH."""
+    candidates = []
+    if pyenv := shutil.which("pyenv"):
+        listed = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True, check=False).stdout
+        releases = [line.strip() for line in listed.splitlines() if line.strip().startswith(f"{version}.")]
+        for release in sorted(releases, key=_release_number, reverse=True):
+            prefix = subprocess.run([pyenv, "prefix", release], capture_output=True, text=True, check=False).stdout
+            candidates.append(os.path.join(prefix.strip(), "bin", "python"))
+    candidates.append(shutil.which(f"python{version}") or "")
+    return next((each for each in candidates if each and _version_of(each) == version), None)
+
+
+def _release_number(release: str) -> list[int]:
+    return [int(part) for part in release.split(".") if part.isdigit()]
+
+
+def _version_of(interpreter: str) -> str:
+    code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+    try:
+        return subprocess.run([interpreter, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
+def run_here(command: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Run a command on this system."""
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "KAFKA_"))
+    }
+    subprocess.run(command, cwd=ROOT, env={**clean, **variables}, check=True)
+
+
+def in_debian(version: str) -> tuple[Run, str, Path]:
+    """What runs commands in a Debian system that has this version, its interpreter, and the system's folder."""
+    release = IN_DEBIAN.get(version)
+    if release is None:
+        raise UnavailableError(f"neither pyenv nor the PATH has python{version}")
+    if os.geteuid() != 0:
+        raise UnavailableError(f"neither pyenv nor the PATH has it, and only root can set up Debian {release}")
+    missing = [tool for tool in ("debootstrap", "chroot", "unshare") if shutil.which(tool) is None]
+    if missing:
+        raise UnavailableError(f"neither pyenv nor the PATH has it, and {', '.join(missing)} is not installed")
+    cache = Path(os.environ.get("KAFKA_COLUMNAR_CACHE") or Path.home() / ".cache" / "kafka-columnar")
+    folder = cache / f"debian-{release}"
+    if not (folder / "ready").exists():
+        make_debian(release, folder, [each.format(f"python{version}") for each in PACKAGES])
+    copy_tree(folder / "tree")
+
+    def run(command: Sequence[str], variables: Mapping[str, str]) -> None:
+        passed = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+        variables = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8", **passed, **variables}
+        shell = 'mount -t proc proc "$0/proc" && exec chroot "$0" sh -c \'cd /tree && exec "$@"\' sh "$@"'
+        subprocess.run(["unshare", "--mount", "sh", "-c", shell, str(folder), *command], env=variables, check=True)
+
+    return run, f"/usr/bin/python{version}", folder
+
+
+def make_debian(release: str, folder: Path, packages: Sequence[str]) -> None:
+    """Set up a small Debian system in a folder; takes some minutes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    scripts = folder.with_name(f"{folder.name}-scripts")
+    shutil.rmtree(scripts, ignore_errors=True)
+    shutil.copytree("/usr/share/debootstrap", scripts, symlinks=True)
+    if not (scripts / "scripts" / release).exists():
+        (scripts / "scripts" / release).symlink_to("sid")
+    folder.mkdir(parents=True)
+    command = ["debootstrap", "--no-check-gpg", "--variant=minbase", f"--include={','.join(packages)}", release]
+    try:
+        subprocess.run([*command, str(folder)], env={**os.environ, "DEBOOTSTRAP_DIR": str(scripts)}, check=True)
+    except subprocess.CalledProcessError as error:
+        raise UnavailableError(f"debootstrap could not set up Debian {release} in {folder}") from error
+    copied = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pip.conf"]
+    copied += [os.environ.get(name, "") for name in ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")]
+    for file in map(Path, filter(None, copied)):
+        if file.is_file():
+            target = folder / file.relative_to("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copyfile(file, target)
+    (folder / "ready").touch()
+
+
+def copy_tree(target: Path) -> None:
+    """Copy what git tracks, as it stands in the work tree; what was built there before stays."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
