@@ -62,7 +62,7 @@ class Channel(Generic[Item]):
             raise self._error
 
 
-def ahead(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]:
+def prefetched(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]:
     """The items of ``make()``, made in a thread of their own up to ``depth`` items ahead of whoever takes them.
 
     The thread has ended, and the iterator of ``make`` is closed, when this one is exhausted or closed.

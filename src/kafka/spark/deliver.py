@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka.errors import KafkaError
 from kafka.spark.cache import PRODUCERS
 from kafka.spark.channel import Channel
-from kafka.spark.gather import gathered
+from kafka.spark.coalesce import coalesced
 from kafka.spark.options import WriteOptions
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from kafka.producer.arrow.future import FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
-"""Spark hands over 10,000 rows at a time. So many bytes of them are encoded together: spread over a topic's partitions,
-fewer rows make small batches, of which the broker needs more of the processor's time."""
+"""How many bytes of rows are encoded together. Spark hands over 10,000 rows at a time; spread over a topic's partitions
+these would make small record batches, which cost the broker more processor time."""
 TABLES_WAITING = 2
-"""What the producer itself holds back is bounded by its buffer_memory."""
+"""How many tables may wait to be encoded. What the producer holds is bounded by its buffer_memory."""
 
 
 class DeliveryError(KafkaError):
@@ -61,7 +61,7 @@ def deliver(producer: "KafkaProducer", topic: str | None, batches: Iterable["pya
     delivery = Delivery(producer, topic)
     delivery.start()
     try:
-        for together in gathered(batches, TOGETHER_BYTES):
+        for together in coalesced(batches, TOGETHER_BYTES):
             delivery.take(pa.Table.from_batches(together))
     except BaseException:
         delivery.give_up()

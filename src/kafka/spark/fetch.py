@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.spark.cache import CONSUMERS
-from kafka.spark.channel import ahead
+from kafka.spark.channel import prefetched
 from kafka.spark.cluster import ClusterLookup
-from kafka.spark.gather import gathered
+from kafka.spark.coalesce import coalesced
 from kafka.spark.lookup import OffsetLookup
 from kafka.spark.loss import DataLoss
 from kafka.spark.options import ReadOptions
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SMALLEST_BATCH = 1 << 20
-"""Smaller Arrow batches are gathered up to so many bytes: each costs Spark's JVM a fixed amount of work."""
+"""Smaller Arrow batches are coalesced up to so many bytes: each costs Spark's JVM a fixed amount of work."""
 LARGEST_BATCH = 8 << 20
 """More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
 BATCHES_AHEAD = 2
@@ -60,7 +60,7 @@ def _read(
     with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
         fetch = RangeFetch(consumer, lookup, options, ranges)
         try:
-            yield from ahead(lambda: to_batches(fetch.columns(), columns), BATCHES_AHEAD)
+            yield from prefetched(lambda: to_batches(fetch.columns(), columns), BATCHES_AHEAD)
         except Exception as error:
             error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
             raise
@@ -182,5 +182,5 @@ def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["py
     from kafka.record import concat_arrow
 
     arrow = (columns.to_arrow(names, schema="spark") for columns in found)
-    for together in gathered(arrow, SMALLEST_BATCH):
+    for together in coalesced(arrow, SMALLEST_BATCH):
         yield concat_arrow(together)

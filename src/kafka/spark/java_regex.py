@@ -116,7 +116,7 @@ class _Translation:
         return re.escape(chr(int(found[1], 16)))
 
     def _character_class(self) -> str:
-        """Everything up to the bracket that closes the class; classes in classes are not to be had."""
+        """Everything up to the bracket that closes the class; classes inside classes are refused."""
         self._at += 1
         out = ["["]
         if self._pattern.startswith("^", self._at):

@@ -6,18 +6,18 @@ from kafka.spark.offsets import Offsets
 from kafka.structs import TopicPartition
 
 
-def waiting(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
+def count_offsets(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
     """How many offsets lie between."""
     return sum(max(0, stop - begin.get(each, 0)) for each, stop in end.items())
 
 
-def share_out(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
+def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
     """Ends with about ``limit`` offsets before them, each partition in proportion to what waits there.
 
     A share of less than one is one, so that no partition starves; others are rounded down.
     """
     sizes = {each: stop - begin.get(each, 0) for each, stop in end.items()}
-    total = waiting(begin, end)
+    total = count_offsets(begin, end)
     limited = dict(end)
     if total <= limit:
         return limited

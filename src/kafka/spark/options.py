@@ -219,7 +219,7 @@ def _selection(parsed: Mapping[str, Any]) -> Selection:
 def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int) -> Boundary:
     given = [name for name in names if name in parsed]
     for name in given[1:]:
-        log.warning("option %r has no effect, as %r goes before it", name, given[0])
+        log.warning("option %r has no effect, as %r takes precedence", name, given[0])
     return parsed[given[0]] if given else Everywhere(names[-1], default)
 
 

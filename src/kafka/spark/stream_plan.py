@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from kafka.spark.limits import share_out, waiting
+from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
 from kafka.spark.loss import DataLoss
 from kafka.spark.offsets import (
@@ -81,7 +81,7 @@ class StreamPlanner:
             if self._frozen is None and begin.keys() <= end.keys() and self._hold_back(known, end):
                 end = begin
             elif max_rows is not None:
-                end = share_out(max_rows, known, end)
+                end = limit_offsets(max_rows, known, end)
         if end == begin and not is_initial(start):
             return dict(start)
         return carry_initial(start, end)
@@ -146,7 +146,7 @@ class StreamPlanner:
         least = self._options.min_offsets
         if least is None:
             return False
-        rows, now = waiting(begin, end), self._clock()
+        rows, now = count_offsets(begin, end), self._clock()
         overdue = self._last_batch is None or (now - self._last_batch) * 1_000 >= self._options.max_delay_ms
         if rows < least and not (rows and overdue):
             return True

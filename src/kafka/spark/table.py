@@ -87,14 +87,14 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.READ,
         values.time_ms,
-        "The same by time, in ms since 1970 UTC; goes before the other two.",
+        "The same by time, in ms since 1970 UTC; takes precedence over the other two.",
     ),
     SparkOption(
         "startingOffsetsByTimestamp",
         "",
         Use.READ,
         values.times_ms,
-        'The same by time for each partition: {"topic":{"0":1735689600000}}; goes before startingOffsets.',
+        'The same by time for each partition: {"topic":{"0":1735689600000}}; takes precedence over startingOffsets.',
     ),
     SparkOption(
         "startingOffsetsByTimestampStrategy",
@@ -116,7 +116,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.BATCH,
         values.time_ms,
-        "The same by time, in ms since 1970 UTC; goes before the other two.",
+        "The same by time, in ms since 1970 UTC; takes precedence over the other two.",
         refusal=_NO_END,
     ),
     SparkOption(
@@ -124,7 +124,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.BATCH,
         values.times_ms,
-        "The same by time for each partition; goes before endingOffsets.",
+        "The same by time for each partition; takes precedence over endingOffsets.",
         refusal=_NO_END,
     ),
     SparkOption(
@@ -201,7 +201,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.text,
         "Accepted without effect: reading takes no part in a group, so it needs no group's permissions.",
     ),
-    SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; goes before a column `topic`."),
+    SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
 )
 
 BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka.spark.channel import Channel, ahead
+from kafka.spark.channel import Channel, prefetched
 
 
 def test_items_arrive_in_order():
-    assert list(ahead(lambda: iter(range(1_000)), 2)) == list(range(1_000))
+    assert list(prefetched(lambda: iter(range(1_000)), 2)) == list(range(1_000))
 
 
 def test_nothing_is_made_further_ahead_than_asked_for():
@@ -24,7 +24,7 @@ def test_nothing_is_made_further_ahead_than_asked_for():
         finally:
             closed.append(True)
 
-    items = ahead(make, 3)
+    items = prefetched(make, 3)
     assert next(items) == 0
     for _ in range(5):  # one taken, three waiting, one in the maker's hand
         assert made.acquire(timeout=10)
@@ -38,7 +38,7 @@ def test_an_error_arrives_after_what_came_before_it():
         yield 1
         raise ZeroDivisionError("boom")
 
-    items = ahead(make, 5)
+    items = prefetched(make, 5)
     assert next(items) == 1
     with pytest.raises(ZeroDivisionError, match="boom"):
         next(items)
@@ -46,7 +46,7 @@ def test_an_error_arrives_after_what_came_before_it():
 
 def test_the_thread_ends_with_the_iterator():
     before = threading.active_count()
-    items = ahead(lambda: iter(range(10**9)), 1)
+    items = prefetched(lambda: iter(range(10**9)), 1)
     next(items)
     assert threading.active_count() == before + 1
     items.close()

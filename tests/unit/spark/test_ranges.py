@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka.spark.limits import share_out, waiting
+from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.ranges import SHARED_TASK_OFFSETS, OffsetRange, describe, plan_tasks, ranges_between
 from kafka.structs import TopicPartition
 
@@ -88,18 +88,18 @@ def test_max_records_caps_tasks():
 def test_a_limit_is_shared_out_in_proportion():
     begin = {tp(0): 0, tp(1): 100, tp(2): 0}
     end = {tp(0): 900, tp(1): 190, tp(2): 10}
-    assert waiting(begin, end) == 1_000
-    assert share_out(100, begin, end) == {tp(0): 90, tp(1): 109, tp(2): 1}
+    assert count_offsets(begin, end) == 1_000
+    assert limit_offsets(100, begin, end) == {tp(0): 90, tp(1): 109, tp(2): 1}
 
 
 def test_no_partition_starves_under_a_limit():
     begin = {tp(0): 0, tp(1): 0}
-    assert share_out(10, begin, {tp(0): 10_000, tp(1): 1}) == {tp(0): 9, tp(1): 1}
+    assert limit_offsets(10, begin, {tp(0): 10_000, tp(1): 1}) == {tp(0): 9, tp(1): 1}
 
 
 def test_a_limit_that_is_not_reached_changes_nothing():
     end = {tp(0): 3, tp(1): 1}
-    assert share_out(10, {tp(0): 0, tp(1): 5}, end) == end
+    assert limit_offsets(10, {tp(0): 0, tp(1): 5}, end) == end
 
 
 @given(
@@ -109,10 +109,10 @@ def test_a_limit_that_is_not_reached_changes_nothing():
 def test_a_limit_moves_forward_and_never_past_the_end(limit, logs):
     begin = {each: low for each, (low, _) in logs.items()}
     end = {each: low + size for each, (low, size) in logs.items()}
-    limited = share_out(limit, begin, end)
+    limited = limit_offsets(limit, begin, end)
     assert all(begin[each] <= limited[each] <= end[each] for each in end)
-    assert waiting(begin, limited) <= limit + len(end)
-    assert (waiting(begin, limited) > 0) == (waiting(begin, end) > 0)
+    assert count_offsets(begin, limited) <= limit + len(end)
+    assert (count_offsets(begin, limited) > 0) == (count_offsets(begin, end) > 0)
 
 
 def test_many_ranges_are_described_briefly():

@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def gathered(batches: Iterable["pyarrow.RecordBatch"], at_least: int) -> Iterator[list["pyarrow.RecordBatch"]]:
-    """The batches in their order, in lists of about so many bytes and more, the last one aside.
+def coalesced(batches: Iterable["pyarrow.RecordBatch"], at_least: int) -> Iterator[list["pyarrow.RecordBatch"]]:
+    """The batches in their order, in lists of at least so many bytes each; only the last list may have fewer.
 
-    One that has as many by itself stands alone, and those before it do not wait for more: whoever joins a list copies
-    it, and is to copy small ones.
+    A batch that is large enough by itself is a list of its own, and ends the list before it: joining a list copies its
+    batches, which is only worth it for small ones.
     """
     held: list[pyarrow.RecordBatch] = []
     size = 0

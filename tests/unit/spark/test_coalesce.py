@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from kafka.spark.gather import gathered
+from kafka.spark.coalesce import coalesced
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,6 @@ from kafka.spark.gather import gathered
         ([300, 10, 300, 10, 20, 80], [[300], [10], [300], [10, 20, 80]]),
     ],
 )
-def test_small_batches_are_gathered_and_large_ones_stand_alone(sizes, lists):
+def test_small_batches_are_coalesced_and_large_ones_stand_alone(sizes, lists):
     batches = [pa.record_batch({"value": pa.array([0] * size, pa.int8())}) for size in sizes]
-    assert [[batch.nbytes for batch in each] for each in gathered(iter(batches), 100)] == lists
+    assert [[batch.nbytes for batch in each] for each in coalesced(iter(batches), 100)] == lists
