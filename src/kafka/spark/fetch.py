@@ -141,7 +141,8 @@ class RangeFetch:
     def _skip_lost(self) -> None:
         """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says."""
         partitions = list(self._open)
-        first, last = self._lookup.earliest(partitions), self._lookup.latest(partitions, {})
+        first = self._lookup.earliest(partitions)
+        last = self._lookup.latest(first.keys(), {})
         for each in partitions:
             whole, position = self._open[each], self._consumer.position(each)
             if each not in first or each not in last:
