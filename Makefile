@@ -118,4 +118,4 @@ clean:
 	find src \( -name '*.so' -o -name '*.pyd' -o -name '*.c' \) -delete
 
 distclean: clean
-	rm -rf $(VENV) .cache
+	rm -rf $(VENV) .venv-3.* .cache
