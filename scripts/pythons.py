@@ -68,7 +68,10 @@ def environment(version: str) -> tuple[Run, str]:
     pins = (ROOT / "requirements" / "dev.txt").read_text()
     if not ready.exists() or ready.read_text() != pins:
         run([base, "-m", "venv", "--clear", str(python.parent.parent)], {})
-        run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", "-r", "requirements/dev.txt"], {})
+        run(
+            [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "-r", "requirements/dev.txt"],
+            {},
+        )
         ready.write_text(pins)
     return run, str(python)
 
