@@ -15,7 +15,6 @@ from kafka._variant import HOT_MODULES, plain_is_forced
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich")
-IMPORT_LIMIT_MS = 150
 
 # A module's packages are imported before it anyway. So a process that has imported a package forks for each module in
 # it: every module comes into a process that knows nothing of ours but its own packages, and nothing is imported twice.
@@ -97,11 +96,13 @@ def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
     import_alone([*faces, "pyspark_kafka_columnar"], preload=("asyncio",), blocked=HEAVY)
 
 
-def test_importing_kafka_is_quick() -> None:
-    code = "import time\nstart = time.process_time()\nimport kafka\nprint((time.process_time() - start) * 1000)"
-    command = [sys.executable, "-c", code]
-    times = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(5)]
-    assert min(times) < IMPORT_LIMIT_MS
+def test_importing_kafka_loads_next_to_nothing_of_it() -> None:
+    loaded = loaded_after("import kafka")
+    assert {name for name in loaded if name.partition(".")[0] == "kafka"} == {
+        "kafka",
+        "kafka._variant",
+        "kafka.version",
+    }
 
 
 def test_importing_kafka_loads_only_what_it_needs() -> None:
