@@ -1,6 +1,7 @@
 """Whether this distribution is installed whole, judged by the records of installed files."""
 
 import base64
+import csv
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -40,20 +41,28 @@ def others() -> dict[str, int]:
 
 
 def damaged() -> list[str]:
-    """Files of this distribution's packages that are missing, or not as they were installed."""
+    """Files of this distribution's package `kafka` that are missing, or not as they were installed."""
     own = _own()
     wrong = []
-    for file in (own.files or ()) if own is not None else ():
-        if file.suffix != ".py" or file.parts[:1] != (PACKAGE,):
+    if own is None:
+        return []
+    for name, digest in _recorded(own):
+        if not name.startswith(f"{PACKAGE}/") or not name.endswith(".py"):
             continue
         try:
-            content = Path(str(file.locate())).read_bytes()
+            content = Path(str(own.locate_file(name))).read_bytes()
         except OSError:
-            wrong.append(str(file))
+            wrong.append(name)
             continue
-        if file.hash is not None and file.hash.mode == "sha256" and _sha256(content) != file.hash.value:
-            wrong.append(str(file))
+        if digest.startswith("sha256=") and digest != f"sha256={_sha256(content)}":
+            wrong.append(name)
     return wrong
+
+
+def _recorded(distribution: importlib.metadata.Distribution) -> list[tuple[str, str]]:
+    """Names and digests of the files that were installed. `Distribution.files` leaves out what is missing."""
+    rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
+    return [(row[0], row[1]) for row in rows if len(row) > 1]
 
 
 def _sha256(content: bytes) -> str:
