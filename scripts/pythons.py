@@ -43,8 +43,8 @@ def main() -> int:
     for version in arguments.versions:
         print(f"== Python {version}", flush=True)
         try:
-            run_tests(*environment(version), arguments.pytest.split())
-            outcomes[version] = "passed, compiled and plain"
+            failed = run_tests(*environment(version), arguments.pytest.split())
+            outcomes[version] = f"FAILED: {' and '.join(failed)}" if failed else "passed, compiled and plain"
         except UnavailableError as error:
             outcomes[version] = f"{'MISSING' if version in demanded else 'skipped'}: {error}"
         except subprocess.CalledProcessError as error:
@@ -76,14 +76,19 @@ def environment(version: str) -> tuple[Run, str]:
     return run, str(python)
 
 
-def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> None:
-    """Build in place and run the unit tests on both variants."""
+def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[str]:
+    """Build in place and run the unit tests on both variants; gives those that failed."""
     install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", "."]
     run(install, {"KAFKA_PURE": "1"})
     run([python, "setup.py", "--quiet", "build_ext", "--inplace"], {"KAFKA_REQUIRE_COMPILED": "1"})
     tests = [python, "-m", "pytest", "tests/unit", "-q", "-p", "no:cacheprovider", *pytest_arguments]
-    run(tests, {"KAFKA_REQUIRE_COMPILED": "1"})
-    run(tests, {"KAFKA_PURE": "1"})
+    failed = []
+    for variant, variables in (("compiled", {"KAFKA_REQUIRE_COMPILED": "1"}), ("plain", {"KAFKA_PURE": "1"})):
+        try:
+            run(tests, variables)
+        except subprocess.CalledProcessError:
+            failed.append(variant)
+    return failed
 
 
 def find_interpreter(version: str) -> str | None:
