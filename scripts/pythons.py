@@ -142,6 +142,7 @@ def in_debian(version: str) -> tuple[Run, str, Path]:
 
     def run(command: Sequence[str], variables: Mapping[str, str]) -> None:
         passed = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+        passed.pop("PIP_FIND_LINKS", None)  # folders of this system
         variables = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8", **passed, **variables}
         shell = 'mount -t proc proc "$0/proc" && exec chroot "$0" sh -c \'cd /tree && exec "$@"\' sh "$@"'
         subprocess.run(["unshare", "--mount", "sh", "-c", shell, str(folder), *command], env=variables, check=True)
