@@ -1,0 +1,30 @@
+"""``help()`` of a client shows its options."""
+
+import inspect
+
+import pytest
+
+from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.config import option_table
+from kafka.config.reference import option_reference
+
+CLIENTS = [
+    (KafkaConsumer, "consumer"),
+    (AsyncKafkaConsumer, "consumer"),
+    (KafkaProducer, "producer"),
+    (AsyncKafkaProducer, "producer"),
+    (KafkaAdminClient, "admin"),
+]
+
+
+@pytest.mark.parametrize(("cls", "client"), CLIENTS)
+def test_a_client_documents_every_option_that_it_has_and_no_other(cls, client):
+    doc = inspect.getdoc(cls)
+    assert doc is not None
+    for row in option_table().values():
+        assert (f"\n    {row.name}=" in doc) == (client in row.clients and not row.inert), row.name
+
+
+def test_no_default_shows_an_address_in_memory():
+    for client in ("consumer", "producer", "admin"):
+        assert " at 0x" not in option_reference(client)
