@@ -214,6 +214,24 @@ class CorruptRecordError(BrokerResponseError):
     )
 
 
+class DecompressionLimitError(CorruptRecordError):
+    """A batch has more bytes of records, decompressed, than the client allows: damage, or an attack, or a low limit.
+
+    Attributes:
+        topic: where the batch is.
+        partition: likewise.
+        offset: the first one of the batch.
+        limit: how many bytes the records of a batch may have.
+    """
+
+    def __init__(self, *args: object, topic: str = "", partition: int = -1, offset: int = -1, limit: int = -1) -> None:
+        super().__init__(*args)
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.limit = limit
+
+
 class UnknownTopicOrPartitionError(InvalidMetadataError, BrokerResponseError):
     errno = 3
     message = "UNKNOWN_TOPIC_OR_PARTITION"

@@ -8,9 +8,11 @@ from typing import Any, Literal, TypeAlias
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
-from kafka.record.encode import BatchBuilder, ByteColumn, RowColumns
+from kafka.record.builder import BatchBuilder
+from kafka.record.finish import ProducerState
 from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
-from kafka.record.seal import ProducerState
+from kafka.record.row_columns import ByteColumn, RowColumns
+from kafka.record.row_encoder import append_rows
 from kafka.record.types import Buffer, Compression
 
 try:
@@ -227,10 +229,10 @@ class ArrowRows:
             if batches:
                 builder.clear()
             if magic == 2:
-                following = builder.append_rows(self._columns, numbers, at, timestamp_ms)
+                following = append_rows(builder, self._columns, numbers, at, timestamp_ms)
             else:
                 following = self._append_messages(builder, numbers, at, timestamp_ms)
-            data = builder.hand_over(ProducerState(transactional=transactional))
+            data = builder.build_in_place(ProducerState(transactional=transactional))
             batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp))
             at = following
         return batches
@@ -336,6 +338,11 @@ def _timestamps(column: Array) -> memoryview:
     return _int64(column.cast(pa.int64()).fill_null(-1))
 
 
+def _pair(headers: Array) -> tuple[Array, Array]:
+    """The keys and the values of an array of structs, by their names: users order the fields as they like."""
+    return headers.field("key"), headers.field("value")
+
+
 def _headers(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
     """Positions of each row's headers, and all their keys and values; None where no row can have any."""
     kind = column.type
@@ -345,16 +352,16 @@ def _headers(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteC
         keys, values = column.keys, column.items
     elif (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_struct(kind.value_type):
         pairs = column.values
-        if {field.name for field in kind.value_type} != {"key", "value"}:
+        if sorted(field.name for field in kind.value_type) != ["key", "value"]:
             raise TypeError(f"Expected headers with the fields key and value, got {kind.value_type}")
         if pairs.null_count:
             raise ValueError(f"Expected headers that are not null, {pairs.null_count} are")
-        keys, values = pairs.field("key"), pairs.field("value")
+        keys, values = _pair(pairs)
     else:
         raise TypeError(f"Expected the column 'headers' as list<struct<key: string, value: binary>>, got {kind}")
     if column.null_count:
         column = pc.coalesce(column, pa.scalar([], kind))
-        keys, values = (column.keys, column.items) if pa.types.is_map(kind) else column.values.flatten()
+        keys, values = (column.keys, column.items) if pa.types.is_map(kind) else _pair(column.values)
     return (
         _int64(column.offsets),
         _byte_column(_binary(keys, "headers.key")),

@@ -15,15 +15,34 @@ from crc32c import crc32c
 
 from kafka.errors import CorruptRecordException, UnsupportedForMessageFormatError
 from kafka.record.codecs import CodecError, decompress
+from kafka.record.layout import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    CONTROL,
+    CRC_AT,
+    EPOCH_AT,
+    HEADER,
+    HEADER_SIZE,
+    KEY_SIZE_AT_0,
+    KEY_SIZE_AT_1,
+    LAST_OFFSET_DELTA_AT,
+    LENGTH_AT,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_CHECKED_FROM,
+    MESSAGE_CRC_AT,
+    MESSAGE_HEADER,
+    MESSAGE_TIMESTAMP_AT,
+    MIN_LENGTH,
+    PRODUCER_FIELDS,
+    PRODUCER_ID_AT,
+    TRANSACTIONAL,
+    smallest_size,
+)
 from kafka.record.types import Buffer, Compression, TimestampType
-
-LOG_OVERHEAD = 12
-HEADER_SIZE = 61
-_MIN_BATCH_SIZE = {0: 26, 1: 34, 2: HEADER_SIZE}
-_V2 = struct.Struct(">qiibIhiqqqhii")
-_V2_CHECKED_FROM = 21
-_LEGACY = struct.Struct(">qiIbbq")
-_CODEC_MASK, _LOG_APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
 
 
 class CorruptMessageSet(CorruptRecordException):
@@ -63,10 +82,10 @@ def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
     """
     view = memoryview(data).cast("B")
     position = 0
-    while len(view) - position >= 17:
-        size = LOG_OVERHEAD + int.from_bytes(view[position + 8 : position + 12], "big", signed=True)
-        magic = view[position + 16]
-        if size < _MIN_BATCH_SIZE.get(magic, size + 1):
+    while len(view) - position > MAGIC_AT:
+        size = LOG_OVERHEAD + int.from_bytes(view[position + LENGTH_AT : position + LOG_OVERHEAD], "big", signed=True)
+        magic = view[position + MAGIC_AT]
+        if magic > 2 or size < smallest_size(magic):
             raise CorruptRecordException(
                 f"Expected a batch of magic 0, 1 or 2 with its whole header at byte {position}, "
                 f"got magic {magic} and {size} bytes"
@@ -93,7 +112,7 @@ def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
         epoch,
         sequence,
         count,
-    ) = _V2.unpack_from(view, position)
+    ) = HEADER.unpack_from(view, position)
     if base_offset < 0 or last_delta < 0 or count < 0:
         raise CorruptRecordException(
             f"Expected a base offset, an offset span and a count of at least 0 at byte {position}, "
@@ -106,21 +125,21 @@ def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
         base_offset + last_delta,
         magic,
         _codec(attributes, position),
-        TimestampType.LOG_APPEND_TIME if attributes & _LOG_APPEND_TIME else TimestampType.CREATE_TIME,
+        TimestampType.LOG_APPEND_TIME if attributes & LOG_APPEND_TIME else TimestampType.CREATE_TIME,
         max_timestamp,
         producer_id,
         epoch,
         sequence,
         count,
         leader_epoch,
-        bool(attributes & _TRANSACTIONAL),
-        bool(attributes & _CONTROL),
+        bool(attributes & TRANSACTIONAL),
+        bool(attributes & CONTROL),
     )
 
 
 def _codec(attributes: int, position: int) -> Compression:
     """The codec that attributes name."""
-    codec = attributes & _CODEC_MASK
+    codec = attributes & CODEC_MASK
     if codec > Compression.ZSTD:
         raise CorruptRecordException(f"Expected compression 0 to 4 in the batch at byte {position}, got {codec}")
     return Compression(codec)
@@ -128,7 +147,7 @@ def _codec(attributes: int, position: int) -> Compression:
 
 def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> BatchHeader:
     """Read the header of a message of magic 0 or 1; of a compressed one also the offsets of those inside."""
-    last_offset, _, _, _, attributes, timestamp = _LEGACY.unpack_from(view, position)
+    last_offset, _, _, _, attributes, timestamp = MESSAGE_HEADER.unpack_from(view, position)
     codec = _codec(attributes, position)
     first_offset, count = last_offset, 1
     if codec:
@@ -138,7 +157,7 @@ def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> Ba
     if magic == 0:
         kind, timestamp = TimestampType.NO_TIMESTAMP, -1
     else:
-        kind = TimestampType.LOG_APPEND_TIME if attributes & _LOG_APPEND_TIME else TimestampType.CREATE_TIME
+        kind = TimestampType.LOG_APPEND_TIME if attributes & LOG_APPEND_TIME else TimestampType.CREATE_TIME
     return BatchHeader(
         position, size, first_offset, last_offset, magic, codec, kind, timestamp, -1, -1, -1, count, -1, False, False
     )
@@ -151,7 +170,7 @@ def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> mem
         CorruptMessageSet: the lengths don't fit, or the value is null.
     """
     end = position + size
-    at = position + (18 if magic == 0 else 26)
+    at = position + (KEY_SIZE_AT_0 if magic == 0 else KEY_SIZE_AT_1)
     key_size = int.from_bytes(view[at : at + 4], "big", signed=True)
     value_at = at + 8 + max(key_size, 0)
     if (
@@ -187,8 +206,8 @@ def offsets_of_messages(inner: memoryview) -> list[int]:
     offsets = []
     at = 0
     while at < len(inner):
-        size = int.from_bytes(inner[at + 8 : at + 12], "big", signed=True)
-        if size < 14 or size > len(inner) - at - LOG_OVERHEAD:
+        size = int.from_bytes(inner[at + LENGTH_AT : at + LOG_OVERHEAD], "big", signed=True)
+        if size < MIN_LENGTH or size > len(inner) - at - LOG_OVERHEAD:
             raise CorruptMessageSet(f"Expected a message of at least 14 bytes at byte {at} of a set, got {size}")
         offsets.append(int.from_bytes(inner[at : at + 8], "big", signed=True))
         at += LOG_OVERHEAD + size
@@ -209,9 +228,10 @@ def check_batch(data: Buffer, header: BatchHeader) -> None:
     """
     view = memoryview(data).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
-        stored, computed = int.from_bytes(view[17:21], "big"), crc32c(view[_V2_CHECKED_FROM:])
+        stored, computed = int.from_bytes(view[CRC_AT:ATTRIBUTES_AT]), crc32c(view[ATTRIBUTES_AT:])
     else:
-        stored, computed = int.from_bytes(view[12:16], "big"), zlib.crc32(view[16:])
+        stored = int.from_bytes(view[MESSAGE_CRC_AT:MESSAGE_CHECKED_FROM])
+        computed = zlib.crc32(view[MESSAGE_CHECKED_FROM:])
     if stored != computed:
         raise CorruptRecordException(
             f"Expected the checksum {stored:#010x} for the batch of offsets {header.base_offset} to "
@@ -241,11 +261,12 @@ def set_offsets(
     view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
         struct.pack_into(">q", view, 0, base_offset)
-        struct.pack_into(">i", view, 12, leader_epoch)
+        struct.pack_into(">i", view, EPOCH_AT, leader_epoch)
         if log_append_time_ms is not None:
-            struct.pack_into(">H", view, 21, int.from_bytes(view[21:23], "big") | _LOG_APPEND_TIME)
-            struct.pack_into(">q", view, 35, log_append_time_ms)
-            struct.pack_into(">I", view, 17, crc32c(view[_V2_CHECKED_FROM:]))
+            attributes = int.from_bytes(view[ATTRIBUTES_AT:LAST_OFFSET_DELTA_AT]) | LOG_APPEND_TIME
+            struct.pack_into(">H", view, ATTRIBUTES_AT, attributes)
+            struct.pack_into(">q", view, MAX_TIMESTAMP_AT, log_append_time_ms)
+            struct.pack_into(">I", view, CRC_AT, crc32c(view[ATTRIBUTES_AT:]))
         return
     if header.magic == 0 and header.codec:
         raise UnsupportedForMessageFormatError(
@@ -253,9 +274,9 @@ def set_offsets(
         )
     struct.pack_into(">q", view, 0, base_offset + header.count - 1)
     if log_append_time_ms is not None and header.magic == 1:
-        view[17] |= _LOG_APPEND_TIME
-        struct.pack_into(">q", view, 18, log_append_time_ms)
-        struct.pack_into(">I", view, 12, zlib.crc32(view[16:]))
+        view[MESSAGE_ATTRIBUTES_AT] |= LOG_APPEND_TIME
+        struct.pack_into(">q", view, MESSAGE_TIMESTAMP_AT, log_append_time_ms)
+        struct.pack_into(">I", view, MESSAGE_CRC_AT, zlib.crc32(view[MESSAGE_CHECKED_FROM:]))
 
 
 def set_producer_state(
@@ -270,9 +291,9 @@ def set_producer_state(
         UnsupportedForMessageFormatError: the batch is older than magic 2.
     """
     view = memoryview(batch)
-    if len(view) < HEADER_SIZE or view[16] != 2:
+    if len(view) < HEADER_SIZE or view[MAGIC_AT] != 2:
         raise UnsupportedForMessageFormatError(
             f"Expected one batch of magic 2, got {len(view)} bytes: older batches know no producer"
         )
-    struct.pack_into(">qhi", view, 43, producer_id, producer_epoch, base_sequence)
-    struct.pack_into(">I", view, 17, crc32c(view[_V2_CHECKED_FROM:]))
+    PRODUCER_FIELDS.pack_into(view, PRODUCER_ID_AT, producer_id, producer_epoch, base_sequence)
+    struct.pack_into(">I", view, CRC_AT, crc32c(view[ATTRIBUTES_AT:]))

@@ -20,14 +20,18 @@ from kafka.record import lz4, xerial, zstd
 from kafka.record.memory import allocate, cut
 from kafka.record.types import Buffer, Compression
 
-MAX_DECOMPRESSED_SIZE = 1 << 30
-"""How many bytes the records of one batch may have, unless a caller says otherwise: 1 GiB."""
+MAX_DECOMPRESSED_SIZE = 256 << 20
+"""How many bytes the records of one batch may have, unless a caller says otherwise: 256 MiB."""
 
 _DEFLATE_RATIO = 1032
 
 
 class CodecError(ValueError):
     """The compressed bytes are damaged, or hold more than is allowed."""
+
+
+class SizeLimitError(CodecError):
+    """The compressed bytes hold, or claim to hold, more than is allowed."""
 
 
 _DAMAGE = (cramjam.DecompressionError, zstandard.ZstdError, zlib.error, ValueError, IndexError)
@@ -60,8 +64,8 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     )
 
 
-class Packed:
-    """The records of a batch, still compressed.
+class CompressedRecords:
+    """The records of a batch, not decompressed yet.
 
     Attributes:
         bound: how many bytes can come out at the most. Only gzip may hold more, if its last bytes lie or if it has
@@ -78,7 +82,7 @@ class Packed:
         self._otherwise = otherwise
         self.bound = bound
 
-    def unpack(self, max_size: int = MAX_DECOMPRESSED_SIZE, scratch: memoryview | None = None) -> Buffer:
+    def decompress(self, max_size: int = MAX_DECOMPRESSED_SIZE, scratch: memoryview | None = None) -> Buffer:
         """Decompress.
 
         Args:
@@ -86,14 +90,15 @@ class Packed:
             scratch: memory to decompress into, if it is large enough for `bound`; what is returned is a part of it.
 
         Raises:
-            CodecError: the bytes are damaged, or more than `max_size` would come out.
+            CodecError: the bytes are damaged.
+            SizeLimitError: more than `max_size` bytes come out.
         """
         try:
-            return self._unpack(max_size, scratch)
+            return self._decompress(max_size, scratch)
         except _DAMAGE as error:
             raise _codec_error(error) from error
 
-    def _unpack(self, max_size: int, scratch: memoryview | None) -> Buffer:
+    def _decompress(self, max_size: int, scratch: memoryview | None) -> Buffer:
         room = min(self.bound, max_size)
         if self._otherwise is not None and self.bound > max_size:
             return self._otherwise()
@@ -105,12 +110,12 @@ class Packed:
             if self._otherwise is not None:
                 return self._otherwise()
             if self.bound > max_size:
-                raise CodecError(f"{error}, with {max_size} bytes allowed to come out of {self._size}") from error
+                raise SizeLimitError(f"{error}, with {max_size} bytes allowed to come out of {self._size}") from error
             raise
         return target[:size] if fits else cut(target, size)
 
 
-def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Packed:
+def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> CompressedRecords:
     """Look at compressed records without decompressing them.
 
     Args:
@@ -120,6 +125,7 @@ def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) 
 
     Raises:
         CodecError: the bytes are seen to be damaged.
+        SizeLimitError: they are seen to hold more than `max_size` bytes; no memory has been taken then.
         UnsupportedCompressionTypeError: no such codec.
     """
     try:
@@ -127,13 +133,15 @@ def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) 
             # The last four bytes tell the size where there is one member, as there nearly always is.
             bound = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
             members = functools.partial(_gunzip_members, data, max_size)
-            return Packed(len(data), bound, functools.partial(cramjam.gzip.decompress_into, data), members)
+            return CompressedRecords(len(data), bound, functools.partial(cramjam.gzip.decompress_into, data), members)
         if kind == Compression.SNAPPY:
-            return Packed(len(data), *xerial.measure(data, max_size))
+            size, fill = xerial.measure(data)
+            return CompressedRecords(len(data), _within(size, size, max_size), fill)
         if kind == Compression.LZ4:
-            return Packed(len(data), *lz4.measure(data))
+            return CompressedRecords(len(data), *lz4.measure(data))
         if kind == Compression.ZSTD:
-            return Packed(len(data), zstd.bound(data), functools.partial(zstd.fill, data))
+            least, most = zstd.bounds(data)
+            return CompressedRecords(len(data), _within(least, most, max_size), functools.partial(zstd.fill, data))
     except _DAMAGE as error:
         raise _codec_error(error) from error
     raise UnsupportedCompressionTypeError(
@@ -142,8 +150,15 @@ def pack_of(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) 
 
 
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
-    """Decompress the records of a batch: `pack_of` and `Packed.unpack`, with what they raise."""
-    return pack_of(kind, data, max_size).unpack(max_size)
+    """Decompress the records of a batch, with what `compressed_records` and `CompressedRecords.decompress` raise."""
+    return compressed_records(kind, data, max_size).decompress(max_size)
+
+
+def _within(least: int, most: int, max_size: int) -> int:
+    """Return `most`, how many bytes can come out at the most; at least `least` do, which has to be allowed."""
+    if least > max_size:
+        raise SizeLimitError(f"they claim to hold {least} bytes, {max_size} are allowed")
+    return most
 
 
 def _codec_error(error: Exception) -> CodecError:
@@ -159,7 +174,7 @@ def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
         member = zlib.decompressobj(wbits=31)
         result += member.decompress(rest, max_size + 1 - len(result))
         if len(result) > max_size:
-            raise CodecError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
+            raise SizeLimitError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
         if not member.eof:
             raise CodecError(f"gzip data of {len(data)} bytes end before their end mark")
         rest = member.unused_data
@@ -178,9 +193,9 @@ def _gunzip_into(data: memoryview, room: memoryview) -> int:
 
 SMALL_CODECS = {
     int(Compression.GZIP): _gunzip_into,
-    int(Compression.SNAPPY): xerial.unpack_into,
-    int(Compression.LZ4): lz4.unpack_into,
-    int(Compression.ZSTD): zstd.unpack_into,
+    int(Compression.SNAPPY): xerial.decompress_into,
+    int(Compression.LZ4): lz4.decompress_into,
+    int(Compression.ZSTD): zstd.decompress_into,
 }
 """By kind: decompress what is small into memory that may be too small, without looking at it first."""
 SMALL_SIZE = 8 << 10

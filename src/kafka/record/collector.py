@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kafka.record.columns import Columns, Run
 from kafka.record.memory import allocate
+from kafka.record.message_reader import read_messages
 from kafka.record.reader import ColumnReader
-from kafka.record.scan import BatchRun
+from kafka.record.runs import BatchRun
 from kafka.record.types import ROW_BYTES, Buffer
 
 _SMALL = 64 * 1024
@@ -71,6 +72,7 @@ class Collector:
         end: int,
         count: int,
         base_offset: int,
+        last_delta: int,
         base_timestamp: int,
         fixed_timestamp: bool,
         leader_epoch: int,
@@ -78,13 +80,13 @@ class Collector:
         """Add the records of a batch of magic 2; see `ColumnReader.read`. Returns its status."""
         reader = self._ready(source, end - start, count)
         rows = reader.rows
-        status = reader.read(start, end, count, base_offset, base_timestamp, fixed_timestamp)
+        status = reader.read(start, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
         if not status:
             self._added(rows, end - start, leader_epoch, int(fixed_timestamp))
         return status
 
     def add_run(self, source: Buffer, start: int, stop: int, run: BatchRun) -> int:
-        """Add batches of magic 2 that lie one behind the other; see `ColumnReader.read_run`. Returns its status."""
+        """Add neighbouring batches of magic 2; see `ColumnReader.read_run`. Returns its status."""
         reader = self._ready(source, run.size, run.records)
         rows = reader.rows
         status = reader.read_run(start, stop)
@@ -104,11 +106,11 @@ class Collector:
         timestamp: int,
         timestamp_type: int,
     ) -> int:
-        """Add messages of magic 0 or 1; see `ColumnReader.read_legacy`. Returns its status."""
+        """Add messages of magic 0 or 1; see `read_messages`. Returns its status."""
         reader = self._ready(source, end - start, count)
         reader.keep_checksums()
         rows = reader.rows
-        status = reader.read_legacy(start, end, magic, shift, fixed_timestamp, timestamp)
+        status = read_messages(reader, start, end, magic, shift, fixed_timestamp, timestamp)
         if not status:
             self._added(rows, end - start, -1, timestamp_type)
         return status

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.record.codecs import compress
+from kafka.record.layout import LENGTH_AT, LOG_OVERHEAD, MESSAGE_TIMESTAMP_AT
 from kafka.record.types import Buffer, Compression
 
 _OFFSET = struct.Struct(">q")
-_LOG_OVERHEAD = 12
 
 
 def encode_message(
@@ -53,7 +53,7 @@ def _nullable(data: Buffer | None) -> tuple[Buffer, ...]:
     return (b"\xff\xff\xff\xff",) if data is None else (len(data).to_bytes(4, "big"), data)
 
 
-def seal(
+def finish_messages(
     magic: int, messages: memoryview, count: int, base_offset: int, compression: Compression, level: int | None
 ) -> bytes:
     """Return the message set of messages that were encoded with the offsets 0, 1, ...
@@ -86,13 +86,13 @@ def _starts(messages: memoryview) -> list[int]:
     at = 0
     while at < len(messages):
         starts.append(at)
-        at += _LOG_OVERHEAD + int.from_bytes(messages[at + 8 : at + 12], "big")
+        at += LOG_OVERHEAD + int.from_bytes(messages[at + LENGTH_AT : at + LOG_OVERHEAD], "big")
     return starts
 
 
 def _timestamps(messages: memoryview) -> list[int]:
     """The timestamps of messages of magic 1."""
-    return [_OFFSET.unpack_from(messages, at + 18)[0] for at in _starts(messages)]
+    return [_OFFSET.unpack_from(messages, at + MESSAGE_TIMESTAMP_AT)[0] for at in _starts(messages)]
 
 
 def _moved(messages: memoryview, base_offset: int) -> bytearray:

@@ -53,7 +53,7 @@ def _quick_blocks(view: memoryview) -> list[tuple[Buffer, bool]]:
 
 
 def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]:
-    """The blocks of a frame by cramjam, whose own frames have checksums that nobody needs within a batch."""
+    """The blocks of a frame by cramjam, whose own frames have checksums, which a batch has no use for."""
     compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     compressor.compress(bytes(view))
     frame = memoryview(bytes(compressor.finish()))
@@ -74,7 +74,7 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     return bound, functools.partial(_fill_from_frame, data)
 
 
-def unpack_into(data: memoryview, room: memoryview) -> int:
+def decompress_into(data: memoryview, room: memoryview) -> int:
     """Decompress a frame into memory that may be too small, and give how many bytes came out.
 
     Raises:

@@ -33,21 +33,18 @@ def compress(data: Buffer) -> bytes:
     return b"".join(parts)
 
 
-def measure(data: memoryview, max_size: int) -> tuple[int, Callable[[memoryview], int]]:
+def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     """The size that either framing decompresses to, and what decompresses it into memory of that size.
 
     Raises:
-        ValueError: damaged, or more than `max_size` bytes would come out.
+        ValueError: damaged.
     """
     blocks = _blocks(data)
     sizes = [_raw_size(block) for block in blocks]
-    total = sum(sizes)
-    if total > max_size:
-        raise ValueError(f"snappy data of {len(data)} bytes claim to hold {total} bytes, {max_size} are allowed")
-    return total, functools.partial(_fill, blocks, sizes)
+    return sum(sizes), functools.partial(_fill, blocks, sizes)
 
 
-def unpack_into(data: memoryview, room: memoryview) -> int:
+def decompress_into(data: memoryview, room: memoryview) -> int:
     """Decompress either framing into memory that may be too small, and give how many bytes came out.
 
     Raises:

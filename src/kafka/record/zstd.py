@@ -51,7 +51,7 @@ def compress(data: Buffer, level: int) -> Buffer:
     return compressor.compress(data)
 
 
-def unpack_into(data: memoryview, room: memoryview) -> int:
+def decompress_into(data: memoryview, room: memoryview) -> int:
     """Decompress one frame, and give how many bytes came out.
 
     Args:
@@ -73,7 +73,7 @@ def unpack_into(data: memoryview, room: memoryview) -> int:
 
 
 def fill(data: memoryview, room: memoryview) -> int:
-    """Decompress frames whose headers `bound` has walked over, and give how many bytes came out.
+    """Decompress frames whose headers `bounds` has walked over, and give how many bytes came out.
 
     Args:
         data: one frame after the other.
@@ -90,13 +90,15 @@ def fill(data: memoryview, room: memoryview) -> int:
     return size
 
 
-def bound(data: memoryview) -> int:
-    """The size that frames can decompress to at the most, from their block headers (section 3.1.1).
+def bounds(data: memoryview) -> tuple[int, int]:
+    """How many bytes frames say they hold, and can hold at the most by their block headers (section 3.1.1).
+
+    A frame that does not tell its size counts as empty in the first.
 
     Raises:
         ValueError: damaged, or no zstd frame.
     """
-    at = total = 0
+    at = least = total = 0
     while at < len(data):
         magic = int.from_bytes(data[at : at + 4], "little")
         if magic & _SKIPPED_MASK == _SKIPPED_MAGIC:
@@ -105,10 +107,13 @@ def bound(data: memoryview) -> int:
         if magic != _MAGIC:
             raise ValueError(f"Expected a zstd frame at byte {at}, got {bytes(data[at : at + 4])!r}")
         at, most, claimed = _frame(data, at + 4)
-        total += most if claimed < 0 else min(most, claimed)
+        if claimed >= 0:
+            most = min(most, claimed)
+            least += most
+        total += most
     if at != len(data):
         raise ValueError(f"zstd data of {len(data)} bytes end inside a frame")
-    return total
+    return least, total
 
 
 def _frame(data: memoryview, start: cython.Py_ssize_t) -> tuple[int, int, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka._variant import variant
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import murmur2
 from kafka.record import ArrowRows, Compression, EncodedBatch, decode_batches
@@ -236,3 +239,95 @@ def test_a_table_without_rows() -> None:
     assert [list(part) for part in arrow.partitions(3)] == [[], [], []]
     nothing = ArrowRows(pa.table({"value": pa.chunked_array([], pa.string())}))
     assert [list(part) for part in nothing.partitions(2)] == [[], []]
+
+
+@pytest.mark.parametrize("kind", [pa.list_, pa.large_list])
+@pytest.mark.parametrize("first", ["key", "value"])
+@pytest.mark.parametrize("missing", [None, []])
+def test_headers_are_read_by_the_names_of_their_fields(kind: Any, first: str, missing: list[Any] | None) -> None:
+    key, value = pa.field("key", pa.string()), pa.field("value", pa.string())
+    pair = pa.struct([key, value] if first == "key" else [value, key])
+    lists = [[{"key": "a", "value": "1"}], missing, [{"key": "b", "value": "2"}, {"key": "c", "value": None}]]
+    table = pa.table({"value": ["x", "y", "z"], "headers": pa.array(lists, kind(pair))})
+    (made,) = ArrowRows(table).encode([0, 1, 2])
+    headers = [record.headers for record in decode_batches(made.data).to_records()]
+    assert headers == [[("a", b"1")], [], [("b", b"2"), ("c", None)]]
+
+
+def test_headers_whose_fields_are_not_clear_are_refused() -> None:
+    pair = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.string()), pa.field("key", pa.string())])
+    table = pa.table({"value": ["x"], "headers": pa.nulls(1, pa.list_(pair))})
+    with pytest.raises(TypeError, match="fields key and value"):
+        ArrowRows(table)
+
+
+CHANGED_MEANWHILE = """
+import sys, threading
+import pyarrow as pa
+from kafka.record import ArrowRows, decode_batches
+
+count = int(sys.argv[1])
+ends = bytearray(8 * (count + 1))
+positions = memoryview(ends).cast("q")
+column = sys.argv[2]
+for row in range(count + 1):
+    positions[row] = 10 * row
+data = pa.py_buffer(bytes(10 * count + (1 << 20)))
+texts = pa.Array.from_buffers(pa.large_binary(), count, [None, pa.py_buffer(ends), data])
+if column == "value":
+    table = pa.table({"value": texts})
+elif column == "header lists":
+    for row in range(count + 1):
+        positions[row] = row
+    keys = pa.array(["k"] * count, pa.large_string())
+    pairs = pa.StructArray.from_arrays([keys, keys], ["key", "value"])
+    lists = pa.LargeListArray.from_buffers(
+        pa.large_list(pairs.type), count, [None, pa.py_buffer(ends)], children=[pairs]
+    )
+    table = pa.table({"value": keys, "headers": lists})
+else:
+    pairs = pa.StructArray.from_arrays([texts, texts], ["key", "value"])
+    lists = pa.ListArray.from_arrays(pa.array(range(count + 1), pa.int32()), pairs)
+    table = pa.table({"value": ["v"] * count, "headers": lists})
+rows = ArrowRows(table)
+numbers = rows.all_rows()
+stop = False
+
+def write() -> None:
+    step = 0
+    while not stop:
+        for row in range(count // 2, count, 7):
+            good = positions[row]
+            for bad in (good + 9, 1 << 62, -(1 << 62), positions[count], good + 500_000):
+                positions[row] = bad
+            positions[row] = good
+
+writer = threading.Thread(target=write)
+writer.start()
+refused = made = 0
+try:
+    for _ in range(int(sys.argv[3])):
+        try:
+            for batch in rows.encode(numbers, max_batch_bytes=1 << 16):
+                decode_batches(batch.data)
+            made += 1
+        except ValueError as error:
+            assert "cannot be encoded" in str(error), error
+            refused += 1
+finally:
+    stop = True
+    writer.join()
+print("refused or made", refused + made)
+"""
+
+
+@pytest.mark.parametrize("column", ["value", "header lists", "headers"])
+def test_columns_that_another_thread_writes_to_are_an_error_or_encoded(column: str) -> None:
+    count, times = (20_000, 60) if variant() == "compiled" else (2_000, 5)
+    ran = subprocess.run(
+        [sys.executable, "-c", CHANGED_MEANWHILE, str(count), column, str(times)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, f"refused or made {times}\n"), ran.stderr

@@ -171,7 +171,7 @@ def test_zstd_frames_that_hold_more_than_is_allowed_are_refused() -> None:
     packed = zstandard.ZstdCompressor(write_checksum=True).compress(text)
     assert decompress(Compression.ZSTD, memoryview(packed * 2), 10_000) == text * 2
     for allowed in (9_999, 5_000, 1, 0):
-        with pytest.raises(CodecError, match=f"with {allowed} bytes allowed to come out of {2 * len(packed)}"):
+        with pytest.raises(CodecError, match=f"claim to hold 10000 bytes, {allowed} are allowed"):
             decompress(Compression.ZSTD, memoryview(packed * 2), allowed)
     for at in (len(packed) // 2, len(packed) - 1):
         damaged = bytearray(packed)
@@ -203,15 +203,15 @@ def test_small_zstd_frames_are_unpacked_and_anything_else_is_refused() -> None:
     streamed.compress(text)
     sized = zstandard.ZstdCompressor().compress(text)
     for packed in (bytes(streamed.finish()), sized):
-        assert zstd.unpack_into(memoryview(packed), room) == len(text)
+        assert zstd.decompress_into(memoryview(packed), room) == len(text)
         assert room[: len(text)] == text
         for refused in (packed + packed, packed[:-1], packed + b"x", b"\x00" + packed, packed[:4]):
             with pytest.raises(ValueError, match=r"zstd|frame"):
-                zstd.unpack_into(memoryview(refused), room)
+                zstd.decompress_into(memoryview(refused), room)
         with pytest.raises((ValueError, zstandard.ZstdError)):
-            zstd.unpack_into(memoryview(packed), room[:4999])
+            zstd.decompress_into(memoryview(packed), room[:4999])
     at = 5
     assert sized[at : at + 2] == (len(text) - 256).to_bytes(2, "little")
     boasting = sized[:4] + bytes((sized[4] | 0xC0,)) + (1 << 50).to_bytes(8, "little") + sized[at + 2 :]
     with pytest.raises(ValueError, match="claims to hold more"):
-        zstd.unpack_into(memoryview(boasting), room)
+        zstd.decompress_into(memoryview(boasting), room)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
-from kafka.record import TimestampType, batch_headers, decode_batches
+from kafka.errors import CorruptRecordException, DecompressionLimitError, UnsupportedCompressionTypeError
+from kafka.record import BatchDecoder, Compression, TimestampType, batch_headers, decode_batches, whole_batches
+from kafka.record.codecs import compress
+from kafka.record.legacy import encode_message
 
 from .samples import Sample, batch, control_batch, kafka_batches, rows, with_attributes
 
@@ -181,3 +183,84 @@ def test_headers_that_appear_late_and_are_many() -> None:
         expected.append(headers)
     data = b"".join(builder.build(base_offset=300 * n) for n in range(3))
     assert [r.headers for r in decode_batches(data).to_records()] == expected * 3
+
+
+def wrapped(codec: Compression, last_inner_offset: int) -> bytes:
+    """A compressed message of magic 1 at offset 7, with two inside, of which the last has another offset."""
+    inner = bytearray(batch(b"a", b"b", magic=1))
+    size = len(inner) // 2
+    inner[size : size + 8] = last_inner_offset.to_bytes(8, "big", signed=True)
+    value = bytes(compress(codec, bytes(inner), magic=1))
+    return encode_message(1, 7, 1000, None, value, attributes=int(codec))
+
+
+@pytest.mark.parametrize("offset", [-(2**63), -(2**62), -1, 2**62, 2**63 - 1])
+def test_a_compressed_message_with_impossible_offsets_inside_is_corrupt(offset: int) -> None:
+    assert [r.offset for r in decode_batches(wrapped(Compression.GZIP, 1)).to_records()] == [6, 7]
+    with pytest.raises(CorruptRecordException, match=f"of t-3 with offset 7 .* its last inner offset is {offset}"):
+        decode_batches(wrapped(Compression.GZIP, offset), topic="t", partition=3)
+
+
+@pytest.mark.parametrize("offset", [2**63 - 1, 2**62, -1, -(2**63)])
+@pytest.mark.parametrize("magic", [1, 2])
+def test_a_batch_with_an_impossible_offset_is_corrupt(magic: int, offset: int) -> None:
+    data = bytearray(batch(b"a", b"b"[: magic - 1], magic=magic)) if magic == 2 else bytearray(batch(b"a", magic=1))
+    data[:8] = offset.to_bytes(8, "big", signed=True)
+    sound = batch(b"sound")
+    assert whole_batches(memoryview(bytes(data))) == (len(data), -1)
+    assert whole_batches(memoryview(sound + bytes(data))) == (len(sound) + len(data), -1)
+    columns, damage = BatchDecoder(sound + bytes(data), topic="t", partition=3).part(1 << 20)
+    assert [r.value for r in columns.to_records()] == [b"sound"]
+    assert isinstance(damage, CorruptRecordException)
+    assert f"of t-3 with offset {offset} " in str(damage)
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_a_record_with_an_offset_beyond_its_batch_is_corrupt(codec: Compression) -> None:
+    data = batch(b"a", b"b", b"c", base_offset=5, compression=codec)
+    assert [r.offset for r in decode_batches(data).to_records()] == [5, 6, 7]
+    short = bytearray(data)
+    short[26] = 1
+    fixed = with_attributes(bytes(short), int(codec))
+    for later in (b"", batch(b"d", base_offset=8)):
+        with pytest.raises(CorruptRecordException, match=r"with offset 5 .* an offset or a timestamp is out of range"):
+            decode_batches(fixed + later)
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Compression if codec])
+@pytest.mark.parametrize("limit", [300_000, 400_000])
+def test_the_bytes_that_a_batch_may_have_decompressed_are_limited(codec: Compression, limit: int) -> None:
+    large = batch(bytes(1 << 19), base_offset=1, compression=codec)
+    decoder = BatchDecoder(
+        batch(b"small") + large, topic="t", partition=3, max_decompressed_size=limit, check_crcs=False
+    )
+    columns, damage = decoder.part(1 << 30)
+    if damage is None:
+        assert len(columns) == 1
+        columns, damage = decoder.part(1 << 30)
+    assert isinstance(damage, DecompressionLimitError)
+    assert (damage.topic, damage.partition, damage.offset, damage.limit) == ("t", 3, 1, limit)
+    assert "t-3 with offset 1 " in str(damage)
+    assert f"{limit} bytes" in str(damage)
+    assert len(decode_batches(large, max_decompressed_size=1 << 20)) == 1
+
+
+def test_a_compressed_message_of_an_old_format_is_limited_too() -> None:
+    large = batch(bytes(1 << 19), magic=1, compression=Compression.GZIP)
+    with pytest.raises(DecompressionLimitError, match=r"t-3 with offset 0 .* 300000 bytes"):
+        decode_batches(large, topic="t", partition=3, max_decompressed_size=300_000)
+
+
+@pytest.mark.parametrize("codec", [Compression.SNAPPY, Compression.ZSTD])
+def test_no_memory_is_taken_for_claims_that_are_too_large(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = batch(bytes(1 << 19), compression=codec)
+    taken: list[int] = []
+
+    def allocate(size: int) -> memoryview:
+        taken.append(size)
+        return memoryview(bytearray(size))
+
+    monkeypatch.setattr("kafka.record.collector.allocate", allocate)
+    with pytest.raises(DecompressionLimitError):
+        decode_batches(large, max_decompressed_size=300_000)
+    assert max(taken, default=0) <= 1 << 18

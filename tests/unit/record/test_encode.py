@@ -64,7 +64,7 @@ def test_a_builder_begins_another_batch_and_leaves_alone_what_it_handed_over(cod
         for each in range(5):
             builder.append(1_000 + number, b"key", b"%d-%d" % (number, each) * 5_000)
         assert builder.count == 5
-        handed.append(builder.hand_over(ProducerState(7, -1, 5 * number)))
+        handed.append(builder.build_in_place(ProducerState(7, -1, 5 * number)))
         assert builder.count == 5
     for number, data in enumerate(handed):
         fresh = BatchBuilder(2, codec, size_limit=1 << 20)
@@ -118,7 +118,7 @@ def test_appending_at_once_makes_the_same_batch_and_leaves_the_rest_to_the_other
         key, value = (None, b"v" * number) if number % 3 else (b"key", None)
         encoded = encode_headers([("header", b"h"), ("null", None)])[0] if number % 2 else None
         expected = one.append_if_room(1000 + number, key, value, encoded)
-        index = other.append_at_once(1000 + number, key, value, encoded)
+        index = other.append_in_place(1000 + number, key, value, encoded)
         if index >= 0:
             at_once += 1
         else:
@@ -132,14 +132,14 @@ def test_appending_at_once_makes_the_same_batch_and_leaves_the_rest_to_the_other
 
 def test_what_more_is_to_be_done_for_than_copying_is_not_appended_at_once() -> None:
     builder = BatchBuilder(size_limit=1000)
-    assert builder.append_at_once(1, None, b"first", None) == -1
+    assert builder.append_in_place(1, None, b"first", None) == -1
     builder.append(1, None, b"first")
-    assert builder.append_at_once(-2, None, b"a timestamp that is none", None) == -1
-    assert builder.append_at_once(1, None, b"x" * 1000, None) == -1
-    assert builder.append_at_once(1, None, b"second", None) == 1
+    assert builder.append_in_place(-2, None, b"a timestamp that is none", None) == -1
+    assert builder.append_in_place(1, None, b"x" * 1000, None) == -1
+    assert builder.append_in_place(1, None, b"second", None) == 1
     old = BatchBuilder(magic=1)
     old.append(1, None, b"first")
-    assert old.append_at_once(1, None, b"second", None) == -1
+    assert old.append_in_place(1, None, b"second", None) == -1
     assert (builder.count, old.count) == (2, 1)
 
 

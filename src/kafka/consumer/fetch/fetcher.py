@@ -191,6 +191,8 @@ class Fetcher:
         self.bytes_fetched += size
         if not size:
             return self._no_whole_batch(target, records)
+        if next_offset < 0:
+            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises what is wrong
         if next_offset <= target.offset:
             # Nothing but batches before the offset asked for: the broker will have more in a moment.
             self._back_off(state)

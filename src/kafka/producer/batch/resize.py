@@ -82,4 +82,4 @@ def _encode(
     timestamps = columns.timestamps
     for i in range(len(columns)):
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
-    return builder.hand_over(state)
+    return builder.build_in_place(state)

@@ -61,7 +61,7 @@ def append_unlocked(
     batch: BatchState = queue.open
     if batch.builder is None:
         return None
-    index: cython.Py_ssize_t = batch.builder.append_at_once(timestamp_ms, key, value, headers)
+    index: cython.Py_ssize_t = batch.builder.append_in_place(timestamp_ms, key, value, headers)
     if index < 0:
         return None
     return future_of(batch, index, timestamp_ms, key, value, header_size)

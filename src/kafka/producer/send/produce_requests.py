@@ -75,7 +75,9 @@ class ProduceRequests:
                 set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         else:
             assert batch.builder is not None
-            data = batch.builder.hand_over(ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence))
+            data = batch.builder.build_in_place(
+                ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence)
+            )
         if magic_of(data) > magic:
             data = downgrade(data, magic)
         batch.keep(data)

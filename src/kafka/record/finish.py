@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple
 
 from crc32c import crc32c
 
 from kafka.record.codecs import compress
+from kafka.record.layout import (
+    ATTRIBUTES_AT,
+    CHECKED_FIELDS,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    TRANSACTIONAL,
+    UNCHECKED_FIELDS,
+)
 from kafka.record.memory import allocate
 from kafka.record.types import Buffer, Compression
-
-HEADER_SIZE = 61
-_HEAD = struct.Struct(">qiibI")
-_CHECKED = struct.Struct(">hiqqqhii")
-_TRANSACTIONAL = 0x10
 
 
 class ProducerState(NamedTuple):
@@ -29,7 +31,7 @@ class ProducerState(NamedTuple):
 NO_PRODUCER = ProducerState()
 
 
-def seal(
+def finish_batch(
     batch: memoryview,
     count: int,
     base_offset: int,
@@ -56,13 +58,16 @@ def seal(
     Raises:
         UnsupportedCompressionTypeError: no such codec.
     """
-    sealed = batch
+    finished = batch
     if compression:
         records = batch[HEADER_SIZE:]
-        packed = memoryview(compress(compression, records, level=level) if compressed is None else compressed)
-        sealed = allocate(HEADER_SIZE + len(packed))
-        sealed[HEADER_SIZE:] = packed
-    attributes = compression | (_TRANSACTIONAL if state.transactional else 0)
-    _CHECKED.pack_into(sealed, 21, attributes, count - 1, base_timestamp, max_timestamp, *state[:3], count)
-    _HEAD.pack_into(sealed, 0, base_offset, len(sealed) - 12, -1, 2, crc32c(sealed[21:]))
-    return sealed
+        smaller = memoryview(compress(compression, records, level=level) if compressed is None else compressed)
+        finished = allocate(HEADER_SIZE + len(smaller))
+        finished[HEADER_SIZE:] = smaller
+    attributes = compression | (TRANSACTIONAL if state.transactional else 0)
+    CHECKED_FIELDS.pack_into(
+        finished, ATTRIBUTES_AT, attributes, count - 1, base_timestamp, max_timestamp, *state[:3], count
+    )
+    checksum = crc32c(finished[ATTRIBUTES_AT:])
+    UNCHECKED_FIELDS.pack_into(finished, 0, base_offset, len(finished) - LOG_OVERHEAD, -1, 2, checksum)
+    return finished

@@ -1,4 +1,4 @@
-"""Batches read at one go: the same comes out as when each is read by itself, also where something is special."""
+"""Batches read together: the same comes out as when each is read by itself, also where something is special."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from kafka.record import BatchBuilder, BatchDecoder, Compression, batch_headers, set_offsets, whole_batches
 from kafka.record.codecs import SMALL_CODECS
-from kafka.record.scan import BatchRun, RunScan
+from kafka.record.runs import BatchRun, RunFinder
 
 from .samples import batch, control_batch, kafka_batches, rows, with_attributes
 
@@ -65,14 +65,14 @@ def seen(data: bytes, max_bytes: int, **options: Any) -> list[Any]:
     return [*said, consumed, columns.next_offset, columns.leader_epoch]
 
 
-def one_by_one(decoder: BatchDecoder, *args: object) -> bool:
+def singly(decoder: BatchDecoder, *args: object) -> bool:
     """In the place of what takes several batches."""
     return False
 
 
 @pytest.mark.parametrize("codec", list(Compression))
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_read_at_one_go_is_what_is_read_one_by_one(
+def test_what_is_read_together_is_what_is_read_singly(
     codec: Compression, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
@@ -87,24 +87,24 @@ def test_what_is_read_at_one_go_is_what_is_read_one_by_one(
         "stop_offset": rng.choice((None, None, 97)),
     }
     max_bytes = rng.choice((1, 300, 1 << 20))
-    at_one_go = seen(bytes(data), max_bytes, **options)
-    monkeypatch.setattr(BatchDecoder, "_take_run", one_by_one)
-    assert at_one_go == seen(bytes(data), max_bytes, **options)
+    together = seen(bytes(data), max_bytes, **options)
+    monkeypatch.setattr(BatchDecoder, "_take_run", singly)
+    assert together == seen(bytes(data), max_bytes, **options)
 
 
-def test_the_batches_of_apache_kafka_are_read_at_one_go_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_batches_of_apache_kafka_are_read_together_as_singly(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = [sample.data for sample in kafka_batches() if sample.facts["magic"] == 2]
     assert len(samples) > 20
     for data in [*(sample * 3 for sample in samples), b"".join(samples)]:
-        at_one_go = seen(data, 1 << 30)
+        together = seen(data, 1 << 30)
         with monkeypatch.context() as patch:
-            patch.setattr(BatchDecoder, "_take_run", one_by_one)
-            assert at_one_go == seen(data, 1 << 30)
+            patch.setattr(BatchDecoder, "_take_run", singly)
+            assert together == seen(data, 1 << 30)
 
 
-@pytest.mark.parametrize(("aborted", "one_by_one"), [([], 0), ([(8, 0)], 20)])
-def test_batches_of_transactions_are_read_at_one_go_where_none_is_aborted(
-    aborted: list[tuple[int, int]], one_by_one: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("aborted", "singly"), [([], 0), ([(8, 0)], 20)])
+def test_batches_of_transactions_are_read_together_where_none_is_aborted(
+    aborted: list[tuple[int, int]], singly: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = b"".join(batch(b"a", base_offset=n, producer_id=7, transactional=True) for n in range(20))
     alone = []
@@ -112,12 +112,12 @@ def test_batches_of_transactions_are_read_at_one_go_where_none_is_aborted(
     monkeypatch.setattr(BatchDecoder, "_take_batch", lambda *args: alone.append(args) or take_batch(*args))
     said = seen(data, 1 << 20, read_committed=True, aborted_transactions=aborted)
     assert len(said) == 20 + 3
-    assert len(alone) == one_by_one
+    assert len(alone) == singly
 
 
 def plain(data: bytes, room: int = 1 << 30, stop_offset: int = 1 << 61) -> BatchRun | None:
     """The run with which data begin."""
-    return RunScan(memoryview(data), CONTROL, 0, stop_offset).plain(0, room, 0)
+    return RunFinder(memoryview(data), CONTROL, 0, stop_offset).uncompressed(0, room, 0)
 
 
 def test_a_run_goes_on_until_something_is_special() -> None:
@@ -143,14 +143,14 @@ def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compr
     bare = [batch(b"a" * 99, b"b", base_offset=5 * n) for n in range(4)]
     scratch = memoryview(bytearray(len(bare[0]) * 4))
     data = b"".join(packed) + batch(bytes(range(256)) * 60, compression=codec)
-    scan = RunScan(memoryview(data), CONTROL, 0, 1 << 61)
-    run = scan.packed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch)
+    finder = RunFinder(memoryview(data), CONTROL, 0, 1 << 61)
+    run = finder.compressed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch)
     end = len(packed[0]) * 4
     assert run == (end, 4 * (len(bare[0]) - 61), 8, 16, -1, False, len(scratch))
     for number, one in enumerate(bare):
         unpacked = bytes(scratch[number * len(one) : (number + 1) * len(one)])
         assert (unpacked[:17], unpacked[23:]) == (one[:17], one[23:])
-    short = scan.packed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch[: 2 * len(bare[0]) + 30])
+    short = finder.compressed(0, 1 << 30, 0, SMALL_CODECS[codec], scratch[: 2 * len(bare[0]) + 30])
     assert short is not None
     assert short.end == len(packed[0]) * 2
 
@@ -159,8 +159,8 @@ def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compr
 def test_a_batch_whose_header_cannot_be_is_left_to_be_told_of(at: int, value: int) -> None:
     data = bytearray(batch(b"a"))
     data[at] = value
-    scan = RunScan(memoryview(bytes(data)), CONTROL, 0, 1 << 61)
-    assert scan.plain(0, 1 << 20, len(data)) is None
+    finder = RunFinder(memoryview(bytes(data)), CONTROL, 0, 1 << 61)
+    assert finder.uncompressed(0, 1 << 20, len(data)) is None
 
 
 def test_a_run_is_read_while_it_is_in_the_caches() -> None:

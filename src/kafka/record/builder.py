@@ -1,0 +1,391 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Builds a batch record by record. Compiled by Cython, equal when it runs plain.
+
+A record is encoded when it is appended, as its final bytes; building the batch only adds the header, compresses and
+computes the checksum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.record import finish, legacy
+from kafka.record.codecs import compress
+from kafka.record.headers import encode_headers
+from kafka.record.memory import allocate
+from kafka.record.types import Buffer, Compression
+
+if cython.compiled:
+    from cython.cimports.kafka.record.integers import put_varint, varint_size
+    from cython.cimports.kafka.record.layout import HEADER_SIZE
+    from cython.cimports.libc.string import memcpy
+else:
+    from kafka.record.integers import put_varint, varint_size
+    from kafka.record.layout import HEADER_SIZE
+
+MAX_TIMESTAMP = 1 << 61
+"""The latest timestamp that is encoded, in milliseconds."""
+MAX_BATCH_SIZE = 0x7FFFFFFF
+_FIRST_CAPACITY = cython.declare(cython.Py_ssize_t, 2048)
+_MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
+"""Length, attributes, two deltas, three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
+_MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
+_MAX_BATCH_SIZE = cython.declare(cython.Py_ssize_t, MAX_BATCH_SIZE)
+
+
+@cython.cfunc
+@cython.inline
+def _as_bytes(data: object, what: str) -> bytes:
+    """Return a key or value as bytes.
+
+    Raises:
+        TypeError: it is no bytes-like object.
+    """
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, (bytearray, memoryview)):
+        return bytes(data)
+    raise TypeError(
+        f"Expected the {what} as bytes, bytearray, memoryview or None, got {type(data).__name__}: serialize it"
+    )
+
+
+@cython.final
+@cython.cclass
+class BatchBuilder:
+    """A batch that is being filled. Not thread-safe: the caller holds its own lock.
+
+    Offsets count from 0 in the order of appending; timestamps are relative to the first record's.
+    """
+
+    def __init__(
+        self,
+        magic: int = 2,
+        compression: Compression = Compression.NONE,
+        *,
+        compression_level: int | None = None,
+        size_limit: int = 16384,
+    ) -> None:
+        """Begin a batch.
+
+        Args:
+            magic: 2, or 0 and 1 for brokers before Kafka 0.11.
+            compression: the codec.
+            compression_level: the codec's own level, None for its default.
+            size_limit: bytes, before compression, up to which `has_room_for` says yes. The first record always fits.
+
+        Raises:
+            ValueError: no such magic or codec.
+        """
+        if magic not in (0, 1, 2):
+            raise ValueError(f"Expected magic 0, 1 or 2, got {magic}")
+        self._magic = magic
+        self._compression = Compression(compression)
+        self._level = compression_level
+        self._size_limit = size_limit
+        self._capacity = 0
+        self._buffer = memoryview(b"")
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin another batch like this one."""
+        self._count = 0
+        self._size = HEADER_SIZE
+        self._base_timestamp = self._max_timestamp = -1
+        nothing: Buffer | None = None
+        self._compressed = nothing
+        self._compressed_size = 0
+        if self._compression == Compression.NONE or self._capacity == 0:  # the memory may have been handed over
+            self._capacity = 0
+            self._grow(min(_FIRST_CAPACITY, max(self._size_limit, 128)))
+
+    @property
+    def count(self) -> int:
+        """How many records have been appended."""
+        return self._count
+
+    @property
+    def size_in_bytes(self) -> int:
+        """How large the batch is before compression."""
+        return self._size if self._magic == 2 else self._size - HEADER_SIZE
+
+    @property
+    def base_timestamp(self) -> int:
+        """The first record's timestamp in milliseconds, -1 without records."""
+        return self._base_timestamp
+
+    @property
+    def max_timestamp(self) -> int:
+        """The latest timestamp in milliseconds, -1 without records."""
+        return self._max_timestamp
+
+    @cython.cfunc
+    def _reserve(self, needed: cython.Py_ssize_t) -> cython.bint:
+        """See that there is room for `needed` bytes in all."""
+        if needed > self._capacity:
+            self._grow(needed)
+        return True
+
+    @cython.cfunc
+    def _grow(self, needed: cython.Py_ssize_t) -> cython.bint:
+        """Make room for `needed` bytes in all, at least double of what there is."""
+        if needed > _MAX_BATCH_SIZE:
+            raise ValueError(f"Expected a batch of less than 2 GiB, got one of {needed} bytes")
+        capacity: cython.Py_ssize_t = min(max(needed, 2 * self._capacity), _MAX_BATCH_SIZE)
+        buffer = allocate(capacity)
+        if self._capacity:
+            buffer[: self._size] = self._buffer[: self._size]
+        self._buffer = buffer
+        self._out = buffer
+        self._capacity = capacity
+        return True
+
+    def has_room_for(
+        self, key: Buffer | None, value: Buffer | None, headers: Sequence[tuple[str, bytes | None]] | None
+    ) -> bool:
+        """Whether a record fits without passing the size limit; always true of the first."""
+        size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD
+        if self._count == 0:
+            return True
+        if key is not None:
+            size += len(key)
+        if value is not None:
+            size += len(value)
+        if headers:
+            size += len(encode_headers(headers)[0])
+        return size <= self._size_limit
+
+    def append(
+        self,
+        timestamp_ms: cython.longlong,
+        key: Buffer | None,
+        value: Buffer | None,
+        headers: Sequence[tuple[str, bytes | None]] | None = (),
+    ) -> int:
+        """Add a record; returns its offset within the batch.
+
+        Args:
+            timestamp_ms: milliseconds since the epoch.
+            key: serialized, None for null.
+            value: serialized, None for null.
+            headers: names, with bytes or None for null.
+
+        Raises:
+            TypeError: a key, value or header is not of the type above.
+            ValueError: the batch would reach 2 GiB, or the timestamp is below -1 or beyond all calendars.
+            UnsupportedForMessageFormatError: headers, before magic 2.
+        """
+        key_bytes: bytes = b"" if key is None else _as_bytes(key, "key")
+        value_bytes: bytes = b"" if value is None else _as_bytes(value, "value")
+        key_size: cython.Py_ssize_t = -1 if key is None else len(key_bytes)
+        value_size: cython.Py_ssize_t = -1 if value is None else len(value_bytes)
+        index: cython.int = self._count
+        if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
+            raise ValueError(f"Expected a timestamp in milliseconds since the epoch, or -1, got {timestamp_ms}")
+        if self._magic < 2:
+            self._put_raw(legacy.encode_message(self._magic, index, timestamp_ms, key, value, headers))
+        elif headers:
+            self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, encode_headers(headers)[0])
+        else:
+            self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, None)
+        self._count = index + 1
+        return index
+
+    def append_if_room(
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: bytes | None,
+    ) -> cython.Py_ssize_t:
+        """Add a record if it does not pass the size limit, which the first one may; see `append`.
+
+        Args:
+            headers: as `encode_headers` makes them, None for none.
+
+        Returns:
+            The record's offset within the batch, -1 if there is no room.
+        """
+        key_size: cython.Py_ssize_t = -1 if key is None else len(key)
+        value_size: cython.Py_ssize_t = -1 if value is None else len(value)
+        index: cython.Py_ssize_t = self._count
+        size: cython.Py_ssize_t = self._size_with(key_size, value_size, headers)
+        if index > 0 and size > self._size_limit:
+            return -1
+        if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
+            raise ValueError(f"Expected a timestamp in milliseconds since the epoch, or -1, got {timestamp_ms}")
+        if self._magic < 2:
+            with_headers = [("", None)] if headers is not None else None
+            self._put_raw(legacy.encode_message(self._magic, index, timestamp_ms, key, value, with_headers))
+        else:
+            self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
+        self._count = cython.cast(cython.int, index + 1)
+        return index
+
+    @cython.cfunc
+    @cython.inline
+    def _size_with(
+        self, key_size: cython.Py_ssize_t, value_size: cython.Py_ssize_t, headers: bytes | None
+    ) -> cython.Py_ssize_t:
+        """How many bytes the batch has at the most with one more record; a size of -1 is null."""
+        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
+        return self._size + _MAX_RECORD_OVERHEAD + headers_size - 1 + max(key_size, 0) + max(value_size, 0)
+
+    def append_in_place(
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: bytes | None,
+    ) -> cython.Py_ssize_t:
+        """Add a record where that means no more than copying it; see `append_if_room`, which does the same and more.
+
+        Compiled, nothing in here gives up the interpreter's lock or runs code of anybody else: no other thread comes
+        between.
+
+        Returns:
+            The record's offset within the batch, -1 if more is to be done: of the first, where memory or room is short,
+            before magic 2.
+        """
+        key_size: cython.Py_ssize_t = -1 if key is None else len(key)
+        value_size: cython.Py_ssize_t = -1 if value is None else len(value)
+        index: cython.Py_ssize_t = self._count
+        size: cython.Py_ssize_t = self._size_with(key_size, value_size, headers)
+        if index == 0 or size > self._size_limit or size + _MAX_RECORD_OVERHEAD > self._capacity or self._magic < 2:
+            return -1
+        if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
+            return -1
+        self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
+        self._count = cython.cast(cython.int, index + 1)
+        return index
+
+    @cython.cfunc
+    def _put_raw(self, data: bytes) -> cython.bint:
+        """Add bytes that are encoded already."""
+        size: cython.Py_ssize_t = len(data)
+        if self._size + size > self._capacity:
+            self._grow(self._size + size)
+        self._buffer[self._size : self._size + size] = data
+        self._size += size
+        return True
+
+    @cython.cfunc
+    def _put_record(
+        self,
+        timestamp: cython.longlong,
+        key: bytes,
+        key_size: cython.Py_ssize_t,
+        value: bytes,
+        value_size: cython.Py_ssize_t,
+        headers: bytes | None,
+    ) -> cython.bint:
+        """Encode a record of magic 2; a size of -1 is null, `headers` their encoding with the count, None for none."""
+        delta: cython.longlong
+        headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
+        body: cython.Py_ssize_t
+        at: cython.Py_ssize_t = self._size
+        if self._count == 0:
+            self._base_timestamp = self._max_timestamp = timestamp
+        elif timestamp > self._max_timestamp:
+            self._max_timestamp = timestamp
+        delta = timestamp - self._base_timestamp
+        body = 1 + varint_size(delta) + varint_size(self._count) + varint_size(key_size) + varint_size(value_size)
+        body += max(key_size, 0) + max(value_size, 0) + headers_size
+        if at + body + 10 > self._capacity:
+            self._grow(at + body + 10)
+        at = put_varint(self._out, at, body)
+        self._out[at] = 0
+        at = put_varint(self._out, at + 1, delta)
+        at = put_varint(self._out, at, self._count)
+        at = self._put_bytes(put_varint(self._out, at, key_size), key, key_size)
+        at = self._put_bytes(put_varint(self._out, at, value_size), value, value_size)
+        if headers is None:
+            self._out[at] = 0
+            at += 1
+        else:
+            at = self._put_bytes(at, headers, headers_size)
+        self._size = at
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _put_bytes(self, at: cython.Py_ssize_t, data: bytes, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Copy bytes to where room for them is known to be; returns the position after them."""
+        if size <= 0:
+            return at
+        if cython.compiled:
+            memcpy(cython.address(self._out[at]), cython.cast(cython.p_char, data), size)
+        else:
+            self._out[at : at + size] = data
+        return at + size
+
+    @property
+    def can_compress(self) -> bool:
+        """Whether `compress` would do something."""
+        return self._magic == 2 and self._compression != Compression.NONE and self._compressed_size != self._size
+
+    def compress(self) -> None:
+        """Compress the records now, so that `build` is quick; in any thread, as long as nothing is appended.
+
+        What goes wrong is left to `build`, which tries again and raises it.
+        """
+        size: cython.Py_ssize_t = self._size
+        if self.can_compress:
+            self._compressed_size = size
+            with contextlib.suppress(Exception):
+                self._compressed = compress(self._compression, self._buffer[HEADER_SIZE:size], level=self._level)
+
+    def build(
+        self,
+        *,
+        base_offset: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        base_sequence: int = -1,
+        transactional: bool = False,
+    ) -> bytes:
+        """Encode the batch into bytes. It may be called again, with another producer state.
+
+        Args:
+            base_offset: of the first record; a producer leaves it at 0.
+            producer_id: of an idempotent producer (KIP-98), -1 without.
+            producer_epoch: likewise.
+            base_sequence: the sequence number of the first record, -1 without.
+            transactional: whether the batch belongs to a transaction.
+
+        Raises:
+            ValueError: there is no record.
+            UnsupportedCompressionTypeError: the codec does not go with the magic.
+        """
+        state = finish.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
+        return bytes(self.build_in_place(state, base_offset))
+
+    def build_in_place(self, state: finish.ProducerState = finish.NO_PRODUCER, base_offset: int = 0) -> Buffer:
+        """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
+
+        Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
+        """
+        if self._count == 0:
+            raise ValueError("Expected at least one record in a batch to build, got none")
+        if self._magic < 2:
+            records = self._buffer[HEADER_SIZE : self._size]
+            return legacy.finish_messages(
+                self._magic, records, self._count, base_offset, self._compression, self._level
+            )
+        return finish.finish_batch(
+            self._buffer[: self._size],
+            self._count,
+            base_offset,
+            self._base_timestamp,
+            self._max_timestamp,
+            self._compression,
+            self._level,
+            state,
+            self._compressed if self._compressed_size == self._size else None,
+        )

@@ -1,0 +1,57 @@
+"""The numbers in batches: zigzag numbers of variable length, and big-endian ones. For the plain variant.
+
+`integers.pxd` has the same functions for compiled modules, which take them in whole, so that nothing is called.
+"""
+
+from __future__ import annotations
+
+from kafka.record.types import Buffer
+
+
+def varint_size(value: int) -> int:
+    """How many bytes a zigzag number takes."""
+    return max(((value << 1) ^ (value >> 63)).bit_length() + 6, 7) // 7
+
+
+def put_varint(out: memoryview, at: int, value: int) -> int:
+    """Write a zigzag number where room for it is known to be; returns the position after it."""
+    bits = (value << 1) ^ (value >> 63)
+    while bits >= 128:
+        out[at] = bits & 127 | 128
+        bits >>= 7
+        at += 1
+    out[at] = bits
+    return at + 1
+
+
+def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """Read a zigzag number of at most 64 bits; the second value is the position after it, -1 if it is no number."""
+    bits = shift = 0
+    while at < end:
+        byte = data[at]
+        at += 1
+        if byte < 128:
+            if shift == 63 and byte > 1:
+                return 0, -1
+            bits |= byte << shift
+            return (bits >> 1) ^ -(bits & 1), at
+        if shift == 63:
+            return 0, -1
+        bits |= (byte & 127) << shift
+        shift += 7
+    return 0, -1
+
+
+def read_int16(data: Buffer, at: int) -> int:
+    """Read an int16; the caller has checked that its bytes are there. Likewise the others."""
+    return int.from_bytes(data[at : at + 2], "big", signed=True)
+
+
+def read_int32(data: Buffer, at: int) -> int:
+    """See `read_int16`."""
+    return int.from_bytes(data[at : at + 4], "big", signed=True)
+
+
+def read_int64(data: Buffer, at: int) -> int:
+    """See `read_int16`."""
+    return int.from_bytes(data[at : at + 8], "big", signed=True)

@@ -1,0 +1,65 @@
+"""Where each field of a batch lies, and what its attributes mean: the one description of all formats' headers.
+
+`layout.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two. Formats:
+https://kafka.apache.org/documentation/#recordbatch.
+"""
+
+from __future__ import annotations
+
+import struct
+
+# Every format begins with an offset (int64) and how many bytes follow (int32); the magic is at the same place in all.
+LENGTH_AT = 8
+LOG_OVERHEAD = 12
+"""Bytes of the offset and the length, which the length does not count."""
+MAGIC_AT = 16
+MIN_LENGTH = 14
+"""The length of the smallest batch there can be: a message of magic 0 without key and value."""
+
+# Magic 2: a header, then the records.
+EPOCH_AT = 12
+CRC_AT = 17
+"""CRC-32C of everything behind it."""
+ATTRIBUTES_AT = 21
+LAST_OFFSET_DELTA_AT = 23
+BASE_TIMESTAMP_AT = 27
+MAX_TIMESTAMP_AT = 35
+PRODUCER_ID_AT = 43
+COUNT_AT = 57
+HEADER_SIZE = 61
+MIN_RECORD_SIZE = 7
+HEADER = struct.Struct(">qiibIhiqqqhii")
+"""Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, base timestamp, max timestamp, producer
+id, producer epoch, base sequence, number of records."""
+UNCHECKED_FIELDS = struct.Struct(">qiibI")
+"""The fields of a header up to the CRC."""
+CHECKED_FIELDS = struct.Struct(">hiqqqhii")
+"""The fields of a header behind the CRC."""
+PRODUCER_FIELDS = struct.Struct(">qhi")
+"""Producer id, producer epoch, base sequence."""
+
+# Magic 0 and 1: messages, each with its own header. Magic 0 has no timestamp.
+MESSAGE_CRC_AT = 12
+MESSAGE_CHECKED_FROM = 16
+MESSAGE_ATTRIBUTES_AT = 17
+MESSAGE_TIMESTAMP_AT = 18
+KEY_SIZE_AT_0 = 18
+KEY_SIZE_AT_1 = 26
+MIN_MESSAGE_SIZE = 26
+"""Of magic 0; a message of magic 1 has eight bytes more."""
+MESSAGE_HEADER = struct.Struct(">qiIbbq")
+"""Offset, length, CRC, magic, attributes, timestamp (what is there in magic 0 means something else)."""
+
+# Attributes. Those of messages fit one byte, those of batches two, of which only the second is in use.
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+
+MAX_OFFSET = (1 << 62) - 1
+"""The largest offset, and the largest amount of a timestamp, that is believed."""
+
+
+def smallest_size(magic: int) -> int:
+    """How many bytes the smallest batch of a magic has, all included."""
+    return HEADER_SIZE if magic == 2 else MIN_MESSAGE_SIZE + 8 * magic

@@ -1,0 +1,318 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Encodes rows of columns as the records of a batch, without a Python object a row.
+
+Compiled by Cython, equal when it runs plain. A first pass finds how much room the rows need, a second one writes them.
+The columns may be memory that another thread writes to: each pass checks every position that it reads, and the second
+one writes nothing behind the room that the first one found. Rows that have become longer meanwhile are an error.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.record.builder import MAX_BATCH_SIZE, MAX_TIMESTAMP
+
+if cython.compiled:
+    from cython.cimports.kafka.record.builder import BatchBuilder
+    from cython.cimports.kafka.record.integers import put_varint, varint_size
+    from cython.cimports.kafka.record.row_columns import ByteColumn, RowColumns
+    from cython.cimports.libc.string import memcpy
+else:
+    from kafka.record.builder import BatchBuilder
+    from kafka.record.integers import put_varint, varint_size
+    from kafka.record.row_columns import ByteColumn, RowColumns
+
+_MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
+"""Length, attributes, two deltas, three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
+_MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
+_MAX_BATCH_SIZE = cython.declare(cython.longlong, MAX_BATCH_SIZE)
+_AHEAD = cython.declare(cython.Py_ssize_t, 16)
+"""How many rows ahead the processor is told which bytes are read next: those of one partition lie here and there among
+those of the others, which it cannot foresee. It would spend half of the time waiting for them."""
+_CACHE_LINE = cython.declare(cython.Py_ssize_t, 64)
+_FULL = cython.declare(cython.Py_ssize_t, -1)
+_WRONG = cython.declare(cython.Py_ssize_t, -2)
+
+
+def append_rows(
+    builder: BatchBuilder, columns: RowColumns, rows: object, start: cython.Py_ssize_t, timestamp_ms: cython.longlong
+) -> int:
+    """Add rows of columns to a batch of magic 2, in the order of `rows`, until it is full.
+
+    Args:
+        builder: of the batch; it has at least one row more afterwards if it was empty.
+        columns: where the rows are.
+        rows: row numbers, int32.
+        start: where in `rows` to begin.
+        timestamp_ms: for rows without a timestamp.
+
+    Returns:
+        Where in `rows` to go on with the next batch.
+
+    Raises:
+        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a record alone has
+            2 GiB, the columns change meanwhile, or the batch is older than magic 2.
+    """
+    numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
+    at: cython.Py_ssize_t = start
+    count: cython.Py_ssize_t = len(numbers)
+    size: cython.longlong = 0
+    first: cython.longlong = 0
+    bound: cython.longlong = 0
+    least: cython.longlong = 0
+    room: cython.longlong = max(builder._size_limit - builder._size, 0)
+    if builder._magic < 2 or timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP or start < 0:
+        raise ValueError(f"Expected magic 2, a timestamp and a start, got {builder._magic}, {timestamp_ms} and {start}")
+    with cython.nogil:
+        while at < count and least <= room:
+            size = _row_bound(columns, numbers[at])
+            if size < 0:
+                break
+            if at == start:
+                first = size
+            bound += size
+            least += size - _MAX_RECORD_OVERHEAD
+            at += 1
+    if size < 0:
+        raise _error(columns, numbers[at])
+    builder._reserve(builder._size + min(bound, max(room, first)))
+    return _put_rows(builder, columns, numbers, start, at, timestamp_ms)
+
+
+def _error(columns: RowColumns, row: int) -> ValueError:
+    """Why a row was not encoded."""
+    return ValueError(
+        f"Row {row} of {columns.rows} cannot be encoded: it does not exist, its data reach outside their buffer or "
+        "were changed meanwhile, a header has a null key, or its timestamp is below -1"
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.returns((cython.Py_ssize_t, cython.longlong))
+def _span(column: ByteColumn, row: cython.Py_ssize_t) -> tuple[int, int]:
+    """Where a row that exists begins, and its size: -1 for null, -2 if it reaches outside the data."""
+    bit: cython.Py_ssize_t = column.valid_at + row
+    start: cython.longlong = column.ends[row]
+    stop: cython.longlong = column.ends[row + 1]
+    if column.has_nulls and not (column.valid[bit >> 3] >> (bit & 7)) & 1:
+        return 0, -1
+    if 0 <= start <= stop <= column.size and stop - start <= _MAX_BATCH_SIZE:
+        return start, stop - start
+    return 0, -2
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _headers_size(columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlong:
+    """How many bytes a row's headers take encoded, their number included; -2 if one is not possible."""
+    first: cython.longlong
+    last: cython.longlong
+    at: cython.Py_ssize_t
+    size: cython.longlong
+    total: cython.longlong
+    if not columns.has_headers:
+        return 1
+    first = columns.header_ends[row]
+    last = columns.header_ends[row + 1]
+    if not 0 <= first <= last <= min(columns.header_keys.rows, columns.header_values.rows):
+        return -2
+    total = varint_size(last - first)
+    for at in range(first, last):
+        size = _span(columns.header_keys, at)[1]
+        if size < 0:
+            return -2
+        total += varint_size(size) + size
+        size = _span(columns.header_values, at)[1]
+        if size < -1:
+            return -2
+        total += varint_size(size) + (size if size > 0 else 0)
+        if total > _MAX_BATCH_SIZE:
+            return -2
+    return total
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _row_bound(columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlong:
+    """How many bytes a row takes encoded at the most; -1 if it cannot be encoded."""
+    key_size: cython.longlong
+    value_size: cython.longlong
+    headers_size: cython.longlong
+    if row < 0 or row >= columns.rows:
+        return -1
+    key_size = _span(columns.keys, row)[1]
+    value_size = _span(columns.values, row)[1]
+    headers_size = _headers_size(columns, row)
+    if key_size < -1 or value_size < -1 or headers_size < 0:
+        return -1
+    if columns.timestamps[row] < -1 or columns.timestamps[row] > _MAX_TIMESTAMP:
+        return -1
+    return _MAX_RECORD_OVERHEAD + key_size + value_size + headers_size + 2
+
+
+@cython.cfunc
+def _put_rows(
+    builder: BatchBuilder,
+    columns: RowColumns,
+    numbers: cython.const[cython.int][::1],  # type: ignore[valid-type]
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    default_timestamp: cython.longlong,
+) -> cython.Py_ssize_t:
+    """Encode rows until the size limit or the reserved room; returns where to go on."""
+    index: cython.Py_ssize_t = start
+    status: cython.Py_ssize_t = 0
+    with cython.nogil:
+        while index < stop:
+            if cython.compiled and index + _AHEAD < stop:
+                _fetch(columns, numbers[index + _AHEAD])
+            status = _put_row(builder, columns, numbers[index], default_timestamp)
+            if status < 0:
+                break
+            index += 1
+    if status == _WRONG:
+        raise _error(columns, numbers[index])
+    return index
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _fetch(columns: RowColumns, row: cython.Py_ssize_t) -> cython.void:
+    """Have the processor fetch the first bytes of a row into its caches (compiled only)."""
+    start: cython.longlong
+    if row < 0 or row >= columns.rows:
+        return
+    # The hint is declared in row_encoder.pxd, for the compiler alone.
+    start = columns.keys.ends[row]
+    if 0 <= start < columns.keys.size - _CACHE_LINE:
+        prefetch(cython.address(columns.keys.data[start]))  # type: ignore[name-defined]  # noqa: F821
+        prefetch(cython.address(columns.keys.data[start + _CACHE_LINE]))  # type: ignore[name-defined]  # noqa: F821
+    start = columns.values.ends[row]
+    if 0 <= start < columns.values.size - _CACHE_LINE:
+        prefetch(cython.address(columns.values.data[start]))  # type: ignore[name-defined]  # noqa: F821
+        prefetch(cython.address(columns.values.data[start + _CACHE_LINE]))  # type: ignore[name-defined]  # noqa: F821
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _put_row(
+    builder: BatchBuilder, columns: RowColumns, row: cython.Py_ssize_t, default_timestamp: cython.longlong
+) -> cython.Py_ssize_t:
+    """Encode a row behind the others; 0, or why it was not done: `_FULL` or `_WRONG`."""
+    out: cython.uchar[::1] = builder._out
+    at: cython.Py_ssize_t = builder._size
+    end: cython.longlong
+    body: cython.longlong
+    key_at: cython.Py_ssize_t
+    key_size: cython.longlong
+    value_at: cython.Py_ssize_t
+    value_size: cython.longlong
+    headers_size: cython.longlong
+    timestamp: cython.longlong
+    delta: cython.longlong
+    if row < 0 or row >= columns.rows:
+        return _WRONG
+    key_at, key_size = _span(columns.keys, row)
+    value_at, value_size = _span(columns.values, row)
+    headers_size = _headers_size(columns, row)
+    timestamp = columns.timestamps[row]
+    if key_size < -1 or value_size < -1 or headers_size < 0 or timestamp > _MAX_TIMESTAMP:
+        return _WRONG
+    if timestamp < 0:
+        timestamp = default_timestamp
+    delta = 0 if builder._count == 0 else timestamp - builder._base_timestamp
+    body = 1 + varint_size(delta) + varint_size(builder._count) + headers_size
+    body += varint_size(key_size) + (key_size if key_size > 0 else 0)
+    body += varint_size(value_size) + (value_size if value_size > 0 else 0)
+    end = at + body + varint_size(body)
+    if builder._count > 0 and end > builder._size_limit:
+        return _FULL
+    if end > builder._capacity:
+        return _WRONG
+    at = put_varint(out, at, body)
+    out[at] = 0
+    at = put_varint(out, at + 1, delta)
+    at = put_varint(out, at, builder._count)
+    at = _put(out, at, columns.keys, key_at, key_size)
+    at = _put(out, at, columns.values, value_at, value_size)
+    at = _put_headers(out, at, end, columns, row)
+    if at != end:
+        return _WRONG
+    if builder._count == 0:
+        builder._base_timestamp = builder._max_timestamp = timestamp
+    elif timestamp > builder._max_timestamp:
+        builder._max_timestamp = timestamp
+    builder._count += 1
+    builder._size = at
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _put(
+    out: cython.uchar[::1],
+    at: cython.Py_ssize_t,
+    column: ByteColumn,
+    start: cython.Py_ssize_t,
+    size: cython.longlong,
+) -> cython.Py_ssize_t:
+    """Write a row's size and bytes, a span that has been checked, where there is room; returns where they end."""
+    at = put_varint(out, at, size)
+    if size > 0:
+        if cython.compiled:
+            memcpy(cython.address(out[at]), cython.address(column.data[start]), size)
+        else:
+            out[at : at + size] = column.data[start : start + size]
+        at += cython.cast(cython.Py_ssize_t, size)
+    return at
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _put_headers(
+    out: cython.uchar[::1],
+    at: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    columns: RowColumns,
+    row: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Write a row's headers, which are to end at `end`; returns where they do, -1 if there is no room."""
+    first: cython.longlong
+    last: cython.longlong
+    header: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    size: cython.longlong
+    if not columns.has_headers:
+        out[at] = 0
+        return at + 1
+    first = columns.header_ends[row]
+    last = columns.header_ends[row + 1]
+    if not 0 <= first <= last <= min(columns.header_keys.rows, columns.header_values.rows):
+        return -1
+    if varint_size(last - first) > end - at:
+        return -1
+    at = put_varint(out, at, last - first)
+    for header in range(first, last):
+        start, size = _span(columns.header_keys, header)
+        if size < 0 or varint_size(size) + size > end - at:
+            return -1
+        at = _put(out, at, columns.header_keys, start, size)
+        start, size = _span(columns.header_values, header)
+        if size < -1 or varint_size(size) + max(size, 0) > end - at:
+            return -1
+        at = _put(out, at, columns.header_values, start, size)
+    return at

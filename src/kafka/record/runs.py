@@ -1,0 +1,229 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Finds runs of batches that can be read together, so that many small ones cost little more than a few large ones.
+
+Compiled by Cython, equal when it runs plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from kafka.record.codecs import SMALL_SIZE
+from kafka.record.types import ROW_BYTES
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.kafka.record import layout
+    from cython.cimports.kafka.record.integers import read_int16, read_int32, read_int64
+else:
+    from kafka.record import layout
+    from kafka.record.integers import read_int16, read_int32, read_int64
+
+_RUN_BYTES = cython.declare(cython.Py_ssize_t, 128 << 10)
+"""Where a run ends: what has been checked is to be read while it is in the processor's caches."""
+_LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
+_SMALL_SIZE = cython.declare(cython.Py_ssize_t, SMALL_SIZE)
+
+
+class BatchRun(NamedTuple):
+    """Neighbouring batches of magic 2 that can be read together."""
+
+    end: int
+    """Behind the last of them, in bytes."""
+    size: int
+    """How many bytes their records have."""
+    records: int
+    """How many records they have."""
+    last_offset: int
+    leader_epoch: int
+    """Of each of them."""
+    fixed_timestamp: bool
+    """Whether the records of each of them have its log append time."""
+    decompressed: int = 0
+    """How many bytes they have with their headers after decompression; 0 if they are not compressed."""
+
+
+@cython.final
+@cython.cclass
+class RunFinder:
+    """Finds runs of batches of magic 2: whole and sound, and alike in what a batch has only once.
+
+    Args:
+        view: batches.
+        special: the attributes that none of them may have; the codec is not one of them.
+        start_offset: each of them is to have records at or behind it.
+        stop_offset: all their records are to be before it.
+    """
+
+    _view: memoryview
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _total: cython.Py_ssize_t
+    _special: cython.longlong
+    _start_offset: cython.longlong
+    _stop_offset: cython.longlong
+    # Of the run so far.
+    _attributes: cython.longlong
+    _epoch: cython.longlong
+    _last: cython.longlong
+    _records: cython.longlong
+    _bytes: cython.longlong
+    # Of the batch that was looked at.
+    _size: cython.Py_ssize_t
+    _count: cython.longlong
+    _last_of_batch: cython.longlong
+
+    def __init__(
+        self, view: memoryview, special: cython.int, start_offset: cython.longlong, stop_offset: cython.longlong
+    ) -> None:
+        self._view = view
+        self._data = view
+        self._total = len(view)
+        self._special = special
+        self._start_offset = start_offset
+        self._stop_offset = stop_offset
+
+    def uncompressed(
+        self, position: cython.Py_ssize_t, room: cython.longlong, unchecked_from: cython.Py_ssize_t
+    ) -> BatchRun | None:
+        """Find the run from a position on of batches that are not compressed.
+
+        Args:
+            position: where a batch begins.
+            room: how many bytes their columns may take.
+            unchecked_from: from which byte on checksums are to be compared.
+
+        Returns:
+            None if there are none.
+        """
+        at: cython.Py_ssize_t = position
+        self._begin(position)
+        while at - position < _RUN_BYTES and self._is_ordinary(at) and not self._attributes & layout.CODEC_MASK:
+            if not self._has_room(self._size - layout.HEADER_SIZE, room) or not self._is_sound(at, unchecked_from):
+                break
+            self._add(self._size - layout.HEADER_SIZE)
+            at += self._size
+        return self._run(at, 0) if at > position else None
+
+    def compressed(
+        self,
+        position: cython.Py_ssize_t,
+        room: cython.longlong,
+        unchecked_from: cython.Py_ssize_t,
+        decompress_into: Callable[[memoryview, memoryview], int],
+        scratch: memoryview,
+    ) -> BatchRun | None:
+        """Find the run from a position on of small batches that are compressed alike, and decompress them.
+
+        What comes out is put into memory: each batch behind its header, each header behind the batch before.
+
+        Args:
+            position, room, unchecked_from: as for `uncompressed`.
+            decompress_into: decompresses some bytes into some memory and gives how many came out. Where it cannot, for
+                whatever reason, it raises, and the batch is none of them.
+            scratch: where to; 256 KiB are enough.
+
+        Returns:
+            None if there are none.
+        """
+        at: cython.Py_ssize_t = position
+        filled: cython.Py_ssize_t = 0
+        size: cython.Py_ssize_t
+        self._begin(position)
+        while filled < _RUN_BYTES and self._is_ordinary(at) and self._size <= _SMALL_SIZE:
+            if not self._is_sound(at, unchecked_from):
+                break
+            try:
+                size = decompress_into(
+                    self._view[at + layout.HEADER_SIZE : at + self._size], scratch[filled + layout.HEADER_SIZE :]
+                )
+            except Exception:  # it is looked at by itself then, and the error told with what is known of it
+                break
+            if not self._has_room(size, room):
+                break
+            scratch[filled : filled + layout.HEADER_SIZE] = self._view[at : at + layout.HEADER_SIZE]
+            length = size + layout.HEADER_SIZE - layout.LOG_OVERHEAD
+            scratch[filled + layout.LENGTH_AT : filled + layout.LOG_OVERHEAD] = length.to_bytes(4, "big")
+            self._add(size)
+            filled += layout.HEADER_SIZE + size
+            at += self._size
+        return self._run(at, filled) if at > position else None
+
+    @cython.cfunc
+    def _begin(self, position: cython.Py_ssize_t) -> cython.void:
+        """Begin a run with the batch at a position, if there is a whole header."""
+        self._last = -1
+        self._records = self._bytes = 0
+        if self._total - position >= layout.HEADER_SIZE:
+            self._attributes = read_int16(self._data, position + layout.ATTRIBUTES_AT)
+            self._epoch = read_int32(self._data, position + layout.EPOCH_AT)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_ordinary(self, at: cython.Py_ssize_t) -> cython.bint:
+        """Whether a batch is whole, as its header tells, and like those of the run."""
+        data: cython.const[cython.uchar][::1] = self._data  # type: ignore[valid-type]
+        base: cython.longlong
+        delta: cython.longlong
+        time: cython.longlong
+        attributes: cython.longlong
+        if self._total - at < layout.HEADER_SIZE or data[at + layout.MAGIC_AT] != 2:
+            return False
+        self._size = read_int32(data, at + layout.LENGTH_AT) + layout.LOG_OVERHEAD
+        if self._size < layout.HEADER_SIZE or self._size > self._total - at:
+            return False
+        attributes = read_int16(data, at + layout.ATTRIBUTES_AT)
+        if attributes & self._special or (attributes ^ self._attributes) & (layout.LOG_APPEND_TIME | layout.CODEC_MASK):
+            return False
+        if read_int32(data, at + layout.EPOCH_AT) != self._epoch:
+            return False
+        base, delta = read_int64(data, at), read_int32(data, at + layout.LAST_OFFSET_DELTA_AT)
+        if base < 0 or base >= self._stop_offset or delta < 0:
+            return False
+        self._last_of_batch = base + delta
+        if not self._start_offset <= self._last_of_batch < self._stop_offset - 1:
+            return False
+        time = read_int64(
+            data, at + (layout.MAX_TIMESTAMP_AT if attributes & layout.LOG_APPEND_TIME else layout.BASE_TIMESTAMP_AT)
+        )
+        self._count = read_int32(data, at + layout.COUNT_AT)
+        return -layout.MAX_OFFSET <= time <= layout.MAX_OFFSET and self._count >= 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _has_room(self, size: cython.Py_ssize_t, room: cython.longlong) -> cython.bint:
+        """Whether the columns may take the batch too, whose records have so many bytes, and its count is possible."""
+        if self._count > size // layout.MIN_RECORD_SIZE:
+            return False
+        return self._bytes + size + ROW_BYTES * (self._records + self._count) <= room
+
+    @cython.cfunc
+    @cython.inline
+    def _is_sound(self, at: cython.Py_ssize_t, unchecked_from: cython.Py_ssize_t) -> object:
+        """Whether the batch has the checksum that its header tells; True where checksums are not compared."""
+        if at < unchecked_from:
+            return True
+        return crc32c(self._view[at + layout.ATTRIBUTES_AT : at + self._size]) == (
+            read_int32(self._data, at + layout.CRC_AT) & _LOW_BITS
+        )
+
+    @cython.cfunc
+    @cython.inline
+    def _add(self, size: cython.Py_ssize_t) -> cython.void:
+        """Take the batch into the run."""
+        self._bytes += size
+        self._records += self._count
+        self._last = max(self._last, self._last_of_batch)
+
+    @cython.cfunc
+    def _run(self, end: cython.Py_ssize_t, decompressed: cython.Py_ssize_t) -> BatchRun:
+        fixed = (self._attributes & layout.LOG_APPEND_TIME) != 0
+        return BatchRun(end, self._bytes, self._records, self._last, self._epoch, fixed, decompressed)
