@@ -4,6 +4,7 @@
 # make check     lint, types and unit tests, in under two minutes
 # make bench     the benchmarks (make bench-quick: a part, small, in a minute)
 # make mutate    change the code in small ways and see whether a test notices (an hour)
+# make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
@@ -11,13 +12,15 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain test integration test-pythons demo bench bench-quick mutate java clean distclean
+.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test integration test-pythons demo bench \
+    bench-quick mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
+FUZZ_SECONDS ?= 600
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
@@ -88,7 +91,14 @@ unit: setup
 unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
 
-test: java check integration
+test: java check fuzz-quick integration
+
+fuzz-quick: setup
+	cd tests && ../$(BIN)/python -m fuzz --seconds 30 --start 0
+
+fuzz: setup
+	KAFKA_SANITIZED=1 $(BIN)/python setup.py --quiet build --build-lib build/sanitized/lib --build-temp build/sanitized/tmp
+	cd tests && ../$(BIN)/python -m fuzz --sanitized ../build/sanitized/lib --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
 
 test-pythons: setup
 	$(BIN)/python scripts/pythons.py $(PYTHONS_ARGS)

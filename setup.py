@@ -17,7 +17,9 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-REQUIRED = os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("", "0")
+SANITIZED = os.environ.get("KAFKA_SANITIZED", "") not in ("", "0")
+"""For the fuzzer: modules that stop at the first read or write out of bounds, and at undefined behaviour."""
+REQUIRED = SANITIZED or os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("", "0")
 
 
 def say(text: str) -> None:
@@ -44,6 +46,17 @@ def extensions() -> list[Extension]:
     if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
         say("KAFKA_PURE is set: nothing is compiled")
         return []
+    if SANITIZED:
+        checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        return [
+            Extension(
+                name,
+                [str(source_of(name).relative_to(ROOT))],
+                extra_compile_args=["-O1", "-g", "-fno-omit-frame-pointer", "-Wno-unused-function", *checks],
+                extra_link_args=checks,
+            )
+            for name in hot_modules()
+        ]
     flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-fno-strict-aliasing", "-Wno-unused-function"]
     return [
         Extension(

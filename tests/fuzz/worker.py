@@ -1,0 +1,32 @@
+"""Runs inputs by their numbers: `first count` on standard input, a line of number, target and digest for each.
+
+A line `show NUMBER` gives all that comes out, as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+
+from fuzz.targets import run
+from kafka._variant import variant
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    print(variant(), flush=True)
+    for line in sys.stdin:
+        command, argument = line.split()
+        if command == "show":
+            print(json.dumps(run(int(argument))), flush=True)
+            continue
+        for number in range(int(command), int(command) + int(argument)):
+            target, said = run(number)
+            print(
+                number, target, hashlib.blake2b(said.encode(errors="replace"), digest_size=12).hexdigest(), flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()
