@@ -10,13 +10,10 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from kafka.record.storage import BinaryColumn, HeaderColumns
+from kafka.record.storage import BinaryColumn, ColumnBuffers, HeaderColumns
 from kafka.record.times import any_missing, microseconds
-
-if TYPE_CHECKING:
-    from kafka.record.columns import Columns
 
 try:
     import pyarrow as pa
@@ -28,6 +25,36 @@ _INT32_PAIR = struct.Struct("=ii")
 
 Array: TypeAlias = Any
 """A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
+
+
+class Columns(Protocol):
+    """What is asked of `kafka.record.columns.Columns`, which imports this module."""
+
+    @property
+    def topic(self) -> str:
+        """The topic's name."""
+
+    @property
+    def partition(self) -> int:
+        """The partition's number."""
+
+    @property
+    def offsets(self) -> memoryview:
+        """The offsets, int64."""
+
+    @property
+    def timestamps(self) -> memoryview:
+        """Milliseconds since the epoch, int64."""
+
+    @property
+    def buffers(self) -> tuple[ColumnBuffers, int, int]:
+        """The memory behind the columns, with the first row and the row behind the last one."""
+
+    def runs(self) -> list[tuple[int, int, int, int]]:
+        """Where the rows share what their batch has once: `(start, stop, leader_epoch, timestamp_type)`."""
+
+    def __len__(self) -> int: ...
+
 
 HEADERS_TYPE: Any = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 
