@@ -11,9 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
-BASE = ("_variant", "_cython", "version")
+BASE = ("_variant", "_cython", "_runtime", "version")
 """Below all layers."""
-FACES = ("__main__", "pytest_plugin")
+FACES = ("__main__", "pytest_plugin", "testing")
 """Above all layers."""
 BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "broker"}
 

@@ -63,7 +63,8 @@ class BrokerServer:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._lock = -1
         self._pool = BufferPool()
-        self._connections: set[ClientConnection] = set()
+        self._connections: dict[ClientConnection, None] = {}
+        """In the order in which they were made, so that a simulation repeats."""
         self._server: asyncio.Server | None = None
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
@@ -93,9 +94,12 @@ class BrokerServer:
     def connection(self) -> asyncio.BufferedProtocol:
         """The protocol for one more transport (`asyncio.Transport`), once the data are open."""
         assert self._broker is not None, "the broker is not open"
-        connection = ClientConnection(self._broker, self._pool, self.faults, self._connections.discard)
-        self._connections.add(connection)
+        connection = ClientConnection(self._broker, self._pool, self.faults, self._forget)
+        self._connections[connection] = None
         return connection
+
+    def _forget(self, connection: ClientConnection) -> None:
+        self._connections.pop(connection, None)
 
     def _open_data(self, folder: Path, endpoint: Endpoint) -> None:
         self.endpoint = endpoint

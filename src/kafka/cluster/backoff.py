@@ -2,6 +2,8 @@
 
 import random
 
+from kafka._runtime import loop_random
+
 _JITTER = 0.2
 
 
@@ -18,7 +20,7 @@ class Backoff:
     def __init__(self, first_ms: float, max_ms: float, rng: random.Random | None = None) -> None:
         self._first_s = first_ms / 1000
         self._max_s = max(first_ms, max_ms) / 1000
-        self._rng = rng if rng is not None else random.Random()
+        self._rng = rng if rng is not None else loop_random()
 
     def seconds(self, failures: int) -> float:
         """The pause after so many failures in a row; 0 failures: none."""

@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka._runtime import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap, ask_metadata
@@ -62,7 +63,7 @@ class ClusterClient:
         self, connection: ConnectionOptions, security: SecurityOptions, rng: random.Random | None = None
     ) -> None:
         self._options = connection
-        self._rng = rng if rng is not None else random.Random()
+        self._rng = rng if rng is not None else loop_random()
         self._pool = ConnectionPool(connection, security, self._address_of)
         self._bootstrap = Bootstrap(connection, security, self._rng, self._pool.last_error_at)
         self._coordinators = Coordinators(self.any_connection)

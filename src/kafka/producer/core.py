@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable, Sequence
 
+from kafka._runtime import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.seam import Cluster
 from kafka.config import ProducerConfig
@@ -55,7 +55,7 @@ class ProducerCore:
         *,
         callbacks: CallbackRunner | None = None,
         cluster: Cluster | None = None,
-        now_ns: Callable[[], int] = time.time_ns,
+        now_ns: Callable[[], int] | None = None,
         rng: random.Random | None = None,
     ) -> None:
         options = config.producer
@@ -69,8 +69,8 @@ class ProducerCore:
         self.cluster: Cluster = cluster or ClusterClient(config.connection, config.security)
         self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
         self._loop = loop
-        self._now_ns = now_ns
-        self._rng = rng or random.Random()
+        self._now_ns = now_ns = now_ns or wall_clock_ns(loop)
+        self._rng = rng or loop_random(loop)
         self._serializers = (adapt_serializer(options.key_serializer), adapt_serializer(options.value_serializer))
         compression = Compression[(options.compression_type or "none").upper()]
         self.buffer = RecordBuffer(

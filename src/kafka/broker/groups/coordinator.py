@@ -289,4 +289,6 @@ class GroupCoordinator:
 
     def close(self) -> None:
         """Close the journal; members are not told, they find out when they ask the next time."""
+        for group in self.groups.values():
+            self._rounds.stop(group)
         self._journal.close()

@@ -93,6 +93,15 @@ class Rounds:
         delay = self._initial_delay_s if group.initial_join else group.rebalance_timeout_ms / 1000
         group.rebalance_timer = self._clock.call_later(delay, lambda: self._time_is_up(group))
 
+    def stop(self, group: Group) -> None:
+        """Cancel every timer of a group: the broker ends."""
+        self._cancel_round(group)
+        waiting = [*group.pending.values(), *(member.timer for member in group.members.values())]
+        group.pending.clear()
+        for timer in waiting:
+            if timer is not None:
+                timer.cancel()
+
     @staticmethod
     def _cancel_round(group: Group) -> None:
         if group.rebalance_timer is not None:

@@ -1,0 +1,168 @@
+"""Trouble for a simulated cluster: silent networks, cut connections, brokers that end and come back."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+from kafka.broker.faults import Faults
+from kafka.errors import (
+    BrokerResponseError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    LeaderNotAvailableError,
+    NotCoordinatorError,
+    NotEnoughReplicasAfterAppendError,
+    NotEnoughReplicasError,
+    NotLeaderForPartitionError,
+    RebalanceInProgressError,
+    RequestTimedOutError,
+    UnknownMemberIdError,
+)
+from kafka.testing.cluster import SimulatedCluster
+from kafka.testing.network import Network
+from kafka.testing.story import Story
+
+APIS = (
+    "Produce",
+    "Fetch",
+    "ListOffsets",
+    "Metadata",
+    "OffsetCommit",
+    "OffsetFetch",
+    "FindCoordinator",
+    "JoinGroup",
+    "SyncGroup",
+    "Heartbeat",
+    "LeaveGroup",
+    "InitProducerId",
+)
+"""Requests that brokers are made to answer late, in part, or never."""
+
+_COORDINATOR: tuple[type[BrokerResponseError], ...] = (
+    NotCoordinatorError,
+    CoordinatorNotAvailableError,
+    CoordinatorLoadInProgressError,
+)
+ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
+    ("Produce", (NotLeaderForPartitionError, NotEnoughReplicasError, NotEnoughReplicasAfterAppendError)),
+    ("Fetch", (NotLeaderForPartitionError, RequestTimedOutError)),
+    ("ListOffsets", (NotLeaderForPartitionError, LeaderNotAvailableError)),
+    ("FindCoordinator", (CoordinatorNotAvailableError,)),
+    ("JoinGroup", (*_COORDINATOR, UnknownMemberIdError)),
+    ("SyncGroup", (*_COORDINATOR, UnknownMemberIdError, RebalanceInProgressError)),
+    ("Heartbeat", (*_COORDINATOR, UnknownMemberIdError, RebalanceInProgressError)),
+    ("OffsetCommit", _COORDINATOR),
+    ("OffsetFetch", _COORDINATOR),
+    ("InitProducerId", _COORDINATOR),
+)
+"""Errors that clients get over, by the request that brokers answer with them."""
+
+
+class Chaos:
+    """Makes trouble of random kinds at random times, until it is told to stop.
+
+    Arguments:
+        network: of the simulation.
+        cluster: its brokers.
+        rng: of kinds, times and extents.
+        story: takes down what happens.
+    """
+
+    def __init__(self, network: Network, cluster: SimulatedCluster, rng: random.Random, story: Story) -> None:
+        self._network = network
+        self._cluster = cluster
+        self._rng = rng
+        self._story = story
+        self._kinds: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._cut,
+            self._silence,
+            self._refuse,
+            self._slow,
+            self._restart,
+            self._crash,
+            self._fail_requests,
+            self._delay_requests,
+            self._drop_requests,
+            self._cut_answers,
+        )
+
+    async def run(self, seconds: float) -> None:
+        """Make trouble for so long, then have everything heal."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while loop.time() < end:
+            await asyncio.sleep(self._rng.expovariate(1 / 5.0))
+            await self._rng.choice(self._kinds)()
+        self._network.heal()
+        for faults in self._cluster.faults.values():
+            faults.clear()
+        self._network.latency_s = (0.000_2, 0.002)
+        await self._cluster.start_all()
+        self._story.tell("network", "is healed")
+
+    async def _cut(self) -> None:
+        after = self._rng.choice((0, 1, 100, 10_000))
+        count = self._network.cut(self._rng.choice(self._cluster.hosts), after_bytes=after)
+        self._story.tell("network", f"{count} connections are cut after {after} bytes")
+
+    async def _silence(self) -> None:
+        host, seconds = self._rng.choice(self._cluster.hosts), self._rng.uniform(0.1, 20.0)
+        self._story.tell("network", f"{host} is silent for {seconds:.3f} s")
+        self._network.silence(host, seconds)
+
+    async def _refuse(self) -> None:
+        host, seconds = self._rng.choice(self._cluster.hosts), self._rng.uniform(0.1, 10.0)
+        self._story.tell("network", f"{host} refuses connections for {seconds:.3f} s")
+        self._network.refuse(host, seconds)
+        self._network.cut(host)
+
+    async def _slow(self) -> None:
+        longest = self._rng.choice((0.002, 0.05, 0.5))
+        self._network.latency_s = (0.000_2, longest)
+        self._story.tell("network", f"bytes take up to {longest} s")
+
+    def _faults(self) -> tuple[str, Faults]:
+        host = self._rng.choice(self._cluster.hosts)
+        return host, self._cluster.faults[host]
+
+    async def _fail_requests(self) -> None:
+        host, faults = self._faults()
+        api, errors = self._rng.choice(ERRORS)
+        error, times = self._rng.choice(errors), self._rng.randrange(1, 10)
+        self._story.tell(host, f"answers {times} {api} with {error.__name__}")
+        faults.fail(error, api=api, times=times)
+
+    async def _delay_requests(self) -> None:
+        host, faults = self._faults()
+        api, seconds, handled = self._rng.choice(APIS), self._rng.uniform(0.1, 20.0), self._rng.random() < 0.5
+        self._story.tell(host, f"answers one {api} after {seconds:.3f} s{' that it served at once' * handled}")
+        faults.delay(seconds, handled=handled, api=api, times=1)
+
+    async def _drop_requests(self) -> None:
+        host, faults = self._faults()
+        api, handled = self._rng.choice(APIS), self._rng.random() < 0.5
+        self._story.tell(host, f"never answers one {api}{' that it served' * handled}")
+        faults.drop(handled=handled, api=api, times=1)
+
+    async def _cut_answers(self) -> None:
+        host, faults = self._faults()
+        api, nbytes = self._rng.choice(APIS), self._rng.choice((0, 1, 4, 20))
+        self._story.tell(host, f"cuts the answer to one {api} after {nbytes} bytes")
+        faults.cut(nbytes, api=api, times=1)
+
+    async def _restart(self) -> None:
+        host = self._rng.choice(self._cluster.hosts)
+        self._story.tell(host, "is stopped")
+        await self._cluster.stop(host)
+        await asyncio.sleep(self._rng.uniform(0.0, 10.0))
+        await self._cluster.start(host)
+        self._story.tell(host, "is started")
+
+    async def _crash(self) -> None:
+        host = self._rng.choice(self._cluster.hosts)
+        power_fails = self._cluster.survives_power_loss and self._rng.random() < 0.5
+        self._story.tell(host, "loses its power" if power_fails else "is killed")
+        await self._cluster.crash(host, lose_unsynced=power_fails)
+        await asyncio.sleep(self._rng.uniform(0.0, 10.0))
+        await self._cluster.start(host)
+        self._story.tell(host, "is started")

@@ -1,0 +1,103 @@
+"""The brokers of a simulation: one for now; each has a host of its own on the simulated network."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from kafka.broker.clock import Timer
+from kafka.broker.faults import Faults
+from kafka.broker.server import BrokerServer
+from kafka.broker.settings import BrokerSettings
+from kafka.testing.loop import SimulatedLoop
+
+PORT = 9092
+"""Where every simulated broker listens."""
+
+
+class SimulatedClock:
+    """A broker's time and timers, by the simulated loop's clock.
+
+    Arguments:
+        loop: the loop.
+    """
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
+
+    def time(self) -> float:
+        """The loop's time."""
+        return self._loop.time()
+
+    def wall_ms(self) -> int:
+        """The loop's wall clock."""
+        return self._loop.wall_clock_ns() // 1_000_000
+
+    def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
+        """Have ``callback`` called by the loop in ``delay`` seconds."""
+        return self._loop.call_later(delay, callback)
+
+
+class SimulatedCluster:
+    """Brokers that can be stopped, killed and started by their host.
+
+    Arguments:
+        loop: the loop that they run on.
+        data_dir: a folder for their data.
+        settings: of each broker, as `EmbeddedBroker` takes them.
+
+    Attributes:
+        hosts: of all brokers.
+        faults: what each broker is to do wrong, by its host; faults outlive a restart.
+    """
+
+    def __init__(self, loop: SimulatedLoop, data_dir: Path, **settings: object) -> None:
+        self.hosts: tuple[str, ...] = ("broker-1",)
+        self.faults: dict[str, Faults] = {host: Faults() for host in self.hosts}
+        parsed = BrokerSettings.from_names(settings)
+        self.survives_power_loss = parsed.fsync
+        self._brokers = {
+            host: BrokerServer(
+                data_dir / host,
+                host,
+                PORT,
+                parsed,
+                clock=SimulatedClock(loop),
+                randomness=Random(loop.random.getrandbits(64)),
+                faults=self.faults[host],
+            )
+            for host in self.hosts
+        }
+        self._running: set[str] = set()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """All addresses, for the clients' option of this name."""
+        return ",".join(f"{host}:{PORT}" for host in self.hosts)
+
+    async def start(self, host: str) -> None:
+        """Start a broker; does nothing where it runs."""
+        if host not in self._running:
+            await self._brokers[host].start()
+            self._running.add(host)
+
+    async def start_all(self) -> None:
+        """Start those that do not run."""
+        for host in self.hosts:
+            await self.start(host)
+
+    async def stop(self, host: str) -> None:
+        """Stop a broker in order; does nothing where it does not run."""
+        if host in self._running:
+            self._running.discard(host)
+            await self._brokers[host].stop()
+
+    async def crash(self, host: str, *, lose_unsynced: bool = False) -> None:
+        """End a broker as `kill -9` does, or, with ``lose_unsynced``, as a power failure."""
+        if host in self._running:
+            self._running.discard(host)
+            await self._brokers[host].crash(lose_unsynced=lose_unsynced)
+
+    async def stop_all(self) -> None:
+        """Stop those that run."""
+        for host in self.hosts:
+            await self.stop(host)

@@ -1,0 +1,173 @@
+"""The in-memory network behaves as TCP does: order, end, resets, back-pressure, and the faults that it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from kafka.testing import SimulatedLoop, SimulationStuckError, run_simulated
+
+
+class Recorder(asyncio.Protocol):
+    """Takes down what happens to it."""
+
+    def __init__(self) -> None:
+        self.received = b""
+        self.lost: list[Exception | None] = []
+        self.paused = 0
+        self.transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.append(exc)
+
+    def pause_writing(self) -> None:
+        self.paused += 1
+
+    def resume_writing(self) -> None:
+        self.paused -= 1
+
+
+def network() -> Any:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SimulatedLoop)
+    return loop.network
+
+
+async def connected(host: str = "server") -> tuple[Recorder, Recorder]:
+    """The client's and the server's end of a new connection."""
+    loop = asyncio.get_running_loop()
+    accepted: list[Recorder] = []
+
+    def accept() -> Recorder:
+        accepted.append(Recorder())
+        return accepted[-1]
+
+    await loop.create_server(accept, host, 9092)
+    _, client = await loop.create_connection(Recorder, host, 9092)
+    return client, accepted[0]
+
+
+def simulated(scenario: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    """Run a test on a simulated loop."""
+
+    def test() -> None:
+        run_simulated(scenario)
+
+    test.__name__ = scenario.__name__
+    return test
+
+
+@simulated
+async def test_bytes_arrive_in_order_after_a_while() -> None:
+    client, server = await connected()
+    started = asyncio.get_running_loop().time()
+    for number in range(100):
+        client.transport.write(b"%d," % number)
+    await asyncio.sleep(0)
+    assert server.received == b""
+    await asyncio.sleep(1)
+    assert server.received == b"".join(b"%d," % number for number in range(100))
+    assert asyncio.get_running_loop().time() - started == pytest.approx(1)
+
+
+@simulated
+async def test_what_was_written_before_closing_arrives_before_the_end() -> None:
+    client, server = await connected()
+    client.transport.write(b"last words")
+    client.transport.close()
+    client.transport.write(b"too late")
+    await asyncio.sleep(1)
+    assert server.received == b"last words"
+    assert (client.lost, server.lost) == ([None], [None])
+    assert not network().links
+
+
+@simulated
+async def test_an_aborted_connection_is_reset_at_the_other_end() -> None:
+    client, server = await connected()
+    server.transport.abort()
+    await asyncio.sleep(1)
+    assert server.lost == [None]
+    assert isinstance(client.lost[0], ConnectionResetError)
+
+
+@simulated
+async def test_a_reader_that_pauses_makes_the_writer_pause() -> None:
+    client, server = await connected()
+    server.transport.pause_reading()
+    client.transport.write(b"x" * 100_000)
+    await asyncio.sleep(1)
+    assert (client.paused, server.received) == (1, b"")
+    server.transport.resume_reading()
+    await asyncio.sleep(1)
+    assert (client.paused, len(server.received)) == (0, 100_000)
+
+
+@simulated
+async def test_a_silent_host_delivers_what_waited_once_it_speaks_again() -> None:
+    client, server = await connected()
+    network().silence("server", 10)
+    client.transport.write(b"late")
+    await asyncio.sleep(9)
+    assert server.received == b""
+    await asyncio.sleep(2)
+    assert server.received == b"late"
+
+
+@simulated
+async def test_nobody_connects_to_a_silent_host() -> None:
+    await connected()
+    network().silence("server", 10)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(5):
+            await asyncio.get_running_loop().create_connection(Recorder, "server", 9092)
+
+
+@simulated
+async def test_connections_are_refused_where_nobody_listens_or_as_asked() -> None:
+    await connected()
+    loop = asyncio.get_running_loop()
+    with pytest.raises(ConnectionRefusedError):
+        await loop.create_connection(Recorder, "server", 1)
+    network().refuse("server", 5)
+    with pytest.raises(ConnectionRefusedError):
+        await loop.create_connection(Recorder, "server", 9092)
+    await asyncio.sleep(5)
+    await loop.create_connection(Recorder, "server", 9092)
+
+
+@simulated
+async def test_a_connection_is_cut_after_so_many_bytes() -> None:
+    client, server = await connected()
+    assert network().cut("server", after_bytes=10) == 1
+    client.transport.write(b"12345")
+    await asyncio.sleep(1)
+    client.transport.write(b"67890")
+    await asyncio.sleep(1)
+    assert server.received == b"12345"
+    assert isinstance(client.lost[0], ConnectionResetError)
+    assert isinstance(server.lost[0], ConnectionResetError)
+
+
+@simulated
+async def test_an_unknown_name_cannot_be_resolved() -> None:
+    with pytest.raises(socket.gaierror):
+        await asyncio.get_running_loop().getaddrinfo("nowhere", 9092)
+
+
+def test_a_simulation_in_which_nothing_can_happen_ends_with_an_error() -> None:
+    async def wait_for_nothing() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    with pytest.raises(SimulationStuckError):
+        run_simulated(wait_for_nothing)
