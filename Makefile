@@ -1,8 +1,9 @@
 # make demo      the flights through a broker and Spark
-# make test      everything that must hold: make check, and the integration tests on both brokers
+# make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
 # make test-pythons   the unit tests on every Python from 3.11 that there is, compiled and plain
 # make check     lint, types and unit tests, in under two minutes
 # make bench     the benchmarks (make bench-quick: a part, small, in a minute)
+# make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
@@ -12,8 +13,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test integration test-pythons demo bench \
-    bench-quick mutate java clean distclean
+.PHONY: help setup check lint types unit unit-plain trials fuzz fuzz-quick test integration test-pythons demo bench \
+    bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,6 +22,7 @@ STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
+SEEDS ?= 1-100
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
@@ -91,7 +93,10 @@ unit: setup
 unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
 
-test: java check fuzz-quick integration
+test: java check trials integration
+
+trials: setup
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target simulate fuzz-quick
 
 fuzz-quick: setup
 	cd tests && ../$(BIN)/python -m fuzz --seconds 30 --start 0
@@ -116,6 +121,9 @@ bench: setup java
 
 bench-quick: setup java
 	$(BIN)/python -m bench --quick $(BENCH_ARGS)
+
+simulate: setup
+	$(BIN)/python -m kafka.testing.simulate --seeds $(SEEDS)
 
 mutate: setup
 	$(BIN)/python scripts/mutate.py $(MUTATE_ARGS)
