@@ -16,7 +16,6 @@ from kafka.admin.requests import AdminRequests
 from kafka.admin.results import AlterConfigsResult, CreateTopicsResult, DeleteTopicsResult, DescribeConfigsResult
 from kafka.cluster import ClusterClient
 from kafka.config import AdminConfigs, option_table, parse_admin, with_options
-from kafka.config.reference import with_option_reference
 from kafka.errors import BrokerResponseError, IllegalStateError, KafkaError
 from kafka.net import LoopThread
 from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
@@ -26,7 +25,6 @@ _CLOSE_TIMEOUT_S = 5.0
 
 
 @with_options("admin")
-@with_option_reference("admin")
 class KafkaAdminClient:
     """Administers a cluster; safe to use from several threads.
 

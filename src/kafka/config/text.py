@@ -17,10 +17,18 @@ def described(row: Option) -> str:
     unit = {"ms": "milliseconds", "bytes": "bytes"}.get(row.unit)
     facts = [f"in {unit}"] if unit else []
     if not is_secret(row.name):
-        facts.append(f"default {row.default!r}")
+        facts.append(f"default {_shown(row.default)}")
     if row.java:
         facts.append(f"Java: {row.java}")
     return f"{what} ({'; '.join(facts)})" if facts else what
+
+
+def _shown(default: object) -> str:
+    """A default as text without addresses in memory."""
+    text = repr(default)
+    if not text.startswith("<"):
+        return text
+    return getattr(default, "__name__", None) or f"{type(default).__name__}()"
 
 
 def option_lines(client: str) -> list[str]:
@@ -33,8 +41,9 @@ def with_options(client: str) -> Callable[[C], C]:
     """Decorate a client's class: its documentation ends with all its options."""
 
     def decorate(cls: C) -> C:
-        lines = "\n".join(option_lines(client)).replace("\n", "\n    ")
-        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n    Options:\n\n    {lines}\n"
+        if cls.__doc__ is not None:  # python -OO leaves docstrings out
+            lines = "\n".join(option_lines(client)).replace("\n", "\n    ")
+            cls.__doc__ = f"{cls.__doc__.rstrip()}\n\n    Options:\n\n    {lines}\n"
         return cls
 
     return decorate

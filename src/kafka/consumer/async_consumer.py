@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
-from kafka.config.reference import with_option_reference
 from kafka.consumer.async_calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
 
 
 @with_options("consumer")
-@with_option_reference("consumer")
 class AsyncKafkaConsumer(AsyncConsumerCalls):
     """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; what waits is awaited.
 

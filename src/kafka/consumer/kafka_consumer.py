@@ -3,14 +3,12 @@
 from typing import ClassVar, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
-from kafka.config.reference import with_option_reference
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.unclosed import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 
 
 @with_options("consumer")
-@with_option_reference("consumer")
 class KafkaConsumer(ConsumerCalls):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 

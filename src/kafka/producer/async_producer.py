@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kafka.config import ProducerConfigs, parse_producer, with_options
-from kafka.config.reference import with_option_reference
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 
 @with_options("producer")
-@with_option_reference("producer")
 class AsyncKafkaProducer(AsyncProducerCalls):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 

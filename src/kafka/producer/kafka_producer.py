@@ -6,7 +6,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kafka.config import ProducerConfigs, option_table, parse_producer, with_options
-from kafka.config.reference import with_option_reference
 from kafka.net.worker import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.calls import ProducerCalls
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @with_options("producer")
-@with_option_reference("producer")
 class KafkaProducer(ProducerCalls, RecordSender):
     """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
 
