@@ -1,4 +1,4 @@
-"""Answers with an error in every place that the request names: what a fault of the broker is told by.
+"""How `Faults.fail` answers: with the error in every place that the request names.
 
 The response repeats the request's entries (topics, partitions, groups, resources) and gives each of them the error.
 """

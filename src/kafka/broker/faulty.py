@@ -1,4 +1,4 @@
-"""Serving a request that a fault is to befall: what `kafka.broker.faults` describes is done here."""
+"""Carries out the faults of `kafka.broker.faults` on a request."""
 
 import asyncio
 from collections.abc import Callable

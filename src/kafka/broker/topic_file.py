@@ -1,4 +1,4 @@
-"""The file that says which topics there are: written in one step, made anew of the logs' folders if it is damaged."""
+"""The file that lists the topics: written in one step, rebuilt from the logs' folders if it is damaged."""
 
 import json
 import logging

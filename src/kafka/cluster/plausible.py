@@ -1,4 +1,4 @@
-"""What a broker says of the cluster, held against what can be: the rest of a client relies on these numbers."""
+"""Checks that a broker's answers about the cluster are possible: the rest of a client relies on these numbers."""
 
 from typing import TYPE_CHECKING
 

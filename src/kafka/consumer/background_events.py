@@ -1,4 +1,4 @@
-"""What happened in the background and is the caller's to look at: before it takes records it does so."""
+"""Events from the background that the caller handles before it takes records."""
 
 from collections import deque
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Work on several processors: the next of a row of jobs run in threads of their own while the caller does the first.
+"""Runs the next jobs of a sequence in threads of their own while the caller runs the first.
 
 Worth it for what lets go of the GIL, as compression does, and takes milliseconds. A thread lives for one job, so that
 there is none to stop when a client is closed or the process forks; the interpreter waits for it at its exit.

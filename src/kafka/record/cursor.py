@@ -1,4 +1,4 @@
-"""Where a decoding stands in the batches of one partition, within which bounds, and errors that say so."""
+"""Where decoding stands in the batches of one partition, its bounds, and errors that name the place."""
 
 from __future__ import annotations
 

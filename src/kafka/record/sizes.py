@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""How far whole batches go and how much they may hold, by their headers alone.
+"""How many bytes whole batches take and may decompress to, from their headers alone.
 
 Compiled by Cython, equal when it runs plain.
 """

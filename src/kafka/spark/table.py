@@ -1,4 +1,4 @@
-"""The one table of options that the Spark source and sink take. Pure; the README's table is printed from it.
+"""The one table of options that the Spark source and sink take. Pure. docs/SPARK.md shows it; a test compares.
 
 The names, and what they mean, are those of the Kafka connector that comes with Spark, so that a query moves over by
 its format's name alone. Spark hands option names over in lower case.

@@ -1,4 +1,4 @@
-"""What each record asks of the batch and the queue that it goes into: compiled, it need not be looked up by name.
+"""The fields of batches and queues that every record touches, declared for Cython so that none is looked up by name.
 
 The fields are declared in state.pxd, for the modules that read them in C.
 """
