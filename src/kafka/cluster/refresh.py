@@ -94,10 +94,11 @@ class MetadataRefresher:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
+        rounds = (self._running, self._next)  # before the driver, which forgets what it was at, is cancelled
         if self._driver is not None:
             self._driver.cancel()
             await asyncio.gather(self._driver, return_exceptions=True)
-        for each in (self._running, self._next):
+        for each in rounds:
             if each is not None and not each.future.done():
                 each.future.set_exception(IllegalStateError("the client was closed"))
 

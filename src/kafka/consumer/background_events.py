@@ -29,13 +29,13 @@ class BackgroundEvents:
 
     def failed(self, error: Exception) -> None:
         """The next call that looks has to raise this; one that is equal and was not raised yet is enough."""
-        if error not in self._errors:
+        if error not in tuple(self._errors):  # a copy: the caller takes errors out meanwhile
             self._errors.append(error)
         self.happened()
 
     def failed_alike(self, error: Exception) -> None:
         """As `failed`, where one of a kind is enough: many partitions may fail alike, and the caller may not look."""
-        if not any(type(waiting) is type(error) for waiting in self._errors):
+        if not any(type(waiting) is type(error) for waiting in tuple(self._errors)):
             self.failed(error)
 
     def next_error(self) -> Exception | None:

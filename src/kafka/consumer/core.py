@@ -157,10 +157,12 @@ class ConsumerCore:
         self.fetcher.close()
         self.positions.close()
         self.topics.close()
-        await self.commits.close()
-        left_ms = (deadline - self._loop.time()) * 1000
-        await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
-        await self.client.close()
+        try:
+            await self.commits.close()
+            left_ms = (deadline - self._loop.time()) * 1000
+            await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+        finally:  # also where waiting for the rest was interrupted
+            await self.client.close()
 
     # The loop's side: what callers wait for ---------------------------------------------------------------------------
 
@@ -328,9 +330,11 @@ class ConsumerCore:
             self._caller.submit(self.fetcher.forget, state)
 
     def _resubscribe(self) -> None:
-        self.topics.update()
-        self.membership.subscription_changed("the subscription has changed")
-        self.rebalance.subscription_heard()
+        try:
+            self.topics.update()
+            self.membership.subscription_changed("the subscription has changed")
+        finally:  # without it no step would ever be taken
+            self.rebalance.subscription_heard()
 
     def _metadata_stale(self) -> None:
         if not self.closed:

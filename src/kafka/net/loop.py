@@ -52,7 +52,8 @@ class LoopThread:
         self._forked = False
         self._stopped = False
         self._death: BaseException | None = None
-        self._lock_waiting = threading.Lock()
+        # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
+        self._lock_waiting = threading.RLock()
         self._waiting: set[concurrent.futures.Future[Any]] = set()
         self._told_of_death: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
         self._told_of_death = weakref.WeakKeyDictionary()
@@ -90,7 +91,7 @@ class LoopThread:
             )
         future = self.spawn(coroutine)
         try:
-            return future.result(timeout_s)
+            return future.result(None if timeout_s is None else min(timeout_s, threading.TIMEOUT_MAX))
         except concurrent.futures.TimeoutError:
             if future.done():  # it was done at the last moment, or raised a TimeoutError of its own
                 return future.result()
@@ -237,7 +238,7 @@ class LoopThread:
         cls._shared = None
         for thread in list(cls._all):
             thread._forked = True
-            thread._lock_waiting = threading.Lock()
+            thread._lock_waiting = threading.RLock()
             keep_alive(thread)
 
 

@@ -99,6 +99,7 @@ class WorkerThread:
                     if self._functions.empty():
                         self._thread = None
                         return
+                self._functions.put(None)  # what came behind it runs first
             else:
                 _guarded(function)
             del function  # it may hold a client, which is to be collected while nothing comes

@@ -110,7 +110,7 @@ class Ledger:
             if record.partition is None or record.offset is None:
                 continue
             log = logs[record.partition]
-            there = log[record.offset] if record.offset < len(log) else None
+            there = log[record.offset] if 0 <= record.offset < len(log) else None
             if there != record.name:
                 yield f"{record.name} was acknowledged at {_shown(record.partition)}@{record.offset}, where {there} is"
 

@@ -59,6 +59,8 @@ class Network:
         """End `silence` and `refuse` everywhere."""
         self._silent.clear()
         self._refusing.clear()
+        for link in self.links:
+            link.hasten()
 
     # What the loop asks for -------------------------------------------------------------------------------------------
 
@@ -181,6 +183,11 @@ class Link:
             self.reset()
         else:
             self._bytes_left = nbytes
+
+    def hasten(self) -> None:
+        """Have what waits for a silent host arrive as if it had not been silent."""
+        for transport in (self.dialled, self.accepted):
+            transport.wait_anew()
 
     def carried(self, nbytes: int) -> bool:
         """Count bytes that are about to be delivered; False if the connection was cut instead."""
@@ -326,6 +333,13 @@ class MemoryTransport(asyncio.Transport):
         peer._arrives_at = max(peer._arrives_at, self._loop.time() + self._network.latency())
         peer._under_way.append((peer._arrives_at, data))
         peer._wait()
+
+    def wait_anew(self) -> None:
+        """Reckon again when what is under way arrives."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._wait()
 
     def _wait(self) -> None:
         """Have what is under way arrive when its time has come, and the host is not silent."""

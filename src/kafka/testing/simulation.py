@@ -6,6 +6,7 @@ import logging
 import random
 import tempfile
 import threading
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from kafka.testing.actors import MemberActor, ProducerActor
 from kafka.testing.chaos import Chaos
 from kafka.testing.cluster import SimulatedCluster
 from kafka.testing.ledger import Ledger
-from kafka.testing.loop import SimulatedLoop
+from kafka.testing.loop import SimulatedLoop, SimulationStuckError
 from kafka.testing.story import Story
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 
@@ -127,12 +128,22 @@ class Simulation:
 
     async def run(self) -> Report:
         """Run it; never raises for what the clients do wrong, which is in the report."""
+        self._loop.set_exception_handler(self._unhandled)
         try:
             async with asyncio.timeout(LIMIT_S):
                 problems = await self._run()
         except TimeoutError:
-            return self._report([f"it did not end within {LIMIT_S:g} virtual seconds"])
-        return self._report(problems + await self._left_over())
+            return self.report([f"it did not end within {LIMIT_S:g} virtual seconds"])
+        except Exception as error:
+            trace = "".join(traceback.format_exception(error))
+            return self.report([*self._ledger.found, f"a program of it ended with {error!r}: {trace}"])
+        return self.report(problems + await self._left_over())
+
+    def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """An exception that nobody handled, in a callback or a task."""
+        error = context.get("exception")
+        trace = "".join(traceback.format_exception(error)) if error is not None else ""
+        self._ledger.found.append(f"nobody handled: {context.get('message')} {error!r} {trace}")
 
     async def _run(self) -> list[str]:
         plan, story = self._plan, self._story
@@ -167,11 +178,10 @@ class Simulation:
             member.stop()
         await asyncio.gather(*reading)
         await self._look_at_commits(logs)
-        problems = self._ledger.problems(logs, [f"group-{number}" for number in range(len(plan.groups))], True)
         await self._cluster.stop_all()
-        return problems
+        return self._ledger.problems(logs, [f"group-{number}" for number in range(len(plan.groups))], idempotent=True)
 
-    def _report(self, problems: list[str]) -> Report:
+    def report(self, problems: list[str]) -> Report:
         """What came of it, with the problems that were found."""
         story = self._story
         for problem in problems:
@@ -266,7 +276,11 @@ def run_seed(seed: int, echo: bool = False) -> Report:
         logger.setLevel(logging.INFO)
         try:
             with asyncio.Runner(loop_factory=lambda: loop) as runner:
-                report = runner.run(Simulation(loop, seed, Path(folder), story).run())
+                simulation = Simulation(loop, seed, Path(folder), story)
+                try:
+                    report = runner.run(simulation.run())
+                except SimulationStuckError as stuck:
+                    report = simulation.report([str(stuck)])
         finally:
             logger.removeHandler(story)
             logger.setLevel(level)

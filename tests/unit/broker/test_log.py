@@ -184,3 +184,11 @@ def test_waiters_learn_of_each_append(open_log: OpenLog) -> None:
     append(log, [b"bb"])
     assert sum(heard) == log.size
     assert len(heard) == 2
+
+
+def test_retention_goes_on_after_everything_was_deleted(open_log: OpenLog) -> None:
+    log = open_log(retention_ms=1000)
+    append(log, [b"a"], timestamp=1000)
+    log.delete_before(log.end_offset)
+    log.apply_retention(1_000_000)
+    assert (log.start_offset, log.end_offset, log.size) == (1, 1, 0)

@@ -19,6 +19,7 @@ from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
     GroupAuthorizationFailedError,
+    IllegalStateError,
     KafkaConnectionError,
     KafkaTimeoutError,
     NoOffsetForPartitionError,
@@ -322,3 +323,13 @@ def test_closing_ends_what_is_under_way_and_whoever_waits() -> None:
         assert len(bench.ends.asked) == 1
 
     resolve(scenario, LATEST, None, T0)
+
+
+def test_a_position_is_not_waited_for_once_the_consumer_is_closed() -> None:
+    async def scenario() -> None:
+        bench = Bench(EARLIEST, None, T0)
+        bench.resolver.close()
+        with pytest.raises(IllegalStateError, match="closed"):
+            await bench.resolver.outcome(bench.subscription.assigned(T0))
+
+    simulate(scenario)

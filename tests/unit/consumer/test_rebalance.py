@@ -243,3 +243,23 @@ def test_nothing_of_an_old_subscription_is_taken_before_the_membership_has_heard
         assert scene.told == [("revoked", set(), set())]
 
     play(monkeypatch, scenario)
+
+
+def test_a_step_whose_end_is_interrupted_is_carried_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.eagerly(ADD, [A])
+        await scene.poll()
+        scene.membership.eagerly(REVOKE)
+        drop = scene.core._drop
+
+        def interrupted(gone: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(scene.core, "_drop", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            await scene.poll()
+        monkeypatch.setattr(scene.core, "_drop", drop)
+        await scene.poll()
+        assert scene.membership.done[-1][0] is REVOKE
+
+    play(monkeypatch, scenario)

@@ -99,3 +99,21 @@ def test_nothing_is_kept_for_a_loop_that_has_ended(thread: LoopThread) -> None:
     for _ in range(2):
         with pytest.raises(IllegalStateError, match="stopped"):
             caller.submit(print)
+
+
+def test_an_interrupt_while_the_loop_is_woken_does_not_keep_later_calls_from_it(
+    thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = ThreadRunner(thread)
+    ran: list[int] = []
+
+    def interrupted(*what: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(thread, "call", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            caller.submit(ran.append, 1)
+    caller.submit(ran.append, 2)
+    thread.run(asyncio.sleep(0), PATIENCE_S)
+    assert ran == [1, 2]

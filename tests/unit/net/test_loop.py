@@ -247,3 +247,23 @@ async def test_a_blocking_call_runs_beside_the_loop_and_hands_over_its_error():
         await run_blocking(lambda: 1 // 0)
     with pytest.raises(RuntimeError, match="StopIteration"):
         await run_blocking(lambda: next(iter(())))
+
+
+def test_a_time_that_never_ends_is_taken(loop_thread):
+    assert loop_thread.run(value(7), float("inf")) == 7
+
+
+def test_a_finalizer_that_runs_while_the_loop_takes_note_of_a_call_may_call_it_too(loop_thread):
+    class Collected(set):
+        def add(self, future):
+            if calls:
+                nested.append(loop_thread.spawn(calls.pop()))
+            super().add(future)
+
+    calls, nested = [value(1)], []
+    loop_thread._waiting = Collected()
+    done = threading.Thread(target=lambda: loop_thread.run(value(2), 20), daemon=True)
+    done.start()
+    done.join(20)
+    assert not done.is_alive()
+    assert nested[0].result(20) == 1

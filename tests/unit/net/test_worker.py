@@ -101,3 +101,23 @@ def test_where_no_thread_can_be_had_draining_runs_what_is_left(monkeypatch: pyte
     assert seen == []
     assert worker.drain(PATIENCE_S)
     assert seen == [1]
+
+
+def test_a_thread_ends_although_something_came_behind_its_end() -> None:
+    worker = WorkerThread("worker-under-test")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        go_on.wait(PATIENCE_S)
+
+    worker.submit(slow)
+    assert begun.wait(PATIENCE_S)
+    (thread,) = (each for each in threading.enumerate() if each.name == "worker-under-test")
+    worker.finish()
+    seen: list[str] = []
+    worker.submit(lambda: seen.append("behind"))
+    go_on.set()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+    assert seen == ["behind"]

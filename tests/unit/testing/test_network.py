@@ -125,6 +125,17 @@ async def test_a_silent_host_delivers_what_waited_once_it_speaks_again() -> None
 
 
 @simulated
+async def test_what_waits_for_a_silent_host_arrives_when_the_network_is_healed() -> None:
+    client, server = await connected()
+    network().silence("server", 100)
+    client.transport.write(b"soon")
+    await asyncio.sleep(1)
+    network().heal()
+    await asyncio.sleep(1)
+    assert server.received == b"soon"
+
+
+@simulated
 async def test_nobody_connects_to_a_silent_host() -> None:
     await connected()
     network().silence("server", 10)

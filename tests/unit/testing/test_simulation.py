@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -134,3 +135,23 @@ def test_a_seed_that_is_no_number_is_refused_in_words(seeds: str, capsys: pytest
     with pytest.raises(SystemExit):
         main(["--seed", seeds])
     assert "both whole numbers" in capsys.readouterr().err
+
+
+def test_an_exception_that_nobody_handles_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Careless(AsyncKafkaConsumer):
+        async def start(self) -> None:
+            await super().start()
+            asyncio.get_running_loop().call_soon(lambda: 1 // 0)
+
+    monkeypatch.setattr(actors, "AsyncKafkaConsumer", Careless)
+    assert any("ZeroDivisionError" in problem for problem in run_seed(1).problems)
+
+
+def test_a_program_that_fails_is_a_problem_of_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(AsyncKafkaConsumer):
+        async def poll(self, *arguments: Any, **options: Any) -> Any:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(actors, "AsyncKafkaConsumer", Broken)
+    monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
+    assert any("ZeroDivisionError" in problem for problem in run_seed(1).problems)

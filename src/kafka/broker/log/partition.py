@@ -236,14 +236,14 @@ class PartitionLog:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"cannot delete up to {offset}, the log ends at {self.end_offset}"
             )
-        if offset <= self.start_offset:
-            return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        try:
-            replace_file(self._start_file, str(offset).encode(), sync_name=self.options.flush_messages < NEVER)
-        except OSError as error:
-            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
-        self.start_offset = offset
+        if offset > self.start_offset:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                replace_file(self._start_file, str(offset).encode(), sync_name=self.options.flush_messages < NEVER)
+            except OSError as error:
+                raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
+            self.start_offset = offset
+        # Also where the log began there before: its segments may have been kept, or not removed in time.
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 

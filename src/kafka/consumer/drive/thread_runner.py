@@ -51,8 +51,12 @@ class ThreadRunner:
         self._thread.check()
         self._calls.append((function, args))
         if not self._calling:
-            self._calling = True
-            self._thread.call(self._call_all)
+            try:
+                self._calling = True
+                self._thread.call(self._call_all)
+            except BaseException:
+                self._calling = False  # the next one wakes the loop; twice does no harm
+                raise
 
     def _call_all(self) -> None:
         """The loop's side of `submit`."""

@@ -167,7 +167,10 @@ class BrokerFetcher:
                 await self._fetch(await self._until_needed())
             except Exception as error:  # nothing else fetches from this broker
                 self.session.reset(keep_id=True)
-                self._answers.fetch_failed(self, error)
+                try:
+                    self._answers.fetch_failed(self, error)
+                except Exception:
+                    log.exception("what follows from a failed fetch could not be done")
                 await attempts.failed(error)
             else:
                 attempts.succeeded()

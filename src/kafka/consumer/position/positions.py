@@ -12,7 +12,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetSearch
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.errors import NoOffsetForPartitionError, TopicAuthorizationFailedError
+from kafka.errors import IllegalStateError, NoOffsetForPartitionError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 FetchCommitted = Callable[[Iterable[TopicPartition]], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]]
@@ -77,10 +77,15 @@ class PositionResolver:
             self._wake(state, None)
 
     async def outcome(self, state: PartitionState) -> None:
-        """Wait until something has become known about a partition; raises why it is refused."""
+        """Wait until something has become known about a partition.
+
+        Raises why it is refused, and `IllegalStateError` once the consumer is closed: nothing becomes known then.
+        """
         self.resolve()
-        if state.position is not None or self._closed:
+        if state.position is not None:
             return
+        if self._closed:
+            raise IllegalStateError("the consumer is closed")
         waiter = asyncio.get_running_loop().create_future()
         waiters = self._waiters.setdefault(state, [])
         waiters.append(waiter)

@@ -81,12 +81,12 @@ class Rebalance:
 
     def finish(self, step: Step) -> None:
         """After the listener was called, whether it raised or not."""
-        self._finished = step.turn, step.kind
         if step.kind is StepKind.ADD:
             self.completed += 1
         else:
             self._reassign(self._held() - step.partitions)
         self._submit(self._membership.step_done, step, self._held())
+        self._finished = step.turn, step.kind  # an interrupt before this has the step carried out again
         if step.kind is StepKind.ADD:
             self._submit(self._find_positions)
 

@@ -116,8 +116,12 @@ class SubscriptionState:
 
     def match(self, topics: Iterable[str]) -> bool:
         """Take those of ``topics`` that the pattern matches; whether they are others than before."""
-        assert self.pattern is not None
-        matched = frozenset(topic for topic in topics if self.pattern.match(topic))
+        pattern = self.pattern
+        if pattern is None:  # the caller has subscribed to names meanwhile
+            return False
+        matched = frozenset(topic for topic in topics if pattern.match(topic))
+        if self.pattern is not pattern:
+            return False
         changed = matched != self.topics
         self.topics = matched
         return changed

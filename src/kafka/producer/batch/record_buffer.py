@@ -325,6 +325,7 @@ class RecordBuffer:
         self.refusal = reason
         self.topics.clear()
         for batch in self.incomplete:
+            batch.lock = self.lock
             batch.abandon(reason)
         self.incomplete = set()
         self._all = {}
