@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import threading
 
@@ -39,7 +40,9 @@ def test_whoever_waits_is_told_and_the_next_clients_work(
         consumer.poll(600_000)
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        waiting = [pool.submit(poll), pool.submit(producer.flush), pool.submit(future.get)]
+        # flush() would send what lingers, and be done before the loop breaks.
+        for_the_loop = pool.submit(lambda: LoopThread.shared().run(asyncio.sleep(3600)))
+        waiting = [pool.submit(poll), for_the_loop, pool.submit(future.get)]
         assert polling.wait(10)
         break_loop(monkeypatch)
         for each in waiting:
