@@ -120,18 +120,18 @@ class Bootstrap:
                 self._failures[server] = as_kafka_error("connecting", error)
         self._rng.shuffle(to_try)
         running: dict[asyncio.Task[Found], Address] = {}
+        found: Found | None = None
         try:
-            while to_try or running:
-                if to_try:
-                    server = to_try.pop(0)
-                    running[asyncio.create_task(self._ask(server, topics))] = server
-                head_start = _STAGGER_S if to_try else None
-                done, _ = await asyncio.wait(running, timeout=head_start, return_when=asyncio.FIRST_COMPLETED)
-                found = self._look_at([(running.pop(task), task) for task in done])
-                if found is not None:
-                    return found
-        finally:
-            await self._end_others(list(running))
+            try:
+                found = await self._first_answer(to_try, topics, running)
+            finally:
+                await self._end_others(list(running))
+        except BaseException:
+            if found is not None:
+                found[0].abort(KafkaConnectionError("looking for the cluster was given up"))
+            raise
+        if found is not None:
+            return found
         for error in self._failures.values():
             if isinstance(error, BrokerResponseError) and not error.retriable:
                 raise error
@@ -152,20 +152,38 @@ class Bootstrap:
         self._rounds_failed, self._not_before = 0, 0.0
         return found
 
+    async def _first_answer(
+        self, to_try: list[Address], topics: set[str] | None, running: "dict[asyncio.Task[Found], Address]"
+    ) -> Found | None:
+        """Ask one server after the other; ``running`` has those whose answer was not looked at."""
+        while to_try or running:
+            if to_try:
+                server = to_try.pop(0)
+                running[asyncio.create_task(self._ask(server, topics))] = server
+            head_start = _STAGGER_S if to_try else None
+            done, _ = await asyncio.wait(running, timeout=head_start, return_when=asyncio.FIRST_COMPLETED)
+            found = self._look_at([(running.pop(task), task) for task in done])
+            if found is not None:
+                return found
+        return None
+
     def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
-        """The first success; failures are noted."""
+        """The first success; failures are noted. Raises, where there is no success, what trying again cannot mend."""
         found: Found | None = None
+        fatal: BaseException | None = None
         for server, task in done:
             error = task.exception()
             if error is None and found is None:
                 found = task.result()
             elif error is None:
-                task.result()[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+                _end_late(task)
             elif isinstance(error, KafkaError) and not isinstance(error, KafkaConfigurationError):
                 self._failures[server] = error
                 self._tell(server, error)
             else:
-                raise error
+                fatal = error
+        if found is None and fatal is not None:
+            raise fatal
         return found
 
     def _tell(self, server: Address, error: KafkaError) -> None:
@@ -185,9 +203,9 @@ class Bootstrap:
     async def _end_others(tasks: "list[asyncio.Task[Found]]") -> None:
         for task in tasks:
             task.cancel()
-        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(outcome, tuple):
-                outcome[0].abort(KafkaConnectionError("another bootstrap server answered first"))
+            task.add_done_callback(_end_late)  # whether it is waited for or not
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def _ask(self, server: Address, topics: set[str] | None) -> Found:
         connection = await open_connection(*server, self._options, self._security)
@@ -220,3 +238,9 @@ class Bootstrap:
         silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
         answers += [f"{host}:{port}: no answer yet" for host, port in silent]
         return f"{text}: {'; '.join(answers)}"
+
+
+def _end_late(task: "asyncio.Task[Found]") -> None:
+    """Close what a server brought that answered too late."""
+    if not task.cancelled() and task.exception() is None:
+        task.result()[0].abort(KafkaConnectionError("another bootstrap server answered first"))

@@ -1,5 +1,6 @@
 """The cluster client: every request of the three clients goes out here."""
 
+import asyncio
 import dataclasses
 import logging
 import random
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka._runtime import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.bootstrap import Bootstrap, ask_metadata
+from kafka.cluster.bootstrap import Bootstrap, Found, ask_metadata
 from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
+from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool, outcome_of
 from kafka.cluster.refresh import MetadataRefresher
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.cluster.seam import CoordinatorKind
@@ -75,6 +76,7 @@ class ClusterClient:
         )
         self._lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
         self._refresher: MetadataRefresher | None = None
+        self._finding: set[asyncio.Task[Connection]] = set()
         self._closed = False
         self.metadata = ClusterMetadata()
         warn_if_plain()
@@ -83,7 +85,8 @@ class ClusterClient:
         """Find the cluster and read its metadata.
 
         Raises `NoBrokersAvailable`, which names each bootstrap server and what it answered;
-        `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`.
+        `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
+        the client is closed meanwhile.
         """
         self._refresher = MetadataRefresher(
             self._fetch_metadata,
@@ -91,8 +94,7 @@ class ClusterClient:
             self._options.retry_backoff_max_ms,
             self._options.metadata_max_age_ms,
         )
-        connection, response = await self._bootstrap.until_found(self._watched)
-        await self._found(connection, response)
+        await self._find(self._bootstrap.until_found)
         self._refresher.fetched()
 
     async def close(self) -> None:
@@ -100,6 +102,9 @@ class ClusterClient:
         self._closed = True
         if self._refresher is not None:
             await self._refresher.close()
+        for task in self._finding:
+            task.cancel()
+        await asyncio.gather(*self._finding, return_exceptions=True)
         await self._pool.close()
 
     # Metadata
@@ -342,15 +347,33 @@ class ClusterClient:
         return await connection.send(request, version, timeout_ms)
 
     async def _bootstrap_again(self) -> Connection:
-        connection, response = await self._bootstrap.again(self._watched)
+        connection = await self._find(self._bootstrap.again)
         log.info("found the cluster again through %s", connection.described_as)
+        return connection
+
+    async def _find(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
+        """Look for the cluster in a task of its own, which `close` ends."""
+        self._check_open()
+        task = asyncio.get_running_loop().create_task(self._found_by(look))
+        self._finding.add(task)
+        task.add_done_callback(self._finding.discard)
+        try:
+            return await outcome_of(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait((task,))
+            raise
+
+    async def _found_by(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
+        """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
+        connection, response = await look(self._watched)
         self._coordinators.clear()
         self._pool.try_all_again()
-        return await self._found(connection, response)
-
-    async def _found(self, connection: Connection, response: "MetadataResponse") -> Connection:
-        """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
-        await self._take_in(response, keep_others=False)
+        try:
+            await self._take_in(response, keep_others=False)
+        except BaseException:
+            connection.abort(KafkaConnectionError("looking for the cluster was given up"))
+            raise
         address = (connection.host, connection.port)
         same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
         self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
@@ -13,8 +13,21 @@ from kafka.net import ApiVersions, Connection, open_connection
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Address = tuple[str, int]
 BOOTSTRAP_NODE = -1
+
+
+async def outcome_of(task: asyncio.Task[T]) -> T:
+    """Wait for a task of the client's own, which goes on if the caller is cancelled.
+
+    Raises what the task raises, and `IllegalStateError` if it was cancelled: only closing the client does that, and
+    its callers were not cancelled themselves.
+    """
+    await asyncio.wait((task,))
+    if task.cancelled():
+        raise IllegalStateError("the client was closed")
+    return task.result()
 
 
 class _Broker:
@@ -104,8 +117,8 @@ class ConnectionPool:
     async def get(self, node_id: int, channel: str = "") -> Connection:
         """The connection to a broker, opened if there is none.
 
-        Raises `KafkaConnectionError` if it cannot be opened or may not be tried again yet, and what
-        `open_connection` raises.
+        Raises `KafkaConnectionError` if it cannot be opened or may not be tried again yet, `IllegalStateError` if the
+        client is closed meanwhile, and what `open_connection` raises.
         """
         while True:
             connection = self.ready(node_id, channel)
@@ -120,7 +133,7 @@ class ConnectionPool:
                 continue
             if task is None:
                 task = self._start(node_id, channel, broker)
-            return await asyncio.shield(task)
+            return await outcome_of(task)
 
     def adopt(self, node_id: int, connection: Connection) -> None:
         """Use a connection that was opened to find the cluster for the broker it turned out to lead to.
@@ -148,9 +161,9 @@ class ConnectionPool:
         opening = [task for broker in self._brokers.values() for task in broker.opening.values()]
         for task in opening:
             task.cancel()
-        await asyncio.gather(*opening, return_exceptions=True)
         connections = [each for broker in self._brokers.values() for each in broker.connections.values()]
-        await asyncio.gather(*(connection.close() for connection in connections), *self._closing)
+        closing = [connection.close() for connection in connections]
+        await asyncio.gather(*opening, *closing, *self._closing, return_exceptions=True)
         self._brokers.clear()
 
     def _broker(self, node_id: int) -> _Broker:

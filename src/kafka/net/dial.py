@@ -109,27 +109,38 @@ class _Race:
         return stream
 
     async def run(self, addresses: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream:
-        deadline = self._loop.time() + timeout_s
-        waiting = list(addresses)
+        winner: Stream | None = None
         try:
-            while waiting or self._running:
-                left = deadline - self._loop.time()
-                if left <= 0:
-                    self.failures += [(each, f"no answer in {timeout_s:g} s") for each in self._running.values()]
-                    break
-                if waiting:
-                    family, address = waiting.pop(0)
-                    task = self._loop.create_task(self._connect(family, address, left))
-                    self._running[task] = _shown(address)
-                winner = await self._wait(min(left, _STAGGER_S) if waiting else left)
-                if winner is not None:
-                    return winner
-        finally:
-            await self._stop_others()
+            try:
+                winner = await self._first(list(addresses), timeout_s)
+            finally:
+                await self._stop_others()
+        except BaseException:
+            if winner is not None:
+                winner.abort()
+            raise
+        if winner is not None:
+            return winner
         error = DialError.of(self._host, self._port, self.failures)
         error.permanent = isinstance(self._cause, ssl.SSLError)
         error.refused = self._refused == len(self.failures) > 0
         raise error from self._cause
+
+    async def _first(self, waiting: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream | None:
+        deadline = self._loop.time() + timeout_s
+        while waiting or self._running:
+            left = deadline - self._loop.time()
+            if left <= 0:
+                self.failures += [(each, f"no answer in {timeout_s:g} s") for each in self._running.values()]
+                break
+            if waiting:
+                family, address = waiting.pop(0)
+                task = self._loop.create_task(self._connect(family, address, left))
+                self._running[task] = _shown(address)
+            winner = await self._wait(min(left, _STAGGER_S) if waiting else left)
+            if winner is not None:
+                return winner
+        return None
 
     async def _wait(self, timeout_s: float) -> Stream | None:
         done, _ = await asyncio.wait(self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +155,7 @@ class _Race:
             elif winner is None:
                 winner = task.result()
             else:
-                task.result().abort()
+                _end_late(task)
         return winner
 
     def _describe(self, error: BaseException) -> str:
@@ -156,9 +167,15 @@ class _Race:
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
-        for task, outcome in zip(tasks, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
-            if isinstance(outcome, Stream) and not task.cancelled():
-                outcome.abort()
+            task.add_done_callback(_end_late)  # whether it is waited for or not
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+def _end_late(task: asyncio.Task[Stream]) -> None:
+    """Close what connected too late."""
+    if not task.cancelled() and task.exception() is None:
+        task.result().abort()
 
 
 async def dial(

@@ -1,13 +1,15 @@
 """Several scripted brokers that answer Metadata and FindCoordinator as one cluster."""
 
 import random
+import socket
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from kafka.structs import TopicPartition
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorResponse
-from kafka.wire.api.heartbeat import HeartbeatResponse
+from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -15,6 +17,28 @@ from kafka.wire.api.metadata import (
     MetadataResponseTopic,
 )
 from unit.net.scripted import ScriptedBroker
+
+TP = TopicPartition("t", 0)
+QUICK = {
+    "reconnect_backoff_ms": 1,
+    "reconnect_backoff_max_ms": 5,
+    "retry_backoff_ms": 1,
+    "retry_backoff_max_ms": 5,
+    "request_timeout_ms": 3_000,
+    "socket_connection_setup_timeout_ms": 3_000,
+    "bootstrap_timeout_ms": 3_000,
+}
+
+
+def heartbeat() -> HeartbeatRequest:
+    return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
 
 
 class InOrder(random.Random):

@@ -31,60 +31,8 @@ from kafka.wire.api.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from unit.cluster.scripted_cluster import InOrder, scripted_cluster
-from unit.net.scripted import HANG_UP, SILENCE
-
-QUICK = {
-    "reconnect_backoff_ms": 1,
-    "reconnect_backoff_max_ms": 5,
-    "retry_backoff_ms": 1,
-    "retry_backoff_max_ms": 5,
-    "request_timeout_ms": 3_000,
-    "socket_connection_setup_timeout_ms": 3_000,
-    "bootstrap_timeout_ms": 3_000,
-}
-TP = TopicPartition("t", 0)
-
-
-@pytest.fixture
-async def cluster():
-    async with scripted_cluster(3) as cluster:
-        cluster.leaders = {"t": [(2, 5), (3, 5)]}
-        yield cluster
-
-
-@pytest.fixture
-async def make_client():
-    clients = []
-
-    def make(cluster, *, brokers=None, **configs):
-        servers = [f"{b.host}:{b.port}" for b in brokers or cluster.brokers]
-        parsed = parse_admin({**QUICK, "bootstrap_servers": servers, **configs})
-        clients.append(ClusterClient(parsed.connection, parsed.security, InOrder()))
-        return clients[-1]
-
-    yield make
-    for client in clients:
-        await client.close()
-
-
-@pytest.fixture
-async def client(cluster, make_client):
-    client = make_client(cluster)
-    client.watch_topics({"t"})
-    await client.start()
-    return client
-
-
-def heartbeat():
-    return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
+from unit.cluster.scripted_cluster import QUICK, TP, free_port, heartbeat
+from unit.net.scripted import HANG_UP
 
 # Finding the cluster
 
@@ -291,19 +239,6 @@ async def test_after_close_everything_is_refused(client, cluster):
         with pytest.raises((IllegalStateError, KafkaConnectionError)):
             await call
     await client.close()
-
-
-async def test_close_ends_what_is_under_way(client, cluster):
-    cluster.brokers[1].on("Heartbeat", lambda *_: SILENCE)
-    cluster.brokers[2].on("ApiVersions", lambda *_: SILENCE)
-    sending = asyncio.create_task(client.send(2, heartbeat()))
-    connecting = asyncio.create_task(client.send(3, heartbeat()))
-    while not cluster.brokers[1].requests("Heartbeat") or not cluster.brokers[2].seen:
-        await asyncio.sleep(0)
-    async with asyncio.timeout(2):
-        await client.close()
-        outcomes = await asyncio.gather(sending, connecting, return_exceptions=True)
-    assert all(isinstance(outcome, BaseException) for outcome in outcomes)
 
 
 # Metadata

@@ -37,19 +37,8 @@ from kafka.wire.api.list_offsets import (
     ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
-from unit.cluster.scripted_cluster import InOrder, ScriptedCluster, scripted_cluster
+from unit.cluster.scripted_cluster import QUICK, TP, InOrder, ScriptedCluster, scripted_cluster
 from unit.net import scripted
-
-TP = TopicPartition("t", 0)
-QUICK = {
-    "reconnect_backoff_ms": 1,
-    "reconnect_backoff_max_ms": 5,
-    "retry_backoff_ms": 1,
-    "retry_backoff_max_ms": 5,
-    "request_timeout_ms": 3_000,
-    "socket_connection_setup_timeout_ms": 3_000,
-    "bootstrap_timeout_ms": 3_000,
-}
 
 
 class World(Protocol):

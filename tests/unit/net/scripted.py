@@ -54,6 +54,10 @@ class ScriptedBroker:
     def requests(self, api: str) -> list[Any]:
         return [request for _, request in self.seen if type(request).__name__ == f"{api}Request"]
 
+    @property
+    def open_connections(self) -> int:
+        return len(self._writers)
+
     async def __aenter__(self) -> "ScriptedBroker":
         await self.listen()
         return self

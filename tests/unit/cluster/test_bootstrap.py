@@ -1,0 +1,126 @@
+"""Finding the cluster: no connection is left behind, whatever comes in between."""
+
+import asyncio
+import random
+
+import pytest
+
+from kafka.cluster import bootstrap as module
+from kafka.cluster.bootstrap import Bootstrap
+from kafka.config import parse_admin
+from kafka.errors import KafkaConfigurationError
+
+A, B = ("a", 9092), ("b", 9092)
+
+
+class FakeConnection:
+    def __init__(self, server):
+        self.server = server
+        self.ended = False
+
+    def abort(self, error):
+        self.ended = True
+
+
+class Servers:
+    """Bootstrap servers that answer when a test says so.
+
+    Attributes:
+        opened: the connections, in the order in which they were opened.
+        answers: by server a future of the answer to its Metadata request.
+        stubborn: servers whose answer does not heed a cancellation.
+        resisted: set once one of them was cancelled.
+    """
+
+    def __init__(self):
+        self.opened = []
+        self.answers = {server: asyncio.get_running_loop().create_future() for server in (A, B)}
+        self.stubborn = set()
+        self.resisted = asyncio.Event()
+
+    async def open(self, host, port, *rest):
+        self.opened.append(FakeConnection((host, port)))
+        return self.opened[-1]
+
+    async def ask(self, connection, *rest):
+        while True:
+            try:
+                return await asyncio.shield(self.answers[connection.server])
+            except asyncio.CancelledError:
+                if connection.server not in self.stubborn:
+                    raise
+                self.resisted.set()
+
+    async def all_asked(self):
+        while len(self.opened) < 2:
+            await asyncio.sleep(0)
+
+    @property
+    def left_open(self):
+        return [connection.server for connection in self.opened if not connection.ended]
+
+
+@pytest.fixture
+async def servers(monkeypatch):
+    servers = Servers()
+    monkeypatch.setattr(module, "open_connection", servers.open)
+    monkeypatch.setattr(module, "ask_metadata", servers.ask)
+    monkeypatch.setattr(module, "_STAGGER_S", 0.0)
+    return servers
+
+
+@pytest.fixture
+def bootstrap():
+    parsed = parse_admin({"bootstrap_servers": [f"{host}:{port}" for host, port in (A, B)]})
+    return Bootstrap(parsed.connection, parsed.security, random.Random(1))
+
+
+async def test_the_first_answer_is_taken_and_the_other_connection_closed(servers, bootstrap):
+    looking = asyncio.create_task(bootstrap.once(None))
+    await servers.all_asked()
+    servers.answers[B].set_result("metadata")
+    connection, response = await looking
+    assert (connection.server, response) == (B, "metadata")
+    assert servers.left_open == [B]
+
+
+async def test_of_two_answers_at_once_one_connection_is_kept(servers, bootstrap):
+    looking = asyncio.create_task(bootstrap.once(None))
+    await servers.all_asked()
+    for answer in servers.answers.values():
+        answer.set_result("metadata")
+    connection, _ = await looking
+    assert servers.left_open == [connection.server]
+
+
+async def test_an_answer_counts_beside_an_error_that_nothing_mends(servers, bootstrap):
+    looking = asyncio.create_task(bootstrap.once(None))
+    await servers.all_asked()
+    servers.answers[A].set_exception(KafkaConfigurationError("wrong"))
+    servers.answers[B].set_result("metadata")
+    connection, _ = await looking
+    assert servers.left_open == [connection.server] == [B]
+
+
+async def test_an_error_that_nothing_mends_leaves_no_connection(servers, bootstrap):
+    looking = asyncio.create_task(bootstrap.once(None))
+    await servers.all_asked()
+    servers.answers[A].set_exception(KafkaConfigurationError("wrong"))
+    with pytest.raises(KafkaConfigurationError, match="wrong"):
+        await looking
+    assert servers.left_open == []
+
+
+async def test_what_was_found_is_closed_if_the_search_is_cancelled_while_it_ends_the_others(servers, bootstrap):
+    servers.stubborn.add(A)
+    looking = asyncio.create_task(bootstrap.once(None))
+    await servers.all_asked()
+    servers.answers[B].set_result("metadata")
+    await servers.resisted.wait()  # B was taken, and the end of A is waited for
+    looking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await looking
+    assert servers.left_open == [A]
+    servers.answers[A].set_result("metadata")  # which comes although nobody waits any more
+    while servers.left_open:
+        await asyncio.sleep(0)
