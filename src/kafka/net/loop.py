@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import logging
 import os
+import selectors
 import socket
 import threading
 import weakref
@@ -13,6 +14,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import Cancelled, ForkedClientError, IllegalStateError, KafkaTimeoutError
+from kafka.net import interruptible
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
 
@@ -31,6 +33,10 @@ class _ClientLoop(asyncio.SelectorEventLoop):
         """As `socket.getaddrinfo`, awaited."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 
+    def watch_nothing(self) -> None:
+        """Forget the selector, which has failed, and all that it watched: what runs here can end then."""
+        self._selector = selectors.DefaultSelector()
+
 
 class LoopThread:
     """An event loop in a daemon thread; `shared` gives the one that all synchronous clients use.
@@ -48,15 +54,15 @@ class LoopThread:
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, name: str = "kafka-loop") -> None:
-        self.loop: asyncio.AbstractEventLoop = _ClientLoop()
+        self.loop = _ClientLoop()
         self._forked = False
         self._stopped = False
         self._death: BaseException | None = None
         # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
         self._lock_waiting = threading.RLock()
         self._waiting: set[concurrent.futures.Future[Any]] = set()
-        self._told_of_death: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
-        self._told_of_death = weakref.WeakKeyDictionary()
+        self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
+        self._owners = weakref.WeakKeyDictionary()
         self._all.add(self)
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
         self._thread.start()
@@ -91,6 +97,9 @@ class LoopThread:
             )
         future = self.spawn(coroutine)
         try:
+            if interruptible.IN_SLICES:
+                interruptible.wait(future, timeout_s)
+                return future.result(0)
             return future.result(None if timeout_s is None else min(timeout_s, threading.TIMEOUT_MAX))
         except concurrent.futures.TimeoutError:
             if future.done():  # it was done at the last moment, or raised a TimeoutError of its own
@@ -107,7 +116,7 @@ class LoopThread:
         """Run ``coroutine`` on the loop; the future has its result, and cancelling it cancels the coroutine."""
         try:
             self.check()
-            future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+            future = asyncio.run_coroutine_threadsafe(self._told_of_death(coroutine), self.loop)
         except BaseException:
             coroutine.close()
             raise
@@ -117,6 +126,14 @@ class LoopThread:
         if self._death is not None:  # it died while this was added
             self._fail_waiting()
         return future
+
+    async def _told_of_death(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await coroutine
+        except asyncio.CancelledError:
+            if self._death is not None:
+                raise self._dead() from None
+            raise
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)`` on the loop, soon; from any thread."""
@@ -130,7 +147,7 @@ class LoopThread:
         orderly `stop` is no death.
         """
         with self._lock_waiting:
-            self._told_of_death[owner] = tell
+            self._owners[owner] = tell
 
     def stop(self) -> None:
         """Cancel what runs on the loop, and end the thread; does nothing the second time."""
@@ -157,9 +174,7 @@ class LoopThread:
         asyncio.set_event_loop(self.loop)
         try:
             self._run_until_stopped()
-            self._cancel_tasks()
-            self.loop.run_until_complete(self._abort_owners())
-            self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+            self._end_all()
         except BaseException as error:
             self._die(error)
         finally:
@@ -188,14 +203,29 @@ class LoopThread:
             log.critical("the event loop that all clients of this process share has failed", exc_info=error)
         self._death = error
         self._stopped = True
-        self._fail_waiting()
         with self._lock_waiting:
-            owners = list(self._told_of_death.items())
+            owners = list(self._owners.items())
         for owner, tell in owners:
             try:
                 tell(owner, self._dead())
             except Exception:
                 log.exception("telling a client that its loop has failed")
+        try:
+            self.loop.watch_nothing()
+            self.loop.run_until_complete(asyncio.sleep(0))  # begins what was spawned: only then it can tell of this
+            self._end_all()
+        except BaseException as second:
+            log.error("what ran on the failed event loop could not be ended: %r", second, exc_info=second)
+            self._drop_tasks()
+        self._fail_waiting()
+
+    def _end_all(self) -> None:
+        """End the tasks, and cut the connections."""
+        self._cancel_tasks()
+        self.loop.run_until_complete(self._abort_owners())
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+
+    def _drop_tasks(self) -> None:
         for task in asyncio.all_tasks(self.loop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio has no public name for it
             with contextlib.suppress(Exception):  # what a task does at its end may need the loop

@@ -1,15 +1,20 @@
 import asyncio
+import contextlib
+import gc
 import logging
 import os
+import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import pytest
 
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
+from kafka.net.fork import close_in_children
 from kafka.net.loop import LoopThread
 
 
@@ -129,13 +134,14 @@ def test_a_callback_that_stops_the_loop_does_not_end_it(loop_thread):
     assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
 
 
+def broken_select(timeout=None):
+    raise OSError(9, "Bad file descriptor")
+
+
 def break_loop(thread, monkeypatch):
     """The loop's selector fails, as when other code closes its file descriptor."""
 
-    def broken(timeout=None):
-        raise OSError(9, "Bad file descriptor")
-
-    monkeypatch.setattr(thread.loop._selector, "select", broken)
+    monkeypatch.setattr(thread.loop._selector, "select", broken_select)
     thread.call(lambda: None)
 
 
@@ -163,6 +169,51 @@ def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, mo
         loop_thread.call(print)
     assert told == [(owner, IllegalStateError)]
     assert len(caplog.records) == 1
+
+
+class SocketOwner:
+    def __init__(self, loop, transport):
+        self.loop, self._transport = loop, transport
+
+    def abort(self, error):
+        self._transport.abort()
+
+
+def test_a_loop_that_fails_closes_its_connections_those_that_were_being_closed_too(loop_thread, monkeypatch):
+    async def connect(sock):
+        transport, _ = await loop_thread.loop.create_connection(asyncio.Protocol, sock=sock)
+        owner = SocketOwner(loop_thread.loop, transport)
+        close_in_children(owner, transport.get_extra_info("socket"))
+        return owner
+
+    pairs = [socket.socketpair() for _ in range(2)]
+    closing, still_open = (loop_thread.run(connect(ours), 5) for ours, _ in pairs)
+    monkeypatch.setattr(loop_thread.loop._selector, "select", broken_select)
+    loop_thread.call(closing.abort, None)  # what it leaves to the loop's next turn never comes
+    loop_thread._thread.join(5)
+    del closing, still_open
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert [each for each in caught if "transport" in str(each.message)] == []
+    for _, theirs in pairs:
+        theirs.settimeout(5)
+        assert theirs.recv(1) == b""
+        theirs.close()
+
+
+def test_a_task_that_does_not_end_with_its_failed_loop_holds_nobody_up(loop_thread, monkeypatch):
+    async def resist():
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(3600)
+
+    monkeypatch.setattr("kafka.net.loop._TASKS_TIMEOUT_S", 0.01)
+    stubborn = loop_thread.spawn(resist())
+    loop_thread.run(value(None))
+    break_loop(loop_thread, monkeypatch)
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        stubborn.result(5)
 
 
 def test_after_the_shared_loop_failed_the_next_client_gets_a_new_one(monkeypatch):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from kafka.consumer.drive.single_caller import SingleCaller
-from kafka.net import LoopThread
+from kafka.net import LoopThread, interruptible
 
 Result = TypeVar("Result")
 
@@ -85,7 +85,10 @@ class ThreadRunner:
 
     def wait(self, timeout_s: float) -> None:
         """Wait for news, or until the time is up. Raises `IllegalStateError` once the loop has failed."""
-        self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+        if interruptible.IN_SLICES:
+            interruptible.acquire(self._gate, timeout_s)
+        else:
+            self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
         self._thread.check()
 
     def give_way(self) -> None:
