@@ -2,7 +2,7 @@
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
 # make test-pythons   the unit tests on every Python from 3.11 that there is, compiled and plain
 # make check     lint, types and unit tests, in under two minutes
-# make bench     the benchmarks (make bench-quick: a part, small, in a minute)
+# make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
@@ -14,7 +14,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check lint types unit unit-plain trials fuzz fuzz-quick test integration test-pythons demo bench \
-    bench-quick simulate mutate java clean distclean
+    bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -118,6 +118,9 @@ demo: setup java
 
 bench: setup java
 	$(BIN)/python -m bench $(BENCH_ARGS)
+
+bench-full: setup java
+	$(BIN)/python -m bench --full $(BENCH_ARGS)
 
 bench-quick: setup java
 	$(BIN)/python -m bench --quick $(BENCH_ARGS)

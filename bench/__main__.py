@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -12,8 +13,9 @@ from pathlib import Path
 from bench import ROOT, tasks
 from bench.chart import draw
 from bench.circumstances import circumstances
-from bench.figures import Row
-from bench.report import markdown, missed
+from bench.figures import Row, settled
+from bench.report import markdown, missed, slower_than_before
+from bench.roster import OTHER_TREE
 from bench.runner import Runner
 from bench.store import Run, save
 from bench.topics import fill
@@ -23,8 +25,19 @@ from harness.fetch import KAFKA_VERSION
 
 RESULTS = ROOT / "bench" / "results"
 BROKER_SETTINGS = {"message.max.bytes": str(16 << 20), "num.network.threads": "2"}
-ROUNDS = 3
-TABLES = {"bench": tasks.full, "quick": tasks.quick, "small": tasks.small}
+TABLES = {
+    "bench": tasks.usual,
+    "full": tasks.full,
+    "quick": tasks.quick,
+    "small": tasks.small,
+    "before": tasks.against_other_tree,
+}
+ROUNDS = {"full": 3, "before": 3}
+"""Of each row; else one, and in `bench` more of those that are not settled."""
+MOST_ROUNDS = 4
+MORE_ROUNDS_S = 11 * 60
+"""Within this time of its start `bench` begins further rounds."""
+SHORT = ("quick", "small")
 
 
 def say(text: str) -> None:
@@ -50,16 +63,35 @@ def arguments() -> argparse.Namespace:
         dest="extent",
         help="all tasks, with small topics and one round: all work",
     )
+    extent.add_argument(
+        "--full",
+        action="store_const",
+        const="full",
+        dest="extent",
+        help="with three rounds of each row, and with clients of which nothing is asked: half an hour",
+    )
+    extent.add_argument(
+        "--before",
+        type=Path,
+        metavar="TREE",
+        help="this tree against another checkout, built in place: whether a row has become slower",
+    )
     parser.set_defaults(extent="bench")
-    parser.add_argument("--rounds", type=int, help="how often each client runs each task (3, else 1)")
+    parser.add_argument("--rounds", type=int, help="how often each client runs each task")
     parser.add_argument("--task", action="append", help="only this task (may be given again)")
     parser.add_argument("--client", action="append", help="only this client (may be given again)")
     parser.add_argument("--codec", action="append", help="only topics of this codec (may be given again)")
     parser.add_argument("--size", action="append", type=int, help="only records of this size (may be given again)")
     parser.add_argument("--bootstrap-servers", help="a running cluster, instead of one started here")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for tables and chart")
-    parser.add_argument("--name", help="the files' name there (bench, quick or small)")
-    return parser.parse_args()
+    parser.add_argument("--name", help="the files' name there (the extent: bench, full, quick, small or before)")
+    options = parser.parse_args()
+    if options.before:
+        if not (options.before / "src" / "kafka" / "__init__.py").exists():
+            parser.error(f"argument --before: expected a checkout of this project, got {options.before}")
+        os.environ[OTHER_TREE] = str(options.before.resolve())
+        options.extent = "before"
+    return options
 
 
 def decoder_figures(quick: bool) -> str:
@@ -101,8 +133,13 @@ def chosen(table: Sequence[tasks.Task], options: argparse.Namespace) -> list[tas
     return left
 
 
-def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> list[Row]:
-    """Fill what is read, then run row after row."""
+def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int, until: float) -> list[Row]:
+    """Fill what is read, then run row after row; after that more rounds of the rows that are not settled.
+
+    Arguments:
+        rounds: of each row.
+        until: no further round of unsettled rows begins after this, by `time.perf_counter`.
+    """
     start = time.perf_counter()
     topics = {topic for task in table for topic in task.moved()}
     for size in sorted({topic.size for topic in topics}):
@@ -111,25 +148,33 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int) -> lis
         fill(bootstrap_servers, topic)
     say(f"made the records and filled the topics in {time.perf_counter() - start:.0f} s")
     runner = Runner(bootstrap_servers, say)
-    return [runner.run(task, topic, rounds) for task in table for topic in task.topics]
+    plan = [(task, topic, tasks.row(task, topic)) for task in table for topic in task.topics]
+    for each in plan:
+        for _ in range(rounds):
+            runner.round(*each)
+    for _ in range(rounds, MOST_ROUNDS):
+        for task, topic, row in plan:
+            if not settled(row) and time.perf_counter() < until:
+                runner.round(task, topic, row)
+    return [row for _, _, row in plan]
 
 
 def main() -> None:
-    """Run the benchmarks; the exit status is 1 if a client could not do its task."""
+    """Run the benchmarks; the exit status is 1 if a client could not do its task, or a row is slower than before."""
     options = arguments()
-    is_full = options.extent == "bench"
-    rounds = options.rounds or (ROUNDS if is_full else 1)
+    rounds = options.rounds or ROUNDS.get(options.extent, 1)
     table = chosen(TABLES[options.extent](), options)
     start = time.perf_counter()
-    decoder = decoder_figures(quick=not is_full)
+    until = start + MORE_ROUNDS_S if options.extent == "bench" and not options.rounds else start
+    decoder = "" if options.before else decoder_figures(quick=options.extent in SHORT)
     with storage():
         if options.bootstrap_servers:
-            rows = run(table, options.bootstrap_servers, rounds)
+            rows = run(table, options.bootstrap_servers, rounds, until)
         else:
             with ApacheKafka(heap="1g", full_jit=True, properties=BROKER_SETTINGS) as kafka:
-                rows = run(table, kafka.bootstrap_servers, rounds)
+                rows = run(table, kafka.bootstrap_servers, rounds, until)
     command = " ".join(["python -m bench", *sys.argv[1:]])
-    about = circumstances(rows, command, rounds, KAFKA_VERSION, time.perf_counter() - start)
+    about = circumstances(rows, command, KAFKA_VERSION, time.perf_counter() - start)
     report = markdown(rows, decoder, about)
     target = options.results / (options.name or options.extent)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +184,10 @@ def main() -> None:
     say(f"\n{report}\nwritten to {target}.md, .svg and .json")
     for line in missed(rows):
         say(f"missed: {line}")
-    if any(row.failures for row in rows):
+    slower = slower_than_before(rows)
+    for line in slower:
+        say(f"slower: {line}")
+    if slower or any(row.failures for row in rows):
         raise SystemExit(1)
 
 

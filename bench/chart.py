@@ -36,6 +36,7 @@ COLOURS = {
     "java": "#3a9a5b",
     "spark-connector": "#c9a227",
 }
+OTHER_COLOUR = "#888888"
 LIMITS = {"raw-socket"}
 """No other client, but the end of what can be reached: it is in the tables and not in the chart."""
 BAR_HEIGHT = 19
@@ -80,5 +81,7 @@ def draw(rows: Sequence[Row], target: Path) -> None:
         height=MARGINS_HEIGHT + BAR_HEIGHT * len(drawn),
     )
     chart.x_labels = [label for label, _, _ in drawn]
-    chart.add("ratio", [{"value": round(ratio, 3), "color": COLOURS[client]} for _, client, ratio in drawn])
+    chart.add(
+        "ratio", [{"value": round(ratio, 3), "color": COLOURS.get(client, OTHER_COLOUR)} for _, client, ratio in drawn]
+    )
     target.write_bytes(chart.render())

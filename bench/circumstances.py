@@ -21,7 +21,7 @@ class Circumstances:
 
     date: str
     command: str
-    rounds: int
+    rounds: str
     machine: str
     python: str
     java: str
@@ -41,7 +41,7 @@ class Circumstances:
         ]
 
 
-def circumstances(rows: Sequence[Row], command: str, rounds: int, kafka: str, seconds: float) -> Circumstances:
+def circumstances(rows: Sequence[Row], command: str, kafka: str, seconds: float) -> Circumstances:
     """Find out what is around."""
     versions = {
         CLIENTS[client].title: results[0].version
@@ -49,6 +49,8 @@ def circumstances(rows: Sequence[Row], command: str, rounds: int, kafka: str, se
         for client, results in row.results.items()
         if results[0].version != "-"
     }
+    counts = sorted({len(results) for row in rows for results in row.results.values()})
+    rounds = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1]))) if counts else "0"
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     python = platform.python_version()
     return Circumstances(date, command, rounds, _machine(), python, _java(), kafka, versions, seconds / 60)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +11,8 @@ from bench.job import Result
 
 Measure = Literal["rate", "latency", "peak"]
 """Records a second; milliseconds a trip; megabytes of memory."""
+CLEARLY = 1.3
+"""Rounds seldom differ by more than this factor."""
 ROUNDING = 0.005
 """A ratio that is shown as what was asked counts as that."""
 
@@ -84,6 +86,39 @@ class Row:
         return next((each for each in self.targets if (each.client, each.figure) == (client, figure.name)), None)
 
 
+def slower(row: Row, client: str, figure: Figure) -> bool:
+    """Whether ours is worse than another's by more than the rounds differ: our best round is worse than its worst.
+
+    One round a client tells nothing.
+    """
+    ours, theirs = ([figure.of(result) for result in results] for results in (row.ours, row.results.get(client, [])))
+    if len(ours) < 2 or len(theirs) < 2:
+        return False
+    return max(ours) < min(theirs) if figure.more_is_better else min(ours) > max(theirs)
+
+
 def reached(ratio: float, target: Target) -> bool:
     """Whether a ratio is what was asked."""
     return ratio >= target.ratio - ROUNDING
+
+
+def settled(row: Row) -> bool:
+    """Whether more rounds would hardly change which targets are reached.
+
+    After one round it is so if each ratio is far from what is asked; after several if any two rounds of ours and
+    theirs agree.
+    """
+    margin = CLEARLY if len(row.ours) == 1 else 1.0
+    return all(
+        len({reached(ratio * factor, target) for ratio in ratios for factor in (margin, 1 / margin)}) <= 1
+        for target, ratios in _ratios_of_rounds(row)
+    )
+
+
+def _ratios_of_rounds(row: Row) -> Iterator[tuple[Target, list[float]]]:
+    """Each target with the ratios of each round of ours to each round of theirs."""
+    for figure in FIGURES[row.measure]:
+        for target in row.targets:
+            if target.figure == figure.name:
+                theirs = row.results.get(target.client, [])
+                yield target, [figure.ratio([mine], [other]) for mine in row.ours for other in theirs]

@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 
 from bench.circumstances import Circumstances
-from bench.figures import FIGURES, Figure, Row, reached
+from bench.figures import FIGURES, Figure, Row, reached, slower
 from bench.job import Result
-from bench.roster import CLIENTS
+from bench.roster import BEFORE, CLIENTS
 
 HEADINGS = {"rate": "Records a second", "latency": "Milliseconds", "peak": "Memory"}
 NOTES = {
@@ -21,7 +21,7 @@ MISSED = "**missed**"
 
 def markdown(rows: Sequence[Row], decoder: str, about: Circumstances) -> str:
     """Return the whole report."""
-    decoding = ["## The decoder alone", "", "```", decoder.strip(), "```", ""]
+    decoding = ["## The decoder alone", "", "```", decoder.strip(), "```", ""] if decoder else []
     return "\n".join(["# Benchmarks", "", *about.lines(), "", *_reading(), "", *tables(rows), *decoding])
 
 
@@ -46,6 +46,19 @@ def missed(rows: Sequence[Row]) -> list[str]:
         if target.figure == figure.name
         and (ratio := row.ratio(target.client, figure)) is not None
         and not reached(ratio, target)
+    ]
+
+
+def slower_than_before(rows: Sequence[Row]) -> list[str]:
+    """A line for each figure in which the other tree is better, by more than the rounds differ."""
+    return [
+        f"{row.task}, {row.records}, {row.clients[0]}: {row.ratio(client, figure):.2f} times {CLIENTS[client].title} "
+        f"({figure.name})"
+        for row in rows
+        for client in row.clients
+        if client.endswith(BEFORE)
+        for figure in FIGURES[row.measure]
+        if slower(row, client, figure)
     ]
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from harness.peers import peers_environment
 
-Environment = Literal["own", "plain", "peers"]
-"""This package's packages; the same with the plain variant; the folder of peers before them."""
+Environment = Literal["own", "plain", "peers", "before", "before-plain"]
+"""This package's packages; the same with the plain variant; the folder of peers before them; this package as it is in
+another tree; the same with the plain variant there."""
+OTHER_TREE = "BENCH_OTHER_TREE"
+"""The environment variable that names the other tree: a checkout of another commit, built in place."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,17 @@ CLIENTS = {
     "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
     "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
 }
+BEFORE = "-before"
+"""What the names of our clients end with in another tree."""
+CLIENTS |= {
+    f"{name}{BEFORE}": replace(
+        client,
+        title=f"{client.title}, before",
+        environment="before-plain" if client.environment == "plain" else "before",
+    )
+    for name, client in CLIENTS.items()
+    if client.title.startswith(OURS)
+}
 
 
 def process_environment(client: Client) -> dict[str, str]:
@@ -56,4 +71,6 @@ def process_environment(client: Client) -> dict[str, str]:
     if client.environment == "peers":
         return peers_environment() | ONE_BLAS_THREAD
     inherited = {name: value for name, value in os.environ.items() if name != "KAFKA_PURE"}
-    return inherited | ONE_BLAS_THREAD | ({"KAFKA_PURE": "1"} if client.environment == "plain" else {})
+    if client.environment in ("before", "before-plain"):
+        inherited["PYTHONPATH"] = str(Path(os.environ[OTHER_TREE]) / "src")
+    return inherited | ONE_BLAS_THREAD | ({"KAFKA_PURE": "1"} if client.environment.endswith("plain") else {})

@@ -39,27 +39,26 @@ class Runner:
     say: Callable[[str], None]
     _expected: dict[tuple[int, int], Sums] = field(default_factory=dict)
 
-    def run(self, task: Task, topic: Topic, rounds: int) -> Row:
-        """Run one row. A client that fails is left out of the following rounds, and named in the row.
+    def round(self, task: Task, topic: Topic, row: Row) -> None:
+        """Run each client once. One that fails is named in the row, and left out from then on.
 
         Raises:
             WrongAnswer: a client came to other records than those that were produced.
         """
-        row = Row(task.name, task.title, topic.title, task.measure, task.clients, task.targets)
-        for number in range(1, rounds + 1):
-            for client in task.running:
-                if client in row.failures:
-                    continue
-                try:
-                    result = self._once(task, task.topic_for(client, topic), client, number)
-                except JobFailed as error:
-                    row.failures[client] = str(error)
-                    self.say(f"{task.name:17}{topic.title:28}{client:16}failed: {error}")
-                    continue
-                row.results.setdefault(client, []).append(result)
-                figures = "  ".join(f"{each.of(result):9.3f} {each.unit}" for each in FIGURES[task.measure])
-                self.say(f"{task.name:17}{topic.title:28}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
-        return row
+        for client in task.running:
+            if client in row.failures:
+                continue
+            results = row.results.get(client, [])
+            number = len(results) + 1
+            try:
+                result = self._once(task, task.topic_for(client, topic), client, number)
+            except JobFailed as error:
+                row.failures[client] = str(error)
+                self.say(f"{task.name:17}{topic.title:28}{client:16}failed: {error}")
+                continue
+            row.results[client] = [*results, result]
+            figures = "  ".join(f"{each.of(result):9.3f} {each.unit}" for each in FIGURES[task.measure])
+            self.say(f"{task.name:17}{topic.title:28}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
 
     def _once(self, task: Task, topic: Topic, client: str, number: int) -> Result:
         """Do a task once and check what came of it."""

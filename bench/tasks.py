@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from bench.figures import Measure, Target
+from bench.figures import Measure, Row, Target
+from bench.roster import BEFORE
 from bench.topics import CODECS, Topic
 
 Use = Literal["read", "write", "trips"]
@@ -69,6 +70,11 @@ class Task:
         return tuple(client for client in self.clients if client not in self.absent)
 
 
+def row(task: Task, topic: Topic) -> Row:
+    """Return a row for the results of a task on one of its topics."""
+    return Row(task.name, task.title, topic.title, task.measure, task.clients, task.targets)
+
+
 def narrowed(task: Task, wants_client: Callable[[str], bool], wants_topic: Callable[[Topic], bool]) -> Task:
     """Return a task with only the clients and topics that are wanted."""
     absent = task.absent.union(client for client in task.clients if not wants_client(client))
@@ -109,8 +115,28 @@ _QUICK_CLIENTS = {"ours", "ours-async", "confluent", "kafka-python", "aiokafka",
 
 
 def full() -> list[Task]:
-    """The tasks of `make bench`."""
+    """The tasks of `make bench-full`: every row with every client."""
     return _tasks(Sizes())
+
+
+def usual() -> list[Task]:
+    """The tasks of `make bench`: those with targets, and the clients whom they name."""
+    return [narrowed(task, _asked_of(task).__contains__, lambda topic: True) for task in full() if task.targets]
+
+
+def _asked_of(task: Task) -> set[str]:
+    return {task.clients[0], *(target.client for target in task.targets)}
+
+
+def against_other_tree() -> list[Task]:
+    """The tasks of `make bench`, done by this tree and by another one in turn."""
+    return [_with_other_tree(task) for task in full()]
+
+
+def _with_other_tree(task: Task) -> Task:
+    ours = task.clients[0]
+    shorter = {name: task.shorter[ours] for name in (ours, ours + BEFORE) if ours in task.shorter}
+    return replace(task, clients=(ours, ours + BEFORE), targets=(), shorter=shorter)
 
 
 def small() -> list[Task]:

@@ -6,7 +6,7 @@ from bench.circumstances import Circumstances
 from bench.figures import Row, Target
 from bench.job import Result
 
-ABOUT = Circumstances("2030-01-02", "python -m bench", 3, "a machine", "3.11.0", "17.0.1", "4.3.1", {"x": "1"}, 9.0)
+ABOUT = Circumstances("2030-01-02", "python -m bench", "3", "a machine", "3.11.0", "17.0.1", "4.3.1", {"x": "1"}, 9.0)
 
 
 def result(rate: float = 0.0, trips: list[float] | None = None, peak_mb: float = 50.0) -> Result:

@@ -10,7 +10,7 @@ from bench.clients import ours
 from bench.figures import Row
 from bench.job import Job, Result, Watch, run
 from bench.runner import JobFailed, Runner, WrongAnswer
-from bench.tasks import Task
+from bench.tasks import Task, row
 from bench.topics import Topic
 from bench.trips import WARM_UP_TRIPS, round_trips
 from bench.workload import Sums, expected, make_records
@@ -88,7 +88,10 @@ def run_with(monkeypatch: pytest.MonkeyPatch, **answers: Result | Exception) -> 
         return answer
 
     monkeypatch.setattr(Runner, "_job", job)
-    return Runner("127.0.0.1:1", lambda text: None).run(TASK, TOPIC, 2), asked
+    runner, done = Runner("127.0.0.1:1", lambda text: None), row(TASK, TOPIC)
+    for _ in range(2):
+        runner.round(TASK, TOPIC, done)
+    return done, asked
 
 
 def result(count: int = 300, checksum: str = "") -> Result:
@@ -96,10 +99,10 @@ def result(count: int = 300, checksum: str = "") -> Result:
 
 
 def test_clients_take_turns_and_who_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    row, asked = run_with(monkeypatch, ours=result(), confluent=JobFailed("no brokers"))
+    done, asked = run_with(monkeypatch, ours=result(), confluent=JobFailed("no brokers"))
     assert asked == ["ours", "confluent", "ours"]
-    assert len(row.results["ours"]) == 2
-    assert row.failures == {"confluent": "no brokers"}
+    assert len(done.results["ours"]) == 2
+    assert done.failures == {"confluent": "no brokers"}
 
 
 @pytest.mark.parametrize("wrong", [result(count=299), result(checksum="00000000")])
@@ -110,5 +113,7 @@ def test_a_wrong_answer_ends_the_run(monkeypatch: pytest.MonkeyPatch, wrong: Res
 
 def test_a_process_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "process_environment", lambda client: {"PYTHONPATH": ""})
-    row = Runner("no address", lambda text: None).run(TASK, Topic("none", 102, 4), 1)
-    assert "multiple of 4" in row.failures["ours"]
+    topic = Topic("none", 102, 4)
+    done = row(TASK, topic)
+    Runner("no address", lambda text: None).round(TASK, topic, done)
+    assert "multiple of 4" in done.failures["ours"]

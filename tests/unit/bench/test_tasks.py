@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import sys
+from pathlib import Path
 
 import pytest
 from bench import ROOT, tasks
 from bench.__main__ import main
 from bench.figures import FIGURES
-from bench.roster import CLIENTS
+from bench.roster import CLIENTS, OTHER_TREE, process_environment
 from bench.topics import Topic
 
-TASKS = tasks.full() + tasks.small() + tasks.quick()
+TASKS = tasks.usual() + tasks.full() + tasks.small() + tasks.quick() + tasks.against_other_tree()
 
 
 def functions(module: str) -> set[str]:
@@ -50,6 +51,38 @@ def test_the_quick_ones_are_a_part_of_all() -> None:
     assert {client for task in tasks.quick() for client in task.running} == tasks._QUICK_CLIENTS
     again = tasks.narrowed(tasks.quick()[0], lambda client: True, lambda topic: True)
     assert "java" not in again.running, "who is left out stays so"
+
+
+def test_the_usual_ones_are_those_of_which_something_is_asked() -> None:
+    rows = {(task.title, topic) for task in tasks.usual() for topic in task.topics}
+    assert rows == {(task.title, topic) for task in tasks.full() for topic in task.topics if task.targets}
+    for task in tasks.usual():
+        assert set(task.running) == {task.clients[0], *(target.client for target in task.targets)}
+
+
+def test_another_tree_does_each_row_of_ours_with_the_same_records() -> None:
+    others = tasks.against_other_tree()
+    assert [(task.title, task.topics) for task in others] == [(task.title, task.topics) for task in tasks.full()]
+    for task in others:
+        mine, other = task.running
+        assert other == f"{mine}-before"
+        assert all(task.topic_for(mine, topic) == task.topic_for(other, topic) for topic in task.topics)
+
+
+def test_a_tree_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--before", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"expected a checkout of this project, got {tmp_path}" in capsys.readouterr().err
+
+
+def test_a_process_of_another_tree_finds_its_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OTHER_TREE, "there")
+    assert process_environment(CLIENTS["ours-before"])["PYTHONPATH"] == str(Path("there") / "src")
+    plain = process_environment(CLIENTS["ours-plain-before"])
+    assert (plain["PYTHONPATH"], plain["KAFKA_PURE"]) == (str(Path("there") / "src"), "1")
 
 
 def test_a_slow_client_gets_fewer_of_the_same_records() -> None:
