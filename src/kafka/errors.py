@@ -56,6 +56,11 @@ class CommitFailedError(KafkaError):
         super().__init__(*(args or (advice,)))
 
 
+class RetriableCommitFailedError(RetriableError):
+    """An offset commit failed for a cause that passes, and was not tried again, as that might undo a newer one: commit
+    the present positions. Java: ``RetriableCommitFailedException``."""
+
+
 class IllegalArgumentError(KafkaError, ValueError):
     """An argument that the operation cannot work with."""
 

@@ -109,7 +109,7 @@ class ConsumerCore:
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(
-            group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened
+            group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened, backoff
         )
         self.positions = PositionResolver(
             self.subscription,

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy, anything_unexpected
+from kafka.cluster import Backoff, Cluster, RetryPolicy, anything_unexpected
+from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.generation import Generation
 from kafka.coordinator.protocol import partitions_by_topic
 from kafka.errors import (
@@ -14,6 +15,7 @@ from kafka.errors import (
     IllegalGenerationError,
     KafkaError,
     RebalanceInProgressError,
+    RetriableCommitFailedError,
     TopicAuthorizationFailedError,
     UnknownMemberIdError,
     UnknownTopicOrPartitionError,
@@ -35,8 +37,15 @@ _STABLE_SINCE = 7
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
 """Answers that say that the partitions are, or soon will be, another member's."""
-_HERE_TO_STAY = (CoordinatorLoadInProgressError, UnknownTopicOrPartitionError, UnstableOffsetCommitError)
+_HERE_TO_STAY = (
+    CoordinatorLoadInProgressError,
+    RetriableCommitFailedError,
+    UnknownTopicOrPartitionError,
+    UnstableOffsetCommitError,
+)
 """Retriable errors that do not say that the coordinator has moved."""
+_CHANNEL = "coordinator"
+"""The connection to the coordinator that membership uses, too: it answers in the order in which it was asked."""
 
 Refused = Callable[[int, Generation], None]
 
@@ -56,7 +65,7 @@ class GroupOffsets:
 
     def __init__(
         self,
-        client: CoordinatorRequests,
+        client: Cluster,
         group_id: str,
         group_instance_id: str | None,
         refused: Refused,
@@ -68,24 +77,37 @@ class GroupOffsets:
         self._group_instance_id = group_instance_id
         self._refused = refused
         self._require_stable = require_stable
-        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=anything_unexpected)
+        self._order = CommitOrder()
+        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=_ends_trying)
 
     async def commit(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation, timeout_ms: float
-    ) -> Any:
-        """Commit, trying again while that can help; returns the OffsetCommitResponse.
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        generation: Generation,
+        timeout_ms: float,
+        *,
+        resend: bool = True,
+    ) -> None:
+        """Commit, trying again while that can help. Nothing is sent for a partition after a newer commit of it.
 
         Arguments:
             offsets: what to commit; nothing is sent for an empty one.
             generation: credentials; `NO_GENERATION` for a consumer whose partitions were assigned by hand.
             timeout_ms: how long to try.
+            resend: whether it may be sent more than once. One that nobody waits for may not, as in Java: it would come
+                long after it was asked for. Until it is sent the first time it is tried again in any case.
 
-        Raises `CommitFailedError` if the partitions may belong to another member, `KafkaTimeoutError`, and what the
-        broker answered otherwise.
+        Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` where a
+        newer commit was sent, or it may not be sent again; `KafkaTimeoutError`, and what the broker answered otherwise.
         """
         if not offsets:
-            return None
-        return await self._retry(lambda left: self._commit_once(offsets, generation, left), timeout_ms, "OffsetCommit")
+            return
+        number = self._order.begin()
+
+        def commit_once() -> Awaitable[None]:
+            return self._commit_once(number, offsets, generation, resend)
+
+        await self._retry(commit_once, timeout_ms, "OffsetCommit")
 
     async def fetch(
         self, partitions: Iterable[TopicPartition], timeout_ms: float
@@ -94,39 +116,66 @@ class GroupOffsets:
         wanted = list(partitions)
         if not wanted:
             return {}
-        return await self._retry(lambda left: self._fetch_once(wanted, left), timeout_ms, "OffsetFetch")
+        return await self._retry(lambda: self._fetch_once(wanted), timeout_ms, "OffsetFetch")
 
-    async def _retry(self, attempt: Callable[[float], Awaitable[Result]], timeout_ms: float, what: str) -> Result:
+    async def _retry(self, attempt: Callable[[], Awaitable[Result]], timeout_ms: float, what: str) -> Result:
         attempts = self._policy.attempts(f"{what} of group {self._group_id!r}", timeout_ms)
 
         async def operation() -> Result:
             try:
-                return await attempt(attempts.left_ms or timeout_ms)
+                return await attempt()
             except KafkaError as error:
-                if error.retriable and not isinstance(error, _HERE_TO_STAY):
-                    self._client.forget_coordinator("group", self._group_id)
+                self._forget_coordinator_after(error)
                 raise
 
         return await attempts.run(operation)
 
+    def _forget_coordinator_after(self, error: KafkaError) -> None:
+        if error.retriable and not isinstance(error, _HERE_TO_STAY):
+            self._client.forget_coordinator("group", self._group_id)
+
     async def _commit_once(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation, timeout_ms: float
-    ) -> offset_commit.OffsetCommitResponse:
-        request = offset_commit.OffsetCommitRequest(
+        self,
+        number: int,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        generation: Generation,
+        resend: bool,
+    ) -> None:
+        node_id = await self._client.coordinator("group", self._group_id)
+        connection = await self._client.connection(node_id, _CHANNEL)
+        version = connection.api_versions.version_for(offset_commit.OffsetCommitRequest, 0, _NAMED_UNTIL)
+        left = self._order.send(number, offsets)  # nothing is awaited from here until the request is on its way
+        if left:
+            try:
+                response = await connection.send(self._commit_request(left, generation), version)
+                self._check_committed(response, generation)
+            except KafkaError as error:
+                if resend or not error.retriable:
+                    raise
+                self._forget_coordinator_after(error)
+                raise RetriableCommitFailedError(f"it was sent once, and failed: {error}") from error
+        if len(left) < len(offsets):
+            raise RetriableCommitFailedError(
+                f"the offsets of {len(offsets) - len(left)} of {len(offsets)} partitions were not committed: a newer "
+                "commit of them was sent before this one could be"
+            )
+
+    def _commit_request(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation
+    ) -> offset_commit.OffsetCommitRequest:
+        return offset_commit.OffsetCommitRequest(
             group_id=self._group_id,
             generation_id_or_member_epoch=generation.generation_id,
             member_id=generation.member_id,
             group_instance_id=self._group_instance_id if generation.is_valid else None,
             topics=_commit_topics(offsets),
         )
-        response: offset_commit.OffsetCommitResponse = await self._client.send_coordinator(
-            "group", self._group_id, request, timeout_ms=timeout_ms, max_version=_NAMED_UNTIL
-        )
+
+    def _check_committed(self, response: offset_commit.OffsetCommitResponse, generation: Generation) -> None:
         for topic in response.topics:
             for entry in topic.partitions:
                 if entry.error_code:
                     self._commit_error(entry.error_code, TopicPartition(topic.name, entry.partition_index), generation)
-        return response
 
     def _commit_error(self, code: int, tp: TopicPartition, generation: Generation) -> None:
         if code in _MEMBERSHIP:
@@ -136,9 +185,7 @@ class GroupOffsets:
             self._refused(code, generation)
         raise for_code(code)(f"OffsetCommit of {tp.topic}-{tp.partition} for group {self._group_id!r}")
 
-    async def _fetch_once(
-        self, partitions: list[TopicPartition], timeout_ms: float
-    ) -> dict[TopicPartition, OffsetAndMetadata]:
+    async def _fetch_once(self, partitions: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         node_id = await self._client.coordinator("group", self._group_id)
         version = self._client.api_version(node_id, offset_fetch.OffsetFetchRequest)
         if version is None:  # not connected yet: a layout that old and new brokers understand
@@ -147,7 +194,7 @@ class GroupOffsets:
         request = self._fetch_request(partitions, version)
         lowest = _GROUPS_SINCE if version >= _GROUPS_SINCE else 0
         response: offset_fetch.OffsetFetchResponse = await self._client.send_coordinator(
-            "group", self._group_id, request, timeout_ms=timeout_ms, min_version=lowest, max_version=version
+            "group", self._group_id, request, min_version=lowest, max_version=version
         )
         answer = response.groups[0] if response.groups else response
         if answer.error_code:
@@ -183,17 +230,29 @@ def _commit_topics(
 
 
 def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
-    committed = {}
+    """The offsets of an answer; raises one error for all topics that this client may not read, before others."""
+    committed: dict[TopicPartition, OffsetAndMetadata] = {}
+    unauthorized: set[str] = set()
+    failures: list[KafkaError] = []
     for topic in topics:
         for entry in topic.partitions:
             tp = TopicPartition(topic.name, entry.partition_index)
-            if entry.error_code:
-                error = for_code(entry.error_code)
-                if error is TopicAuthorizationFailedError:
-                    raise error({tp.topic})
-                raise error(f"OffsetFetch of {tp.topic}-{tp.partition} for group {group_id!r}")
-            if entry.committed_offset >= 0:
+            error = for_code(entry.error_code) if entry.error_code else None
+            if error is TopicAuthorizationFailedError:
+                unauthorized.add(tp.topic)
+            elif error is not None:
+                failures.append(error(f"OffsetFetch of {tp.topic}-{tp.partition} for group {group_id!r}"))
+            elif entry.committed_offset >= 0:
                 committed[tp] = OffsetAndMetadata(
                     entry.committed_offset, entry.metadata or "", entry.committed_leader_epoch
                 )
+    if unauthorized:
+        raise TopicAuthorizationFailedError(unauthorized)
+    if failures:
+        raise failures[0]
     return committed
+
+
+def _ends_trying(error: Exception) -> bool:
+    """Whether it is not tried again here; of `RetriableCommitFailedError` it is the caller's to decide."""
+    return isinstance(error, RetriableCommitFailedError) or anything_unexpected(error)

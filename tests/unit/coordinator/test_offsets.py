@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from fakes.cluster import FakeCluster
+from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.offsets import GroupOffsets
@@ -16,8 +17,10 @@ from kafka.errors import (
     FencedInstanceIdError,
     GroupAuthorizationFailedError,
     KafkaConnectionError,
+    KafkaError,
     KafkaTimeoutError,
     OffsetMetadataTooLargeError,
+    RetriableCommitFailedError,
     TopicAuthorizationFailedError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -32,6 +35,16 @@ def committed(code: int = 0) -> offset_commit.OffsetCommitResponse:
     partition = offset_commit.OffsetCommitResponsePartition(partition_index=3, error_code=code)
     topic = offset_commit.OffsetCommitResponseTopic(name="t", partitions=[partition])
     return offset_commit.OffsetCommitResponse(topics=[topic])
+
+
+def error_of(response: offset_commit.OffsetCommitResponse) -> int:
+    return response.topics[0].partitions[0].error_code
+
+
+def sent(cluster: FakeCluster) -> list[int]:
+    """The offsets that were sent to be committed, in order."""
+    requests = cluster.requests("OffsetCommit")
+    return [each.committed_offset for request in requests for topic in request.topics for each in topic.partitions]
 
 
 def fetched(offset: int, code: int = 0, group_code: int = 0) -> offset_fetch.OffsetFetchResponse:
@@ -147,6 +160,80 @@ def test_a_commit_gives_up_when_its_time_is_up_and_names_the_last_error() -> Non
     play(scenario)
 
 
+@pytest.mark.parametrize(
+    "failure", [committed(15), committed(16), committed(14), KafkaConnectionError("gone"), SILENCE]
+)
+def test_a_commit_that_nobody_waits_for_is_sent_once(failure: Any) -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", failure)
+        with pytest.raises(RetriableCommitFailedError) as caught:
+            await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 40_000, resend=False)
+        assert isinstance(caught.value.__cause__, KafkaError)
+        assert sent(cluster) == [1]
+        still_there = isinstance(failure, offset_commit.OffsetCommitResponse) and error_of(failure) == 14
+        assert cluster.forgotten == (0 if still_there else 1)
+
+    play(scenario)
+
+
+def test_a_commit_that_nobody_waits_for_waits_for_a_coordinator() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.coordinator_error = 15
+        asyncio.get_running_loop().call_later(50, setattr, cluster, "coordinator_error", 0)
+        cluster.script("OffsetCommit", committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 60_000, resend=False)
+        assert sent(cluster) == [1]
+
+    play(scenario)
+
+
+def test_a_commit_is_not_tried_again_once_a_newer_one_was_sent() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(16), committed())
+        older = asyncio.create_task(offsets.commit({TP: OffsetAndMetadata(1)}, MEMBER, 60_000))
+        await asyncio.sleep(0.01)
+        await offsets.commit({TP: OffsetAndMetadata(2)}, MEMBER, 60_000)
+        with pytest.raises(RetriableCommitFailedError, match=r"1 of 1 partitions .* newer commit"):
+            await older
+        assert sent(cluster) == [1, 2]
+
+    play(scenario)
+
+
+def test_what_a_newer_commit_leaves_of_an_older_one_is_tried_again() -> None:
+    other = TopicPartition("t", 0)
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetCommit", committed(16), committed(), committed())
+        both = {TP: OffsetAndMetadata(1), other: OffsetAndMetadata(11)}
+        older = asyncio.create_task(offsets.commit(both, MEMBER, 60_000))
+        await asyncio.sleep(0.01)
+        await offsets.commit({TP: OffsetAndMetadata(2)}, MEMBER, 60_000)
+        with pytest.raises(RetriableCommitFailedError, match=r"1 of 2 partitions .* newer commit"):
+            await older
+        assert sent(cluster) == [1, 11, 2, 11]
+
+    play(scenario)
+
+
+def test_commits_that_wait_for_a_coordinator_leave_the_newest_behind() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.coordinator_error = 15
+        cluster.serve("OffsetCommit", lambda call: committed())
+        asyncio.get_running_loop().call_later(20, setattr, cluster, "coordinator_error", 0)
+        commits = [
+            offsets.commit({TP: OffsetAndMetadata(number)}, MEMBER, 60_000, resend=False) for number in range(50)
+        ]
+        outcomes = await asyncio.gather(*commits, return_exceptions=True)
+        assert outcomes[-1] is None
+        assert sent(cluster) == sorted(sent(cluster))
+        assert [isinstance(each, RetriableCommitFailedError) for each in outcomes] == [
+            number not in sent(cluster) for number in range(50)
+        ]
+
+    play(scenario)
+
+
 @pytest.mark.parametrize("version", [8, 9])
 def test_committed_offsets_are_read_from_a_list_of_groups(version: int) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
@@ -198,5 +285,22 @@ def test_refused_reads_are_raised() -> None:
         assert caught.value.args == ({"t"},)
         with pytest.raises(GroupAuthorizationFailedError):
             await offsets.fetch([TP], 1_000)
+
+    play(scenario)
+
+
+def test_all_topics_that_may_not_be_read_are_named_at_once() -> None:
+    def topic(name: str, code: int) -> offset_fetch.OffsetFetchResponseTopics:
+        entry = offset_fetch.OffsetFetchResponsePartitions(partition_index=0, committed_offset=-1, error_code=code)
+        return offset_fetch.OffsetFetchResponseTopics(name=name, partitions=[entry])
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        topics = [topic("waits", 88), topic("a", 29), topic("fine", 0), topic("b", 29)]
+        group = offset_fetch.OffsetFetchResponseGroup(group_id="g", topics=topics)
+        cluster.script("OffsetFetch", offset_fetch.OffsetFetchResponse(groups=[group]))
+        with pytest.raises(TopicAuthorizationFailedError) as caught:
+            await offsets.fetch([TopicPartition(name, 0) for name in ("waits", "a", "fine", "b")], 10_000)
+        assert caught.value.args == ({"a", "b"},)
+        assert len(cluster.requests("OffsetFetch")) == 1
 
     play(scenario)

@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
+from kafka.cluster import Backoff
 from kafka.config import GroupOptions
+from kafka.consumer.commit.auto_commit import AutoCommitSchedule
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
@@ -33,6 +35,7 @@ class Commits:
         loop: the consumer's.
         submit: has a function run on the loop.
         tell_caller: called on the loop when the caller has something to do.
+        backoff: pauses after automatic commits that failed.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Commits:
         loop: asyncio.AbstractEventLoop,
         submit: Callable[..., None],
         tell_caller: Callable[[], None],
+        backoff: Backoff,
     ) -> None:
         self._options = options
         self._subscription = subscription
@@ -52,8 +56,7 @@ class Commits:
         self._loop = loop
         self._submit = submit
         self._tell_caller = tell_caller
-        self._due = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
@@ -65,12 +68,11 @@ class Commits:
     def start(self) -> None:
         """Begin to commit automatically, if that is configured."""
         if self.is_automatic:
-            self._arm()
+            self._schedule.start()
 
     async def finish(self, timeout_ms: float) -> None:
         """Begin no more automatic commits, and wait for all that are under way, as Java's ``close`` does."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._schedule.stop()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
@@ -81,26 +83,32 @@ class Commits:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def commit(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Commit; nothing is sent for no offsets. Raises `CommitFailedError`, `KafkaTimeoutError` and what the broker
-        answers."""
+    async def commit(self, offsets: Offsets, timeout_ms: float, *, resend: bool = True) -> None:
+        """Commit; nothing is sent for no offsets. Arguments and what is raised are those of `GroupOffsets.commit`."""
         group = self._group()
         if offsets:
-            await group.commit(offsets, self._credentials(), timeout_ms)
+            await group.commit(offsets, self._credentials(), timeout_ms, resend=resend)
             self.succeeded += 1
 
-    async def commit_automatically(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Commit where that is automatic; a failure is logged, as no call reports it."""
+    async def commit_automatically(self, offsets: Offsets, timeout_ms: float, *, resend: bool = True) -> None:
+        """Commit where that is automatic; a failure is logged, as no call reports it.
+
+        Arguments:
+            resend: False for one that nobody waits for: instead of sending these offsets again, the then-current
+                positions are committed.
+        """
         if not self.is_automatic or not offsets:
             return
         if self._subscription.is_automatic and not self._membership.generation.is_valid:
             return
         failure: Exception | None = None
         try:
-            await self.commit(offsets, timeout_ms)
+            await self.commit(offsets, timeout_ms, resend=resend)
         except Exception as error:
-            log.warning("auto commit of %d offsets failed: %s", len(offsets), error)
+            self._schedule.failed(error, len(offsets))
             failure = error
+        else:
+            self._schedule.succeeded()
         if self._options.default_offset_commit_callback is not None:
             self._settle(offsets, failure, self._options.default_offset_commit_callback, None)
 
@@ -112,8 +120,7 @@ class Commits:
 
     def begin_due(self) -> None:
         """Begin the automatic commit that is due."""
-        if self._due:
-            self._due = False
+        if self._schedule.take_due():
             timeout_ms = max(self._options.auto_commit_interval_ms, 1_000)
             offsets = self._subscription.all_consumed_offsets()
             self._submit(self._begin_automatic, offsets, timeout_ms)
@@ -140,23 +147,13 @@ class Commits:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _arm(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._options.auto_commit_interval_ms / 1000, self._interval_over)
-
-    def _interval_over(self) -> None:
-        # Only the caller knows what it has processed: everything handed out before its next poll().
-        self._due = True
-        self._tell_caller()
-        self._arm()
-
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def _begin_automatic(self, offsets: Offsets, timeout_ms: float) -> None:
-        self._spawn(self.commit_automatically(offsets, timeout_ms))
+        self._spawn(self.commit_automatically(offsets, timeout_ms, resend=False))
 
     def _begin_commit(
         self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
@@ -168,7 +165,7 @@ class Commits:
     ) -> None:
         failure: Exception | None = None
         try:
-            await self.commit(offsets, timeout_ms)
+            await self.commit(offsets, timeout_ms, resend=False)
         except asyncio.CancelledError:
             failure = CommitFailedError("the consumer was closed before the commit was done")
         except Exception as error:  # the future is where it is looked for

@@ -1,0 +1,153 @@
+"""Commits that nobody waits for, while the coordinator refuses some: the group's offset never goes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from fakes.cluster import Call
+from kafka.consumer.handover.position import Position
+from kafka.errors import RetriableCommitFailedError
+from kafka.structs import OffsetAndMetadata
+from unit.consumer.bench import T0, Bench, commit_answer, play
+
+
+class Coordinator:
+    """Keeps the offset of one partition, as far as it takes what it is asked."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.codes: list[int] = []
+        """What the next commits are refused with; 0: they are not."""
+        self.asked: list[int] = []
+        self.kept: list[int] = []
+        bench.cluster.serve("OffsetCommit", self)
+
+    def __call__(self, call: Call) -> Any:
+        offset = call.request.topics[0].partitions[0].committed_offset
+        code = self.codes.pop(0) if self.codes else 0
+        self.asked.append(offset)
+        if not code:
+            self.kept.append(offset)
+        return commit_answer(call, code)
+
+
+def go_to(bench: Bench, offset: int) -> None:
+    bench.core.seek(bench.core.subscription.assigned(T0), offset)
+
+
+@pytest.mark.parametrize("code", [14, 15, 16])
+def test_a_commit_that_nobody_waits_for_does_not_undo_a_newer_one(code: int) -> None:
+    told: list[tuple[int, Any]] = []
+
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [code]
+        for offset in (5, 7):
+            bench.core.commits.commit_later(
+                {T0: OffsetAndMetadata(offset)}, lambda offsets, error: told.append((offsets[T0].offset, error)), 60_000
+            )
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(60)
+        await bench.poll()
+        assert coordinator.asked == [5, 7]
+
+    play(scenario, group_id="g", enable_auto_commit=False)
+    (first, error), second = told
+    assert (first, second) == (5, (7, None))
+    assert isinstance(error, RetriableCommitFailedError)
+
+
+async def poll_for(bench: Bench, seconds: float) -> None:
+    """As a program that polls ten times a second."""
+    for _ in range(int(seconds * 10)):
+        await asyncio.sleep(0.1)
+        await bench.poll()
+
+
+def test_an_automatic_commit_that_was_refused_is_made_again_with_the_present_positions() -> None:
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [16]
+        bench.core.assign([T0])
+        go_to(bench, 10)
+        await poll_for(bench, 5.2)
+        assert coordinator.asked == [10]
+        go_to(bench, 20)
+        await poll_for(bench, 1)  # long before the next interval is over
+        assert coordinator.asked == [10, 20]
+        assert coordinator.kept == [20]
+        await poll_for(bench, 5)
+        assert coordinator.kept == [20, 20]
+
+    play(scenario, group_id="g", auto_commit_interval_ms=5_000, retry_backoff_ms=500)
+
+
+def test_an_interval_is_the_longest_pause_between_automatic_commits() -> None:
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [16] * 1_000
+        bench.core.assign([T0])
+        go_to(bench, 10)
+        await poll_for(bench, 60)
+        assert 20 < len(coordinator.asked) < 100
+
+    play(scenario, group_id="g", auto_commit_interval_ms=3_000, retry_backoff_ms=100, retry_backoff_max_ms=60_000)
+
+
+def test_automatic_commits_that_fail_are_logged_once_and_when_they_work_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [28] * 20 + [29] * 3
+        bench.core.assign([T0])
+        go_to(bench, 10)
+        await poll_for(bench, 26)
+        assert len(coordinator.kept) >= 2
+
+    play(scenario, group_id="g", auto_commit_interval_ms=1_000)
+    refused, unauthorized, *over = [line for line in caplog.messages if "auto" in line]
+    assert refused.startswith("auto commit of 1 offsets failed: [Error 28] InvalidCommitOffsetSizeError")
+    assert unauthorized.startswith("auto commit of 1 offsets failed: [Error 29] TopicAuthorizationFailedError")
+    assert over == [
+        "automatic commits work again after InvalidCommitOffsetSizeError",
+        "automatic commits work again after TopicAuthorizationFailedError",
+    ]
+
+
+def test_one_automatic_commit_that_comes_while_the_coordinator_moves_is_not_worth_a_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        bench.core.assign([T0])
+        go_to(bench, 10)
+        for codes, lines in (([16], 0), ([16, 16], 2)):
+            coordinator.codes = codes
+            await poll_for(bench, 10)
+            assert len([line for line in caplog.messages if "auto" in line]) == lines
+            caplog.clear()
+
+    play(scenario, group_id="g", auto_commit_interval_ms=5_000)
+
+
+def test_positions_are_committed_until_closing_and_not_after() -> None:
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [16] * 2
+        bench.core.assign([T0])
+        bench.core.buffer.discard(bench.core.subscription.assigned(T0), Position(10))
+        await poll_for(bench, 0.5)
+        await bench.driver.close(autocommit=True, timeout_ms=10_000)  # which waits, and so tries again
+        assert coordinator.kept == [10]
+        await asyncio.sleep(60)
+        assert coordinator.kept == [10]
+
+    play(scenario, group_id="g", auto_commit_interval_ms=300)
