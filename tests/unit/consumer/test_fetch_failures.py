@@ -198,6 +198,36 @@ def test_a_throttled_client_sends_nothing_until_the_time_is_over() -> None:
     play(scenario, {0: 1})
 
 
+def test_nothing_evades_a_throttle_by_way_of_the_other_connection() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.throttle_ms = 5_000
+        bench.leaders.ends[0] = 100
+        (state,) = bench.assign(0)
+        await asyncio.sleep(1)
+        for offset in (20, 40, 60):
+            bench.seek(state, offset)
+            await asyncio.sleep(0.5)
+        assert len(bench.leaders.requests) == 1
+        await asyncio.sleep(5)
+        assert [bench.named(index) for index in range(2)] == [{0: 0}, {0: 60}]
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize(("version", "seconds"), [(7, 0), (8, 45)])
+def test_a_broker_that_has_waited_itself_is_not_waited_for_again(version: int, seconds: int) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.version = version
+        bench.leaders.throttle_ms = 5_000
+        bench.leaders.ends[0] = 100
+        bench.assign(0)
+        begun = asyncio.get_running_loop().time()
+        await bench.read(100, patience_s=60)
+        assert asyncio.get_running_loop().time() - begun == pytest.approx(seconds, abs=1)
+
+    play(scenario, {0: 1})
+
+
 def test_the_frame_of_an_answer_that_is_not_wanted_any_more_goes_back() -> None:
     class Frame:
         released = 0

@@ -18,6 +18,7 @@ from kafka.errors import (
     for_code,
 )
 from kafka.net import Reply
+from kafka.net.throttle import throttle_s
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)
@@ -100,6 +101,7 @@ class BrokerFetcher:
         self._retry = retry
         self._session_errors = 0
         self._throttled_until = 0.0
+        self._version = 0
         self._polls = LongPolls(options.fetch_max_wait_ms)
         self._wake = asyncio.Event()
         self._fresh = False
@@ -216,7 +218,11 @@ class BrokerFetcher:
             self._session_errors = 0
 
     async def _obey_throttle(self) -> None:
-        """Send nothing while the broker has asked for a pause (KIP-219)."""
+        """Make no request while the broker wants none (KIP-219).
+
+        Its connection sends none either, but a request that is made now would be out of date by then, and one that is
+        cut short meanwhile would go to the other connection at once.
+        """
         left = self._throttled_until - asyncio.get_running_loop().time()
         if left > 0:
             await asyncio.sleep(left)
@@ -235,7 +241,8 @@ class BrokerFetcher:
     async def _send(self, connection: BrokerConnection, body: FetchBody, max_wait_ms: int) -> int | None:
         """Send, and give the error code of the answer; None if the fetch was cut short."""
         loop = asyncio.get_running_loop()
-        version = connection.api_versions.version_for(FetchRequest, 0, None if body.by_id else _NAMED_UNTIL)
+        newest = None if body.by_id else _NAMED_UNTIL
+        version = self._version = connection.api_versions.version_for(FetchRequest, 0, newest)
         wait_ms = self._polls.send(loop.time(), max_wait_ms)
         self._connection, self._sent = connection, loop.create_future()
         try:
@@ -260,7 +267,7 @@ class BrokerFetcher:
         self._over()
         now = asyncio.get_running_loop().time()
         self._polls.answered(now)
-        self._throttled_until = now + response.throttle_time_ms / 1000
+        self._throttled_until = now + throttle_s(FetchRequest, self._version, response)
         if not response.error_code:
             self.session.answered(response.session_id)
             self._answers.take_answer(self, response)
