@@ -146,8 +146,8 @@ class ConsumerFace:
             callback: called as ``callback(offsets, None or the error)`` from within a later `poll()`, `commit()` or
                 `close()`, which waits for the commit; None: ``default_offset_commit_callback``.
 
-        It is sent once: where it fails for a cause that passes, the outcome is a `RetriableCommitFailedError`, and it is
-        the caller's to commit again what it has processed by then.
+        It is sent once. Where it fails for a cause that passes, the outcome is a `RetriableCommitFailedError`: commit
+        again, what was processed by then.
 
         Returns the outcome to come, to wait for with ``get()`` or, on an event loop, with ``await``. A failure that has
         no callback and was not asked for is logged.

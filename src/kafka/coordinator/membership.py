@@ -37,7 +37,8 @@ class Step(NamedTuple):
     Arguments:
         kind: what.
         partitions: with which partitions; may be empty, the listener is told of that too.
-        turn: which request of the membership this answers: one turn asks for one step of a kind at most.
+        turn: which request of the membership this answers: one turn asks at most once to give partitions up, and once
+            to take some.
     """
 
     kind: StepKind

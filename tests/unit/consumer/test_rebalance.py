@@ -7,13 +7,17 @@ that of KIP-848, of which only the sets of partitions differ.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 
 from kafka.consumer.handover.position import Position
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
+from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.classic.turn import Turn
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.errors import FencedInstanceIdError
+from kafka.structs import TopicPartition
 from unit.consumer.scripted_membership import ADD, LOSE, REVOKE, A, B, C, D, Scene, play
 
 
@@ -261,5 +265,88 @@ def test_a_step_whose_end_is_interrupted_is_carried_out_again(monkeypatch: pytes
         monkeypatch.setattr(scene.core, "_drop", drop)
         await scene.poll()
         assert scene.membership.done[-1][0] is REVOKE
+
+    play(monkeypatch, scenario)
+
+
+def later(scene: Scene, patch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Hold back what is submitted, as between a caller's thread and the loop, until this is called."""
+    waiting: list[tuple[Callable[..., object], tuple[object, ...]]] = []
+    patch.setattr(scene.core.rebalance, "_submit", lambda function, *args: waiting.append((function, args)))
+
+    def arrive() -> None:
+        while waiting:
+            function, args = waiting.pop(0)
+            function(*args)
+
+    return arrive
+
+
+def test_what_is_lost_is_not_revoked_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A)
+        await scene.poll()
+        arrive = later(scene, monkeypatch)
+        scene.membership._next(lambda held, turn: Turn(turn, MemberState.UNJOINED, lost=True).next_step(held))
+        await scene.poll()
+        await scene.poll()
+        assert scene.told[1:] == [("lost", {A}, {A})]
+        arrive()
+        assert [kind for kind, *_ in scene.membership.done] == [ADD, LOSE]
+
+    play(monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("when", ["committing", "revoked", "assigned"])
+def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    async def scenario(scene: Scene) -> None:
+        told: list[tuple[str, set[TopicPartition]]] = []
+
+        class Slow(AsyncConsumerRebalanceListener):
+            async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+                told.append(("revoked", set(revoked)))
+                await asyncio.sleep(when == "revoked")
+
+            async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+                await asyncio.sleep(when == "assigned")
+                told.append(("assigned", set(assigned)))
+
+        if when == "committing":
+            scene.cluster.latency_s = 1.0
+        scene.core.subscription.subscribe(["t"], listener=Slow())
+        scene.membership.eagerly(ADD, [A])
+        await asyncio.gather(scene.poll(), scene.poll())
+        assert told == [("assigned", {A})]
+        scene.read_to(7)
+        scene.membership.eagerly(REVOKE)
+        await asyncio.gather(scene.poll(), scene.poll())
+        assert told[1:] == [("revoked", {A})]
+        assert scene.committed() == [{0: 7}]
+
+    play(monkeypatch, scenario)
+
+
+def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        order: list[str] = []
+
+        class Seeks(AsyncConsumerRebalanceListener):
+            async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+                pass
+
+            async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+                await asyncio.sleep(1)
+                await scene.poll()  # which the task that is asked to take a step may do
+                order.append("listener")
+
+        async def another() -> None:
+            await asyncio.sleep(0.5)
+            await scene.poll()
+            order.append("another")
+
+        scene.core.subscription.subscribe(["t"], listener=Seeks())
+        scene.membership.eagerly(ADD, [A])
+        await asyncio.gather(scene.poll(), another())
+        assert order == ["listener", "another"]
 
     play(monkeypatch, scenario)

@@ -59,18 +59,24 @@ class AsyncDriver:
             core.end_poll()
 
     async def process_events(self) -> None:
-        """Raise what went wrong in the background, run callbacks, and do what the group asks for."""
-        self.core.begin_processing_events()
-        await self.run_callbacks()
-        rebalance = self.core.rebalance
-        while (step := rebalance.next_step()) is not None:
-            if step.kind is StepKind.REVOKE:
-                await self._commit_automatically(self.core.config.group.session_timeout_ms)
-            rebalance.begin(step)
-            try:
-                await self._tell_listener(step)
-            finally:
-                rebalance.finish(step)
+        """Raise what went wrong in the background, run callbacks, and do what the group asks for.
+
+        Does nothing for a listener or a callback that polls: what it is called for is under way.
+        """
+        if self.runner.is_in_a_call:
+            return
+        async with self.runner.one_at_a_time:
+            self.core.begin_processing_events()
+            await self.run_callbacks()
+            rebalance = self.core.rebalance
+            while (step := rebalance.next_step()) is not None:
+                if step.kind is StepKind.REVOKE:
+                    await self._commit_automatically(self.core.config.group.session_timeout_ms)
+                rebalance.begin(step)
+                try:
+                    await self._tell_listener(step)
+                finally:
+                    rebalance.finish(step)
 
     async def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""

@@ -19,7 +19,9 @@ class LoopRunner:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        self.one_caller = contextlib.nullcontext()  # tasks of one loop take turns anyway
+        self.one_caller = contextlib.nullcontext()  # several tasks may poll, and share the records out
+        self.one_at_a_time = asyncio.Lock()
+        self._in_a_call: set[asyncio.Task[Any] | None] = set()
         self._closing: asyncio.Task[None] | None = None
 
     # Between the two sides --------------------------------------------------------------------------------------------
@@ -71,9 +73,26 @@ class LoopRunner:
 
     async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's, and await what it returns if it is a coroutine function."""
+        me = asyncio.current_task()
+        if me in self._in_a_call:
+            await self._call(function, *args, **kwargs)
+            return
+        try:
+            self._in_a_call.add(me)
+            await self._call(function, *args, **kwargs)
+        finally:
+            self._in_a_call.discard(me)
+
+    @staticmethod
+    async def _call(function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         result = function(*args, **kwargs)
         if inspect.isawaitable(result):
             await result
+
+    @property
+    def is_in_a_call(self) -> bool:
+        """Whether this task is in a function of the user's."""
+        return asyncio.current_task() in self._in_a_call
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Await ``close()``, once: another call waits for the first."""

@@ -31,6 +31,9 @@ class ThreadRunner:
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
         self.one_caller = SingleCaller()
+        self.one_at_a_time = contextlib.nullcontext()  # `one_caller` sees to that
+        self.is_in_a_call = False
+        """Whether the caller is in a function of the user's."""
         self._closing = threading.RLock()
         self._closing_begun = False
         # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
@@ -100,7 +103,12 @@ class ThreadRunner:
 
     def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's."""
-        function(*args, **kwargs)
+        before = self.is_in_a_call
+        try:
+            self.is_in_a_call = True
+            function(*args, **kwargs)
+        finally:
+            self.is_in_a_call = before
 
     def close_once(self, close: Callable[[], None]) -> None:
         """Call ``close``, once: a second call does nothing, and one from another thread waits for the first."""

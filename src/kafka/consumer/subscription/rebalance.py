@@ -40,7 +40,8 @@ class Rebalance:
         self._reassign = reassign
         self._find_positions = find_positions
         self._tell_caller = tell_caller
-        self._finished: tuple[int, StepKind] | None = None
+        self._finished: tuple[int, bool] | None = None
+        """The last step: its turn, and whether it took partitions or gave some up."""
         self._changes = 0  # written in the caller's thread
         self._changes_heard = 0  # written on the loop
         self.completed = 0
@@ -55,7 +56,9 @@ class Rebalance:
         except Exception:
             self._tell_caller()
             raise
-        if step is None or (step.turn, step.kind) == self._finished:  # of which the loop may not have heard yet
+        if (
+            step is None or (step.turn, step.kind is StepKind.ADD) == self._finished
+        ):  # of which the loop may not have heard yet
             return None
         self._tell_caller()  # whatever happens on the way, the next poll() goes on
         return step
@@ -86,7 +89,7 @@ class Rebalance:
         else:
             self._reassign(self._held() - step.partitions)
         self._submit(self._membership.step_done, step, self._held())
-        self._finished = step.turn, step.kind  # an interrupt before this has the step carried out again
+        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this has the step carried out again
         if step.kind is StepKind.ADD:
             self._submit(self._find_positions)
 
