@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.face import (
     CLOSE_TIMEOUT_MS,
@@ -267,20 +268,26 @@ class AsyncConsumerCalls(ConsumerFace):
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def unsubscribe(self) -> None:
-        """Give up all topics and partitions, and leave the group."""
+        """Give up all topics and partitions, and leave the group.
+
+        Waits for an automatic commit for 5 seconds at most, and for the coordinator to hear of it for one; both go on
+        in the background after that, and `close` waits for them.
+        """
         self._check_open()
-        await self._driver.release_partitions(self._api_timeout_ms)
+        await self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.unsubscribe()
-        await self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
+        await self._driver.run(self._core.leave_group(), LEAVE_WAIT_MS)
 
     async def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read exactly these partitions, without the group's assignment; partitions kept keep their positions.
+
+        An automatic commit of the positions so far is waited for as in `unsubscribe`.
 
         Raises `IllegalStateError` after `subscribe`.
         """
         self._check_open()
         wanted = list(partitions)
-        await self._driver.release_partitions(self._api_timeout_ms)
+        await self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 
     async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

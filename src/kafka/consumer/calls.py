@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.drive.sync_driver import SyncDriver
 from kafka.consumer.face import (
     CLOSE_TIMEOUT_MS,
@@ -264,20 +265,26 @@ class ConsumerCalls(ConsumerFace):
     # Life -------------------------------------------------------------------------------------------------------------
 
     def unsubscribe(self) -> None:
-        """Give up all topics and partitions, and leave the group."""
+        """Give up all topics and partitions, and leave the group.
+
+        Waits for an automatic commit for 5 seconds at most, and for the coordinator to hear of it for one; both go on
+        in the background after that, and `close` waits for them.
+        """
         self._check_open()
-        self._driver.release_partitions(self._api_timeout_ms)
+        self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.unsubscribe()
-        self._driver.run(self._core.leave_group(self._api_timeout_ms), self._api_timeout_ms)
+        self._driver.run(self._core.leave_group(), LEAVE_WAIT_MS)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read exactly these partitions, without the group's assignment; partitions kept keep their positions.
+
+        An automatic commit of the positions so far is waited for as in `unsubscribe`.
 
         Raises `IllegalStateError` after `subscribe`.
         """
         self._check_open()
         wanted = list(partitions)
-        self._driver.release_partitions(self._api_timeout_ms)
+        self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

@@ -42,6 +42,12 @@ LEAVE_TIMEOUT_MS = 5_000
 """How long closing tries at most to tell the coordinator: without that it learns of it when the session expires."""
 
 
+LEAVE_WAIT_MS = 1_000
+"""How long ``unsubscribe()`` waits for the coordinator at most; Java's does not wait at all."""
+RELEASE_WAIT_MS = 5_000
+"""How long ``assign()`` and ``unsubscribe()`` wait at most for the automatic commit of what is given up; it goes on."""
+
+
 class Caller(Protocol):
     """How the two sides reach each other."""
 
@@ -182,9 +188,9 @@ class ConsumerCore:
             self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was
         return state.position.offset
 
-    async def leave_group(self, timeout_ms: float) -> None:
-        """Give up the membership. Raises nothing."""
-        await self.membership.leave("the consumer has unsubscribed", timeout_ms)
+    async def leave_group(self) -> None:
+        """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
+        await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 

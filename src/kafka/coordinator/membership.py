@@ -101,10 +101,14 @@ class Membership(Protocol):
         """The coordinator refused a commit made with ``generation``; that may be news about the membership."""
 
     async def leave(self, reason: str, timeout_ms: float) -> None:
-        """Give the membership up and tell the coordinator; the next step joins again. Raises nothing."""
+        """Give the membership up and tell the coordinator; the next step joins again. Raises nothing.
+
+        Arguments:
+            timeout_ms: how long to wait for the coordinator; it goes on being told after that, until `close`.
+        """
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave and stop for good. Raises nothing."""
+        """Leave and stop for good, also telling the coordinator what it was not told yet. Raises nothing."""
 
 
 def step_towards(target: Partitions, held: Partitions, turn: int) -> Step:

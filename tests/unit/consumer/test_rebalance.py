@@ -205,10 +205,10 @@ def test_leaving_revokes_what_is_held_or_counts_it_as_lost(monkeypatch: pytest.M
         assert scene.core.rebalance.leave_step() is None
         scene.membership.towards(A)
         await scene.poll()
-        await scene.driver.release_partitions(1_000)
+        await scene.driver.give_up_partitions(1_000)
         assert scene.told[-1] == ("revoked", {A}, {A})
         scene.membership.generation = NO_GENERATION
-        await scene.driver.release_partitions(1_000)
+        await scene.driver.give_up_partitions(1_000)
         assert scene.told[-1] == ("lost", {A}, {A})
         scene.core.unsubscribe()
         scene.core.assign([A])

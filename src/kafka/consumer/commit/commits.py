@@ -112,6 +112,10 @@ class Commits:
         if self._options.default_offset_commit_callback is not None:
             self._settle(offsets, failure, self._options.default_offset_commit_callback, None)
 
+    async def begin_automatically(self, offsets: Offsets, timeout_ms: float, wait_ms: float) -> None:
+        """As `commit_automatically`, but waited for no longer than ``wait_ms``; it goes on after that."""
+        await asyncio.wait({self._spawn(self.commit_automatically(offsets, timeout_ms))}, timeout=wait_ms / 1000)
+
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
         """The group's committed offsets; partitions without one are left out."""
         return await self._group().fetch(partitions, timeout_ms)
@@ -147,10 +151,11 @@ class Commits:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _begin_automatic(self, offsets: Offsets, timeout_ms: float) -> None:
         self._spawn(self.commit_automatically(offsets, timeout_ms, resend=False))

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from kafka.cluster import Cluster
 from kafka.config import ConsumerConfig
-from kafka.consumer.core import ConsumerCore
+from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.drive.loop_runner import LoopRunner
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.subscription.rebalance import Step, StepKind
@@ -87,10 +87,19 @@ class AsyncDriver:
             self.core.events.pending = True  # the others are called next time
             raise
 
-    async def release_partitions(self, timeout_ms: float, commit: bool = True) -> None:
-        """Commit, and tell the listener that the partitions are given up, outside of a rebalance."""
-        if commit:
-            await self._commit_automatically(timeout_ms)
+    async def give_up_partitions(self, timeout_ms: float) -> None:
+        """Commit, and tell the listener that the partitions are given up, as the caller wants no more of them.
+
+        Arguments:
+            timeout_ms: how long the commit may take; it is waited for no longer than `RELEASE_WAIT_MS`.
+        """
+        commits = self.core.commits
+        if commits.is_automatic and (held := self.core.consumed_offsets()):
+            wait_ms = min(timeout_ms, RELEASE_WAIT_MS)
+            await self.run(commits.begin_automatically(held, timeout_ms, wait_ms), wait_ms)
+        await self._tell_of_leaving()
+
+    async def _tell_of_leaving(self) -> None:
         step = self.core.rebalance.leave_step()
         if step is not None:
             await self._tell_listener(step)
@@ -102,7 +111,9 @@ class AsyncDriver:
     async def _close(self, autocommit: bool, timeout_ms: float) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
-            await self.release_partitions(timeout_ms / 2, autocommit)
+            if autocommit:
+                await self._commit_automatically(timeout_ms / 2)
+            await self._tell_of_leaving()
         finally:
             try:
                 left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)

@@ -6,7 +6,6 @@ of state is a turn, and what the caller finds in `next_step` follows from the ne
 
 import asyncio
 import logging
-from collections.abc import Coroutine
 from typing import Any
 
 from kafka.cluster import Backoff, ClusterMetadata, CoordinatorRequests
@@ -43,6 +42,7 @@ from kafka.errors import (
 log = logging.getLogger(__name__)
 
 _LEAVE_TIMEOUT_MS = 5_000
+"""How long the coordinator is tried to be told that a member leaves."""
 
 
 class ClassicMembership:
@@ -84,7 +84,7 @@ class ClassicMembership:
         self._owned: Partitions = frozenset()
         self._reason = "the consumer starts"
         self._again = ""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
         self._turn = Turn()
         self.generation: Generation = NO_GENERATION
 
@@ -146,16 +146,16 @@ class ClassicMembership:
 
     async def leave(self, reason: str, timeout_ms: float) -> None:
         """See `Membership`; a static member only stops (KIP-345)."""
-        generation = self._drop_membership(lost=False)
-        if generation.member_id and self._options.group_instance_id is None:
-            await leave_group(self._client, self.group_id, generation.member_id, reason, timeout_ms)
+        self._begin_to_leave(self._drop_membership(lost=False), reason)
+        if self._leaving:
+            await asyncio.wait(self._leaving, timeout=timeout_ms / 1000)
 
     async def close(self, timeout_ms: float) -> None:
         """See `Membership`."""
         if self.state is MemberState.CLOSED:
             return
         await self.leave("the consumer is being closed", timeout_ms)
-        for task in list(self._tasks):
+        for task in list(self._leaving):
             task.cancel()
         self._move(MemberState.CLOSED)
 
@@ -183,11 +183,7 @@ class ClassicMembership:
             idle_s,
             self._options.max_poll_interval_ms,
         )
-        generation = self._drop_membership(lost=True)
-        if generation.member_id and self._options.group_instance_id is None:
-            reason = "poll() was not called in time"
-            leave = leave_group(self._client, self.group_id, generation.member_id, reason, _LEAVE_TIMEOUT_MS)
-            self._spawn(leave)
+        self._begin_to_leave(self._drop_membership(lost=True), "poll() was not called in time")
 
     def _rejoin(self, reason: str) -> None:
         """Have the group rebalance, because ``reason``; a round under way is finished first."""
@@ -280,6 +276,15 @@ class ClassicMembership:
         self._owned = frozenset()
         return before
 
+    def _begin_to_leave(self, generation: Generation, reason: str) -> None:
+        """Tell the coordinator, without waiting for its answer; nothing waits for this but `leave` and `close`."""
+        if not generation.member_id or self._options.group_instance_id is not None:
+            return
+        leave = leave_group(self._client, self.group_id, generation.member_id, reason, _LEAVE_TIMEOUT_MS)
+        task = asyncio.get_running_loop().create_task(leave)
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
     def _fail(self, error: Exception) -> None:
         if isinstance(error, FencedInstanceIdError):
             log.error("group %s: %s", self.group_id, error)
@@ -299,8 +304,3 @@ class ClassicMembership:
             self._heartbeat.stop()
         if state in CALLERS_TURN:
             self._host.step_ready()
-
-    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

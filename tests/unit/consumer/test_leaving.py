@@ -1,0 +1,120 @@
+"""Giving up a subscription or an assignment while the coordinator is silent, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from fakes.cluster import SILENCE, FakeCluster
+from kafka.consumer import AsyncKafkaConsumer
+from kafka.consumer import core as consumer_core
+from kafka.wire.api.heartbeat import HeartbeatResponse
+from kafka.wire.api.leave_group import LeaveGroupResponse
+from unit.consumer.bench import T0, T1, Bench, commit_answer
+from unit.consumer.scripted_membership import still_loading
+from unit.coordinator.group import joined, synced
+from unit.virtual_loop import simulate
+
+SHORT_S = 7.0
+
+
+class Scene:
+    """A consumer of a group on a cluster in memory."""
+
+    def __init__(self, cluster: FakeCluster, consumer: AsyncKafkaConsumer) -> None:
+        self.cluster = cluster
+        self.consumer = consumer
+
+    def say_nothing(self, *apis: str) -> None:
+        for api in apis:
+            self.cluster.serve(api, lambda call: SILENCE)
+
+    async def hold(self, *partitions: Any) -> None:
+        """Poll until these are assigned, and have been read."""
+        while self.consumer.assignment() != set(partitions):
+            await self.consumer.poll(100)
+        for tp in partitions:
+            self.consumer.seek(tp, 7)
+
+    async def took(self, call: Awaitable[None]) -> float:
+        """How many seconds something takes."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        await call
+        return loop.time() - begun
+
+
+def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[None]], **options: Any) -> FakeCluster:
+    async def main() -> FakeCluster:
+        cluster = Bench().cluster
+        cluster.serve("JoinGroup", lambda call: joined(call.request.member_id or "me"))
+        cluster.serve("SyncGroup", lambda call: synced(t=[0, 1]))
+        cluster.serve("Heartbeat", lambda call: HeartbeatResponse())
+        cluster.serve("LeaveGroup", lambda call: LeaveGroupResponse())
+        cluster.serve("OffsetFetch", still_loading)
+        monkeypatch.setattr(consumer_core, "ClusterClient", lambda *arguments: cluster)
+        consumer = AsyncKafkaConsumer(group_id="g", auto_commit_interval_ms=3_600_000, **options)
+        await consumer.start()
+        await scenario(Scene(cluster, consumer))
+        await consumer.close(timeout_ms=1_000)
+        return cluster
+
+    return simulate(main)
+
+
+def test_a_silent_coordinator_does_not_hold_up_who_unsubscribes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.consumer.subscribe(["t"])
+        await scene.hold(T0, T1)
+        scene.say_nothing("LeaveGroup")
+        assert await scene.took(scene.consumer.unsubscribe()) < 2
+        assert scene.consumer.assignment() == set()
+        assert len(scene.cluster.requests("LeaveGroup")) == 1
+
+    cluster = play(monkeypatch, scenario)
+    assert len(cluster.requests("OffsetCommit")) == 1
+
+
+def test_a_silent_coordinator_does_not_hold_up_who_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        await scene.consumer.assign([T0])
+        await scene.hold(T0)
+        scene.say_nothing("OffsetCommit")
+        assert await scene.took(scene.consumer.assign([T1])) < SHORT_S
+        assert scene.consumer.assignment() == {T1}
+        scene.cluster.serve("OffsetCommit", commit_answer)
+        await asyncio.sleep(60)  # the commit goes on until the connection has ended, and is made on another one
+        assert len(scene.cluster.requests("OffsetCommit")) == 2
+
+    play(monkeypatch, scenario)
+
+
+def test_a_silent_coordinator_holds_up_neither_the_commit_nor_the_leave_of_who_unsubscribes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.consumer.subscribe(["t"])
+        await scene.hold(T0, T1)
+        scene.say_nothing("OffsetCommit", "LeaveGroup")
+        assert await scene.took(scene.consumer.unsubscribe()) < SHORT_S
+
+    play(monkeypatch, scenario)
+
+
+def test_closing_hands_in_the_leave_that_unsubscribing_did_not_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.consumer.subscribe(["t"])
+        await scene.hold(T0, T1)
+        cluster = scene.cluster
+        cluster.coordinator_error = 15
+        cluster.forget_coordinator("group", "g")
+        await scene.consumer.unsubscribe()
+        assert cluster.requests("LeaveGroup") == []
+        asyncio.get_running_loop().call_later(2, setattr, cluster, "coordinator_error", 0)
+        await scene.consumer.close(timeout_ms=10_000)
+
+    cluster = play(monkeypatch, scenario, enable_auto_commit=False)
+    assert len(cluster.requests("LeaveGroup")) == 1
