@@ -8,7 +8,7 @@ one side to the other.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from kafka.cluster import Backoff, Cluster, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
 from kafka.config import ConsumerConfig
@@ -38,6 +38,8 @@ from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
 
+Owner = TypeVar("Owner")
+
 LEAVE_TIMEOUT_MS = 5_000
 """How long closing tries at most to tell the coordinator: without that it learns of it when the session expires."""
 
@@ -56,6 +58,9 @@ class Caller(Protocol):
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
         """Called by the caller: have ``function(*args)`` run on the loop."""
+
+    def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
+        """Have ``tell(owner, error)`` called if the loop fails for good; ``owner`` is held weakly."""
 
 
 class ConsumerCore:
@@ -117,6 +122,7 @@ class ConsumerCore:
         self.commits = Commits(
             group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened, backoff
         )
+        self._caller.on_loop_death(self.commits, Commits.fail_all)
         self.positions = PositionResolver(
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),

@@ -58,6 +58,8 @@ class Commits:
         self._tell_caller = tell_caller
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
+        """What `commit_later` has promised; whoever takes one out settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self.is_automatic = offsets is not None and options.enable_auto_commit
@@ -120,6 +122,11 @@ class Commits:
         """The group's committed offsets; partitions without one are left out."""
         return await self._group().fetch(partitions, timeout_ms)
 
+    def fail_all(self, error: Exception) -> None:
+        """The loop has failed: no commit is ever done. Called in the thread that it ran in."""
+        for future in list(self._open):
+            self._resolve(future, error)
+
     # In the caller's thread -------------------------------------------------------------------------------------------
 
     def begin_due(self) -> None:
@@ -134,7 +141,13 @@ class Commits:
         self._group()
         future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
-        self._submit(self._begin_commit, future, dict(offsets), chosen, timeout_ms)
+        offsets = dict(offsets)
+        self._open[future] = offsets, chosen
+        try:
+            self._submit(self._begin_commit, future, offsets, timeout_ms)
+        except BaseException:
+            self._open.pop(future, None)
+            raise
         return future
 
     def next_call(self) -> Callable[[], Any] | None:
@@ -160,14 +173,10 @@ class Commits:
     def _begin_automatic(self, offsets: Offsets, timeout_ms: float) -> None:
         self._spawn(self.commit_automatically(offsets, timeout_ms, resend=False))
 
-    def _begin_commit(
-        self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
-    ) -> None:
-        self._spawn(self._commit_for(future, offsets, callback, timeout_ms))
+    def _begin_commit(self, future: CommitFuture, offsets: Offsets, timeout_ms: float) -> None:
+        self._spawn(self._commit_for(future, offsets, timeout_ms))
 
-    async def _commit_for(
-        self, future: CommitFuture, offsets: Offsets, callback: Callback | None, timeout_ms: float
-    ) -> None:
+    async def _commit_for(self, future: CommitFuture, offsets: Offsets, timeout_ms: float) -> None:
         failure: Exception | None = None
         try:
             await self.commit(offsets, timeout_ms, resend=False)
@@ -175,8 +184,13 @@ class Commits:
             failure = CommitFailedError("the consumer was closed before the commit was done")
         except Exception as error:  # the future is where it is looked for
             failure = error
-        future.resolve(failure)
-        self._settle(offsets, failure, callback, future)
+        self._resolve(future, failure)
+
+    def _resolve(self, future: CommitFuture, failure: Exception | None) -> None:
+        found = self._open.pop(future, None)
+        if found is not None:
+            future.resolve(failure)
+            self._settle(found[0], failure, found[1], future)
 
     def _settle(
         self, offsets: Offsets, error: Exception | None, callback: Callback | None, future: CommitFuture | None

@@ -123,8 +123,10 @@ class AsyncDriver:
                 core.closed = core.events.pending = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
-                await self.run(core.close(left_ms), left_ms)
-                await self.run_callbacks()
+                try:
+                    await self.run(core.close(left_ms), left_ms)
+                finally:  # also of commits that failed with the loop
+                    await self.run_callbacks()
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""

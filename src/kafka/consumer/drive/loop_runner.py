@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
 
@@ -40,6 +41,9 @@ class LoopRunner:
     def submit(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)``, at once."""
         function(*args)
+
+    def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
+        """Nothing: with its loop the caller has ended, too."""
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

@@ -124,8 +124,10 @@ class SyncDriver:
                 core.closed = core.events.pending = True
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
-                self.run(core.close(left_ms), left_ms)
-                self.run_callbacks()
+                try:
+                    self.run(core.close(left_ms), left_ms)
+                finally:  # also of commits that failed with the loop
+                    self.run_callbacks()
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""

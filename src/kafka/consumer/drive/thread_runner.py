@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.net import LoopThread, interruptible
 
+Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
 _MARGIN_S = 5.0
@@ -71,6 +72,10 @@ class ThreadRunner:
         finally:
             if self._calls:  # one has raised, which the loop tells of; the others come all the same
                 self._thread.call(self._call_all)
+
+    def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
+        """See `LoopThread.on_death`."""
+        self._thread.on_death(owner, tell)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
