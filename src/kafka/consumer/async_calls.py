@@ -79,7 +79,8 @@ class AsyncConsumerCalls(ConsumerFace):
             records = ConsumerRecords(self._materializer.batch(hand_out))
             if not update_offsets:
                 hand_out.roll_back()
-            return records
+        hand_out.commit()
+        return records
 
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -109,7 +110,9 @@ class AsyncConsumerCalls(ConsumerFace):
         """
         most = check_max_records(max_records, NO_LIMIT)
         with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
-            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
+            columns = {piece.state.tp: piece.columns for piece in hand_out.pieces}
+        hand_out.commit()
+        return columns
 
     async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
@@ -122,7 +125,9 @@ class AsyncConsumerCalls(ConsumerFace):
         most = check_max_records(max_records, NO_LIMIT)
         with self._driver.one_caller, await self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
             batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
-            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+            batch = concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+        hand_out.commit()
+        return batch
 
     def __aiter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
@@ -132,34 +137,38 @@ class AsyncConsumerCalls(ConsumerFace):
     async def __anext__(self) -> ConsumerRecord:
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
-        core = self._core
-        if not self._events.pending:
-            cursor = self._cursor
+        core, cursor = self._core, self._cursor
+        goes_on = not self._events.pending or await self._see_to_events()
+        while goes_on:
             for record in cursor.rest:
                 cursor.state.last_record = record
                 core.clock.progressed = True
                 return record
-        return await self._next_record()
+            goes_on = await self._load()
+        raise StopAsyncIteration
 
-    async def _next_record(self) -> ConsumerRecord:
-        """As `__anext__`, where something has to be done first."""
+    async def _see_to_events(self) -> bool:
+        """Do what has to be done before the next record; False: there is none, as the consumer is closed."""
+        with self._driver.one_caller:
+            if self._core.closed:
+                return False
+            self._core.check_wanted()
+            await self._driver.process_events()
+            return True
+
+    async def _load(self) -> bool:
+        """Take more records for the cursor, whose are used up; False: there are none, or the consumer is closed."""
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
         with self._driver.one_caller:
             while not core.closed:
                 core.check_wanted()
-                if core.events.pending:
-                    await self._driver.process_events()
-                for record in cursor.rest:
-                    cursor.state.last_record = record
-                    core.clock.progressed = True
-                    return record
                 if cursor.load():
-                    continue
+                    return True
                 hand_out = await self._take(options.consumer_timeout_ms, options.max_poll_records)
                 if not hand_out:
-                    break
+                    return False
                 cursor.begin(hand_out)
-        raise StopAsyncIteration
+        return False
 
     async def _take(
         self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False

@@ -80,7 +80,8 @@ class ConsumerCalls(ConsumerFace):
             records = ConsumerRecords(self._materializer.batch(hand_out))
             if not update_offsets:
                 hand_out.roll_back()
-            return records
+        hand_out.commit()
+        return records
 
     def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -108,7 +109,9 @@ class ConsumerCalls(ConsumerFace):
         """
         most = check_max_records(max_records, NO_LIMIT)
         with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
-            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
+            columns = {piece.state.tp: piece.columns for piece in hand_out.pieces}
+        hand_out.commit()
+        return columns
 
     def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
@@ -121,7 +124,9 @@ class ConsumerCalls(ConsumerFace):
         most = check_max_records(max_records, NO_LIMIT)
         with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
             batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
-            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+            batch = concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+        hand_out.commit()
+        return batch
 
     def __iter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
@@ -131,34 +136,38 @@ class ConsumerCalls(ConsumerFace):
     def __next__(self) -> ConsumerRecord:
         """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
-        core = self._core
-        if not self._events.pending:
-            cursor = self._cursor
+        core, cursor = self._core, self._cursor
+        goes_on = not self._events.pending or self._see_to_events()
+        while goes_on:
             for record in cursor.rest:
                 cursor.state.last_record = record
                 core.clock.progressed = True
                 return record
-        return self._next_record()
+            goes_on = self._load()
+        raise StopIteration
 
-    def _next_record(self) -> ConsumerRecord:
-        """As `__next__`, where something has to be done first."""
+    def _see_to_events(self) -> bool:
+        """Do what has to be done before the next record; False: there is none, as the consumer is closed."""
+        with self._driver.one_caller:
+            if self._core.closed:
+                return False
+            self._core.check_wanted()
+            self._driver.process_events()
+            return True
+
+    def _load(self) -> bool:
+        """Take more records for the cursor, whose are used up; False: there are none, or the consumer is closed."""
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
         with self._driver.one_caller:
             while not core.closed:
                 core.check_wanted()
-                if core.events.pending:
-                    self._driver.process_events()
-                for record in cursor.rest:
-                    cursor.state.last_record = record
-                    core.clock.progressed = True
-                    return record
                 if cursor.load():
-                    continue
+                    return True
                 hand_out = self._take(options.consumer_timeout_ms, options.max_poll_records)
                 if not hand_out:
-                    break
+                    return False
                 cursor.begin(hand_out)
-        raise StopIteration
+        return False
 
     def _take(self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)

@@ -44,7 +44,9 @@ class Bench:
             return self.core.buffer.take(500)
 
         with await self.driver.wait_for(timeout_ms, take) as hand_out:
-            return {piece.state.tp.partition: list(piece.columns.offsets) for piece in hand_out.pieces}
+            read = {piece.state.tp.partition: list(piece.columns.offsets) for piece in hand_out.pieces}
+        hand_out.commit()
+        return read
 
     @staticmethod
     async def _fetch(call: Call) -> Any:

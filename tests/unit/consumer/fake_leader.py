@@ -210,6 +210,7 @@ class Bench:
                 with self.buffer.take(count - len(records)) as hand_out:
                     for piece in hand_out.pieces:
                         records += [(piece.state.tp.partition, offset) for offset in piece.columns.offsets]
+                hand_out.commit()
                 if len(records) == before:
                     await self.data.wait()
         return records

@@ -41,7 +41,9 @@ class Bench:
     def take(self, most: int = 1_000, **limits: Any) -> list[tuple[int, list[int]]]:
         """Take, and move the positions; partition and offsets of each slice."""
         with self.buffer.take(most, **limits) as hand_out:
-            return [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in hand_out.pieces]
+            taken = [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in hand_out.pieces]
+        hand_out.commit()
+        return taken
 
 
 def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
@@ -122,6 +124,7 @@ def test_what_was_taken_and_not_used_comes_again_in_its_place() -> None:
         pieces = hand_out.pieces
         assert [list(piece.columns.offsets) for piece in pieces] == [[0, 1, 2, 3], [0], [4]]
         hand_out.end_at(pieces[0], 2)
+    hand_out.commit()
     assert at(state) == 2
     assert at(other) == 0
     taken = bench.take()

@@ -43,7 +43,9 @@ class Desk:
 
     def read(self, most: int = 100) -> Offsets:
         with self.buffer.take(most) as hand_out:
-            return offsets(hand_out.pieces)
+            read = offsets(hand_out.pieces)
+        hand_out.commit()
+        return read
 
     def interrupt(self, most: int = 100, within: Callable[[], object] = list) -> Offsets:
         """Take, and be interrupted before it is done; what was taken."""
@@ -137,6 +139,7 @@ def test_a_hand_out_that_ends_early_gives_back_the_rest_of_all_partitions() -> N
     desk.put(1, 0, 3)
     with desk.buffer.take(100) as hand_out:
         hand_out.end_at(hand_out.pieces[0], 2)
+    hand_out.commit()
     assert desk.positions() == [2, 0]
     assert desk.read() == of(0, 2, 5) + of(1, 0, 3)
 
@@ -153,8 +156,8 @@ def test_a_commit_that_is_interrupted_moves_nothing(monkeypatch: pytest.MonkeyPa
         move(piece)
 
     monkeypatch.setattr(Slice, "move_position", interrupted)
-    with pytest.raises(KeyboardInterrupt), desk.buffer.take(100):
-        pass
+    with pytest.raises(KeyboardInterrupt):
+        desk.buffer.take(100).commit()
     monkeypatch.undo()
     assert desk.positions() == [0, 0]
     assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
@@ -164,8 +167,9 @@ def test_a_seek_within_a_hand_out_stands() -> None:
     desk = Desk(0, 0)
     desk.put(0, 0, 5)
     desk.put(1, 0, 3)
-    with desk.buffer.take(100):
-        desk.buffer.discard(desk.states[0], Position(50))
+    hand_out = desk.buffer.take(100)
+    desk.buffer.discard(desk.states[0], Position(50))
+    hand_out.commit()
     assert desk.positions() == [50, 3]
     desk.put(1, 3, 4)
     desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], Position(60)))

@@ -103,7 +103,9 @@ class Desk:
     def rest(self) -> list[int]:
         """Take what is left; the offsets."""
         with self.buffer.take(100) as hand_out:
-            return [offset for piece in hand_out.pieces for offset in piece.columns.offsets]
+            offsets = [offset for piece in hand_out.pieces for offset in piece.columns.offsets]
+        hand_out.commit()
+        return offsets
 
     def iterate(self, materializer: Materializer | None = None) -> Iterator[ConsumerRecord]:
         """As the faces do it, without what waits."""
@@ -138,6 +140,7 @@ def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -
     materializer = Materializer(None, to_int)
     with desk.buffer.take(10) as hand_out:
         gathered = materializer.batch(hand_out)
+    hand_out.commit()
     assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
     assert at(desk.state) == 2
     with pytest.raises(RecordDeserializationError) as caught, desk.buffer.take(10) as hand_out:
@@ -154,6 +157,7 @@ def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes
     desk.put(batch([b"3", b"4"], 3), 3)
     with desk.buffer.take(10) as hand_out:
         gathered = Materializer(None, to_int).batch(hand_out)
+    hand_out.commit()
     assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
     assert at(desk.state) == 2
     assert desk.rest() == [2, 3, 4]
@@ -182,6 +186,7 @@ def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() 
     assert [next(run).offset for _ in range(2)] == [0, 1]
     with desk.buffer.take(3) as hand_out:
         assert [list(piece.columns.offsets) for piece in hand_out.pieces] == [[2], [3, 4]]
+    hand_out.commit()
     assert next(run).offset == 5
     assert at(desk.state) == 6
     assert desk.buffer.records_taken == 6 + 1  # the last is in the hands of the iteration

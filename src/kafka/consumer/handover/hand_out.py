@@ -3,6 +3,11 @@
 A hand-out is a context manager. Whatever is raised within rolls it back: positions stay, and the same records are
 handed out again. One that was neither committed nor rolled back, because an interrupt came in between, is rolled back
 when the next one is made.
+
+`HandOut.commit` is the last that is called before records are returned. CPython looks for an interrupt where a function
+is entered, where a loop goes back and where a function written in C has returned: nothing of that comes between the
+last step of the commit and the return, so that the caller has the records or gets them again. Where the caller is a
+function written in C, such as `next`, an interrupt that comes when it returns takes the record with it.
 """
 
 from bisect import bisect_left
@@ -84,9 +89,7 @@ class HandOut:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            self.commit()
-        else:
+        if kind is not None:
             self.roll_back()
 
     @property
@@ -112,7 +115,7 @@ class HandOut:
         self._give_back(index + 1)
 
     def commit(self) -> None:
-        """The caller has all of it: move the positions."""
+        """The caller has all of it: move the positions, all or, where an interrupt comes, none; see the module."""
         before = [(piece.state, piece.generation, piece.state.position) for piece in self.slices]
         try:
             for piece in self.slices:
@@ -121,7 +124,7 @@ class HandOut:
             for state, generation, position in before:
                 state.move_past(generation, position)
             raise
-        self.slices.clear()
+        self.slices = []
 
     def commit_first(self) -> None:
         """The caller has all of the first slice."""

@@ -1,0 +1,179 @@
+"""An interrupt, wherever it comes: the caller has the records, or gets them again."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import CodeType, FrameType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import kafka.consumer
+from kafka.config import parse_consumer
+from kafka.consumer.calls import ConsumerCalls
+from kafka.consumer.drive.single_caller import SingleCaller
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.position import Position
+from kafka.record import Columns
+from kafka.structs import TopicPartition
+from unit.consumer.batches import at, numbered
+
+FOLDER = str(Path(kafka.consumer.__file__).parent)
+ENDS = (2, 1)
+NEVER = 1_000_000
+LAST = 40
+CONFIG = parse_consumer({})
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt in the package where CPython looks for signals, when it does so for the nth time.
+
+    That is where a function is entered, where a loop goes back, and where a call has returned that entered no Python
+    function. `where` is the place, None if there were not so many; `looks` counts them.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._left = n
+        self.looks = 0
+        self._calls: dict[FrameType, bool] = {}
+        self._names: dict[CodeType, dict[int, str]] = {}
+        self.where: str | None = None
+
+    def __enter__(self) -> Interrupt:
+        self._before = sys.gettrace()
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(self._before)
+
+    def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if frame.f_back is not None and frame.f_back in self._calls:
+            self._calls[frame.f_back] = False
+        if not frame.f_code.co_filename.startswith(FOLDER):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        self._look(frame)
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event == "opcode":
+            if self._calls.pop(frame, False):
+                self._look(frame)
+            name = self._name(frame)
+            if name.startswith("JUMP_BACKWARD"):
+                self._look(frame)
+            if name.startswith("CALL"):
+                self._calls[frame] = True
+        elif event == "return":
+            self._calls.pop(frame, None)
+        return self._step
+
+    def _name(self, frame: FrameType) -> str:
+        code = frame.f_code
+        if code not in self._names:
+            self._names[code] = {each.offset: each.opname for each in dis.get_instructions(code)}
+        return self._names[code].get(frame.f_lasti, "")
+
+    def _look(self, frame: FrameType) -> None:
+        self._left -= 1
+        self.looks += 1
+        if self._left < 0 and self.where is None:
+            self.where = f"{frame.f_code.co_qualname}:{frame.f_lineno}"
+            raise KeyboardInterrupt
+
+
+class Desk:
+    """The calls of a consumer on a buffer with two partitions, without anything that waits."""
+
+    def __init__(self) -> None:
+        config = CONFIG
+        self._lost: list[PartitionState] = []
+        self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
+        buffer = self._buffer = FetchBuffer(config.fetch, self._lost.append, lambda _: None)
+        for state in self._states:
+            state.locate(0, Position(0))
+            self._fetch(state)
+        calls: Any = ConsumerCalls.__new__(ConsumerCalls)
+        self.calls = calls
+        calls._make_parts(config)
+        calls._events = SimpleNamespace(pending=False)
+        clock = SimpleNamespace(progressed=False)
+        calls._core = SimpleNamespace(
+            config=config, buffer=buffer, clock=clock, closed=False, check_wanted=lambda: None
+        )
+        calls._driver = SimpleNamespace(one_caller=SingleCaller(), wait_for=lambda timeout_ms, take: take())
+
+    def _fetch(self, state: PartitionState) -> None:
+        """What a broker would give from the position on."""
+        begin, end = at(state) or 0, ENDS[state.tp.partition]
+        if begin < end:
+            data = numbered(begin, end)
+            self._buffer.put(state, Fetched(state.tp, state.generation, begin, memoryview(data), len(data)))
+
+    def refetch(self) -> None:
+        """Fetch what an interrupt has made useless."""
+        for state in self._lost:
+            self._fetch(state)
+        self._lost.clear()
+
+    def positions(self) -> tuple[int | None, ...]:
+        return tuple(at(state) for state in self._states)
+
+
+Rows = list[tuple[int, int]]
+"""Partition and offset of records."""
+
+
+def of_records(records: Iterable[Any]) -> Rows:
+    return [(record.partition, record.offset) for record in records]
+
+
+def of_columns(columns: dict[TopicPartition, Columns]) -> Rows:
+    return [(tp.partition, offset) for tp, each in columns.items() for offset in each.offsets]
+
+
+def of_arrow(batch: Any) -> Rows:
+    return list(zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(), strict=True))
+
+
+def next_one(calls: Any) -> Any:
+    """A record in a list, as iteration gives it; an empty list at its end."""
+    for record in calls:
+        return [record]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("call", "rows"),
+    [
+        (lambda calls: calls.poll(0), of_records),
+        (lambda calls: calls.poll_columns(0), of_columns),
+        (lambda calls: calls.poll_arrow(0), of_arrow),
+        (next_one, of_records),
+    ],
+    ids=["poll", "poll_columns", "poll_arrow", "iteration"],
+)
+def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
+    everything = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
+    call(Desk().calls)  # the first one does more, such as to import
+    desk, undisturbed = Desk(), Interrupt(NEVER)
+    with undisturbed:
+        call(desk.calls)
+    looks = undisturbed.looks
+    # The last ones are those at which the positions move; of the others there are hundreds.
+    for n in [*range(0, looks - LAST, 10), *range(looks - LAST, looks)]:
+        desk, interrupt = Desk(), Interrupt(n)
+        with pytest.raises(KeyboardInterrupt), interrupt:
+            call(desk.calls)
+        desk.refetch()
+        got: Rows = []
+        while more := rows(call(desk.calls)):
+            got += more
+        assert sorted(got) == everything, f"interrupted in {interrupt.where}"
+        assert desk.positions() == ENDS
