@@ -157,6 +157,36 @@ def test_without_a_thread_to_be_had_the_caller_decodes(monkeypatch: pytest.Monke
     assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
 
 
+@pytest.mark.parametrize("begins", ["never", "late", "at once"])
+def test_an_interrupt_while_the_thread_is_started_leaves_nothing_waiting_for_it(
+    monkeypatch: pytest.MonkeyPatch, begins: str
+) -> None:
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        started.append(thread)
+        if begins == "at once":
+            start(thread)
+        raise KeyboardInterrupt
+
+    bench = Bench()
+    bench.put(0, 0)
+    bench.put(1, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bench.take()
+    if begins == "late":
+        start(started[0])
+    bench.buffer.discard(bench.states[0], Position(0))  # as an interrupt has it fetched again
+    bench.put(0, 0)
+    assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+    if begins != "never":
+        started[0].join(10)
+    assert bench.buffer._ahead._worker is None
+
+
 def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(held: threading.Event) -> None:
     bench = Bench(3)
     bench.put(0, 0)

@@ -101,7 +101,9 @@ class DecodeAhead:
         self._unfinished: _Task | None = None
         """The one of them that has parts to decode."""
         self._changed = threading.Condition()
-        self._running = False
+        self._worker: threading.Thread | None = None
+        """The thread that is decoding, or about to. Any other that begins all the same ends at once."""
+        self._has_begun = False
         self._ready = 0
         """How many bytes of columns lie ready."""
 
@@ -124,24 +126,31 @@ class DecodeAhead:
         Arguments:
             max_bytes: about how many bytes of columns a part is to have.
         """
-        if self._running or not self._usable or self._ready >= _AHEAD * max_bytes:
+        if self._worker is not None or not self._usable or self._ready >= _AHEAD * max_bytes:
             return
         self._max_bytes = max_bytes
         task = self._unfinished or self._claim()
         if task is None:
             return
-        self._running = True
+        worker = threading.Thread(target=self._run, args=(task,), name="kafka-decode", daemon=False)
+        self._has_begun = False
         try:
-            threading.Thread(target=self._run, args=(task,), name="kafka-decode", daemon=False).start()
+            self._worker = worker
+            worker.start()
         except RuntimeError:  # no thread can be had: the caller decodes everything
-            self._running = self._usable = False
+            self._worker, self._usable = None, False
+        except BaseException:  # an interrupt, before the thread has begun or after that
+            with self._changed:
+                if not self._has_begun:
+                    self._worker = None
+            raise
 
     def take(self, item: Fetched) -> DecodedFetch:
         """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done."""
         task = self._tasks[item]
         part = None
         with self._changed:
-            while not task.parts and self._running:
+            while not task.parts and self._worker is not None:
                 self._changed.wait()
             if task.parts:
                 part = task.parts.popleft()
@@ -166,7 +175,7 @@ class DecodeAhead:
             task.abandoned = True
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
-            if self._unfinished is not task or self._running:
+            if self._unfinished is not task or self._worker is not None:
                 return  # it is finished, or the thread sees to it
             self._unfinished = None
         task.release()
@@ -184,6 +193,10 @@ class DecodeAhead:
 
     def _run(self, task: _Task | None) -> None:
         """Decode until enough lies ready, or nothing is left; in a thread of its own."""
+        with self._changed:
+            if self._worker is not threading.current_thread():
+                return
+            self._has_begun = True
         while task is not None:
             part = task.decode(self._options, self._max_bytes)
             with self._changed:
@@ -195,11 +208,11 @@ class DecodeAhead:
                 if part.is_last or task.abandoned:
                     self._unfinished = task = None
                 if self._ready >= _AHEAD * self._max_bytes:
-                    self._running = False
+                    self._worker = None
                 self._changed.notify_all()
-                if not self._running:
+                if self._worker is None:
                     return
             task = task or self._claim()
         with self._changed:
-            self._running = False
+            self._worker = None
             self._changed.notify_all()
