@@ -187,16 +187,9 @@ class ProducerCore:
         """The wall clock, for records that come without a timestamp."""
         return self._now_ns() // 1_000_000
 
-    def partition_count(self, topic: str) -> int:
-        """The number of partitions of a topic that is known. Raises once the producer is closed."""
-        found = self.buffer.topics.get(topic)
-        if found is None:
-            raise self.buffer.refusal or IllegalStateError(f"topic {topic!r} is not known yet")
-        return found.count
-
     def random_partition(self, topic: str) -> int:
         """Any partition of a topic that is known."""
-        return self._rng.randrange(self.partition_count(topic))
+        return self._rng.randrange(self.buffer.partition_count(topic))
 
     def no_memory(self, amount: int) -> KafkaTimeoutError:
         """The error of a record that has waited for memory too long."""

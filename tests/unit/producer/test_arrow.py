@@ -109,6 +109,20 @@ async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
     assert all(cluster.log(p).values == sorted(cluster.log(p).values) for p in (0, 1))
 
 
+async def test_rows_that_wait_for_memory_while_their_topic_is_forgotten_are_sent() -> None:
+    cluster = FakeCluster({"t": 2})
+    async with producing(cluster, buffer_memory=50_000, max_request_size=10_000) as producer:
+        await producer.core.find_topic("t")
+        cluster.latency = 0.01
+        table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(2_000)]})
+        sending = asyncio.create_task(producer.send_arrow("t", table))
+        while not cluster.requests:
+            await asyncio.sleep(0)
+        del producer.core.buffer.topics["t"]
+        assert (await (await sending)).rows == 2_000
+        assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+
+
 async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> None:
     cluster = FakeCluster({"t": 1})
     cluster.max_batch_bytes = 20_000

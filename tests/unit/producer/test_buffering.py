@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import random
 
 import pytest
 
@@ -17,7 +18,9 @@ from kafka.errors import (
     MessageSizeTooLargeError,
     TopicAuthorizationFailedError,
 )
+from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.core import ProducerCore
+from kafka.producer.intake.checks import PreparedRecord
 from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.virtual_loop import simulate
@@ -257,6 +260,42 @@ def test_close_ends_waiting_for_memory() -> None:
                 await waiting
 
     simulate(scenario)
+
+
+def test_a_record_that_waits_for_memory_while_its_topic_is_forgotten_is_sent() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1, "u": 1})
+        async with producing(cluster, buffer_memory=2_000, batch_size=2_000) as producer:
+            await (await producer.send(b"first"))
+            await asyncio.sleep(299)
+            cluster.latency = 20
+            await producer.send(b"holds all memory", topic="u")
+            waiting = asyncio.create_task(producer.send(b"second"))
+            await asyncio.sleep(10)
+            cluster.publish()
+            assert "t" not in producer.core.buffer.topics
+            assert (await (await waiting)).offset == 1
+            assert (await (await producer.send(b"third"))).offset == 2
+            assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_memory_that_was_waited_for_is_given_back_when_the_record_is_not_taken(refused: bool) -> None:
+    buffer = RecordBuffer(BufferOptions(1_000, 10_000), asyncio.get_running_loop(), random.Random(1), lambda run: run())
+    buffer.learn_topic("t", 1, [0])
+    buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
+    before = buffer.memory.free
+    with buffer.lock:
+        assert buffer.memory.reserve(1_000)
+    waiting = buffer.memory.waiter()
+    if refused:
+        buffer.refuse(IllegalStateError("closed"))
+    with pytest.raises((ValueError, IllegalStateError)):
+        buffer.append(PreparedRecord("t", 0, -5, b"k", b"value", None, -1, 100), 1_000)
+    assert buffer.memory.free == before
+    assert waiting.done(), "others who wait look again"
 
 
 def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(

@@ -61,7 +61,7 @@ class ArrowEncoder:
         rows = ArrowRows(self._data.slice(start, stop - start))
         options = self._core.buffer.options
         limit = self._core.config.producer.max_request_size
-        count = self._core.partition_count(self._topic)
+        count = self._core.buffer.partition_count(self._topic)
         by_partition: list[tuple[int, EncodedBatch]] = []
         for number, numbers in enumerate(
             rows.partitions(count, first_partition=(self._first_partition + start) % count)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kafka.errors import KafkaError
+from kafka.errors import IllegalStateError, KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
@@ -115,6 +115,13 @@ class RecordBuffer:
                 del self.topics[name]
             return idle
 
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions of a topic that is, or was, known. Raises why no more records are taken."""
+        found = self._known.get(topic)
+        if self.refusal is not None or found is None:
+            raise self.refusal or IllegalStateError(f"topic {topic!r} is not known yet")
+        return found.count
+
     def queues(self) -> Iterable[PartitionQueue]:
         """The queues of all partitions known. On the loop."""
         return self._all.values()
@@ -149,7 +156,8 @@ class RecordBuffer:
             future = self._append(batch, record)
             assert future is not None, "an empty batch has room for any record"
         except BaseException:
-            self.memory.free += amount
+            if granted is None:  # else its caller gives it back
+                self.memory.release(amount)
             raise
         queue.close_open()
         queue.open = batch
@@ -168,18 +176,23 @@ class RecordBuffer:
         return future
 
     def append(self, record: PreparedRecord, granted: int | None = None) -> FutureRecordMetadata:
-        """Take a record that is serialized and has its partition; see `open_batch`."""
+        """Take a record that is serialized and has its partition; see `open_batch`.
+
+        The record may have waited for memory for so long that its topic was forgotten meanwhile.
+        """
         with self.lock:
-            if self.refusal is not None:
-                raise self.refusal
-            queue = self.topics[record.topic].queues[record.partition]
-            future = None
-            if queue.open is not None:
-                future = self._append(queue.open, record)
-            if future is None:
-                future = self.open_batch(queue, record, granted)
-            elif granted is not None:
-                self.memory.free += granted
+            unused = granted or 0
+            try:
+                if self.refusal is not None:
+                    raise self.refusal
+                queue = self._known[record.topic].queues[record.partition]
+                future = None if queue.open is None else self._append(queue.open, record)
+                if future is None:
+                    future = self.open_batch(queue, record, granted)
+                    unused = 0
+            finally:
+                if unused:
+                    self.memory.release(unused)
         self.wake()
         return future
 
@@ -187,7 +200,7 @@ class RecordBuffer:
         """Take a batch that comes with its bytes, for which `reserved` bytes were reserved before."""
         with self.lock:
             if self.refusal is not None:
-                self.memory.free += reserved
+                self.memory.release(reserved)
                 raise self.refusal
             queue = self._all[place]
             now = self._loop.time()
