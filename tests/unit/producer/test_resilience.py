@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -15,6 +20,7 @@ from kafka.errors import (
     OutOfOrderSequenceNumberError,
     UnknownProducerIdError,
 )
+from kafka.producer.outcome import outcomes
 from kafka.structs import PartitionMetadata, TopicPartition
 from unit.producer.fake_cluster import FakeCluster, Fault, code_of
 from unit.producer.fake_producer import producing
@@ -263,6 +269,62 @@ def test_topics_that_nothing_is_sent_to_are_asked_about_no_more_and_go_on_where_
             assert cluster.watched == {"t", "u"}
             assert cluster.log(0).values == [b"a", b"b"]
             assert [sequence for _, _, sequence, _ in cluster.log(0).batches] == [0, 1]
+
+    simulate(scenario)
+
+
+def lines_run(file: str, during: Callable[[], object]) -> int:
+    """How many lines of a module are run in this thread, by all that a function does."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != file:
+            return None
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        during()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_that_are_waited_for() -> None:
+    async def scenario(count: int) -> None:
+        cluster = FakeCluster({"t": 1})
+        settled: list[int] = []
+        async with producing(cluster, batch_size=0) as producer:
+            cluster.faults.append(Fault(delay=1.0))
+            futures = [await producer.send(b"%d" % i) for i in range(count)]
+            waits = [
+                producer.core.settle([future.place()[0]], partial(settled.append, i))  # as send_arrow() does
+                for i, future in enumerate(futures)
+            ]
+            await asyncio.gather(*waits)
+        assert settled == list(range(count))
+
+    few, many = (lines_run(outcomes.__file__, lambda: simulate(lambda: scenario(count))) for count in (50, 100))
+    assert many <= 2 * few
+
+
+def test_whoever_gives_up_waiting_for_batches_leaves_the_others_waiting() -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            cluster.faults.append(Fault(delay=2.0))
+            batch, _ = (await producer.send(b"a")).place()
+            told: list[str] = []
+            others = [
+                asyncio.create_task(producer.core.settle([batch], partial(told.append, name))) for name in ("b", "c")
+            ]
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(producer.core.settle([batch], partial(told.append, "a")), 1)
+            await asyncio.gather(*others)
+            assert told == ["b", "c"]
 
     simulate(scenario)
 

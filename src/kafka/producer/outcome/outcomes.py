@@ -51,7 +51,8 @@ class Outcomes:
         self._retries = retries
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
-        self._watches: dict[_Watch, None] = {}
+        self._watches: dict[ProducerBatch, dict[_Watch, None]] = {}
+        """Of each batch that is waited for, who waits, in the order in which they began to."""
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """A broker has answered for a batch that was in the network."""
@@ -120,11 +121,13 @@ class Outcomes:
         if not remaining:
             watch.settle()
             return
-        self._watches[watch] = None
+        for batch in remaining:
+            self._watches.setdefault(batch, {})[watch] = None
         try:
             await watch.future
         finally:
-            self._watches.pop(watch, None)
+            for batch in remaining:
+                self._watches[batch].pop(watch)
 
     def _deliver(self, batch: ProducerBatch, answer: Answer) -> None:
         size = len(batch.data or b"")
@@ -157,22 +160,29 @@ class Outcomes:
         log.info("%s takes no batch of %d records; sending it in %d parts", batch.name, batch.count, len(parts))
         self._buffer.replace(batch, parts)
         batch.split_into(parts)
-        for watch in self._watches:
-            if batch in watch.remaining:
-                watch.remaining.discard(batch)
-                watch.remaining.update(parts)
+        watches = self._watches.pop(batch, {})
+        for watch in watches:
+            watch.remaining.discard(batch)
+            watch.remaining.update(parts)
         for part in parts:
+            self._watches[part] = dict(watches)
             queue.retry(part)
 
     def _settled(self, batch: ProducerBatch) -> None:
-        for watch in list(self._watches):
+        for watch in self._watches.pop(batch, {}):
             watch.remaining.discard(batch)
             if not watch.remaining:
                 watch.settle()
 
 
 class _Watch:
-    """Somebody who waits for batches."""
+    """Somebody who waits for batches.
+
+    Arguments:
+        remaining: those that are neither delivered nor have failed; changed as that happens.
+        future: done when none remains.
+        then: called in that moment.
+    """
 
     __slots__ = ("_then", "future", "remaining")
 
