@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar, Unpack
+from typing import Any, ClassVar, NoReturn, TypeVar, Unpack
 
 from kafka.admin import configs as _configs
 from kafka.admin import groups as _groups
@@ -212,6 +212,12 @@ class KafkaAdminClient:
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
                 self._loop_thread.spawn(self._cluster.close())
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: make one where it is "
+            "needed, for example in each process"
+        )
 
     def _run(self, operation: Coroutine[Any, Any, T]) -> T:
         if self._closed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
@@ -90,6 +90,12 @@ class AsyncProducerCalls:
     def max_usable_produce_magic(cls, api_version: tuple[int, ...]) -> int:
         """The newest format of record batches that brokers of a version take: 0, 1 or 2."""
         return 2 if api_version >= (0, 11) else 1 if api_version >= (0, 10) else 0
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects own connections and unsent records, so they cannot be pickled or copied: "
+            "make one where it is needed, for example in each process"
+        )
 
     async def _send_when_possible(
         self,

@@ -228,15 +228,21 @@ class ProducerCore:
             )
         outcomes.failures.raise_unseen()
 
-    async def close(self, timeout_s: float | None = None, in_callback: bool = False) -> None:
+    async def close(
+        self, timeout_s: float | None = None, in_callback: bool = False, reason: str = "the producer is closed"
+    ) -> None:
         """Send what there is, for as long as `timeout_s` allows (None: as long as it takes), and end everything.
+
+        Arguments:
+            in_callback: as of `flush`.
+            reason: what those are told who send more.
 
         What was not delivered by then fails with `KafkaTimeoutError`. Callbacks that have not run by then run later.
         Does nothing the second time but wait.
         """
         deadline = None if timeout_s is None else self._loop.time() + timeout_s
         if self._closing is None:
-            self._closing = self._loop.create_task(self._close(timeout_s))
+            self._closing = self._loop.create_task(self._close(timeout_s, reason))
         await asyncio.shield(self._closing)
         if not in_callback and not await self._callbacks_have_run(deadline):
             log.warning("the producer is closed, but callbacks are still running")
@@ -252,8 +258,8 @@ class ProducerCore:
             return False
         return True
 
-    async def _close(self, timeout_s: float | None) -> None:
-        self.buffer.refuse(IllegalStateError("the producer is closed"))
+    async def _close(self, timeout_s: float | None, reason: str) -> None:
+        self.buffer.refuse(IllegalStateError(reason))
         outcomes, sender = self._outcomes, self._sender
         if outcomes is not None and sender is not None:
             try:

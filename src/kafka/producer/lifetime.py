@@ -98,7 +98,8 @@ def _at_exit() -> None:
 
 
 async def _close_all(cores: list[ProducerCore]) -> None:
-    await asyncio.gather(*(core.close(EXIT_TIMEOUT_S) for core in cores), return_exceptions=True)
+    reason = "the interpreter is about to exit, and has closed the producer"
+    await asyncio.gather(*(core.close(EXIT_TIMEOUT_S, reason=reason) for core in cores), return_exceptions=True)
 
 
 def _in_child() -> None:

@@ -1,7 +1,9 @@
 """The operations against scripted brokers: what is repeated, what is raised, and the shapes of results."""
 
 import asyncio
+import copy
 import functools
+import pickle
 import struct
 
 import pytest
@@ -166,6 +168,13 @@ async def test_a_client_that_is_dropped_closes_its_connections(cluster):
     async with asyncio.timeout(5):
         while broker._writers:
             await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
+async def test_it_says_that_it_cannot_be_pickled_or_copied(admin, lose):
+    with pytest.raises(TypeError, match=r"^KafkaAdminClient objects own connections, so they cannot"):
+        lose(admin.client)
+    assert await admin.list_topics() == ["t"], "no copy has closed it"
 
 
 def test_the_default_options_are_listed():

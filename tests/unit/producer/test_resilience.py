@@ -307,7 +307,7 @@ def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_
             await asyncio.gather(*waits)
         assert settled == list(range(count))
 
-    few, many = (lines_run(outcomes.__file__, lambda: simulate(lambda: scenario(count))) for count in (50, 100))
+    few, many = (lines_run(outcomes.__file__, partial(simulate, partial(scenario, count))) for count in (50, 100))
     assert many <= 2 * few
 
 

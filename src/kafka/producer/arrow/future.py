@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
@@ -52,7 +52,7 @@ class FutureArrowResult:
     @property
     def is_done(self) -> bool:
         """Whether all rows are delivered or have failed."""
-        return self._callbacks is None or self._settled.done()
+        return self._callbacks is None or self._all_done()
 
     @property
     def value(self) -> ArrowResult | None:
@@ -84,7 +84,9 @@ class FutureArrowResult:
 
         Raises `KafkaTimeoutError` when the time is up, and else the first failure, with the number of rows that failed.
         """
-        if not self.is_done and self._core.buffer.on_own_loop():
+        if self._all_done():
+            return self._outcome()
+        if self._core.buffer.on_own_loop():
             raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
         try:
             self._settled.result(timeout)
@@ -130,12 +132,12 @@ class FutureArrowResult:
             except Exception:
                 log.exception("a callback of send_arrow() raised")
 
-        with self._lock:
-            waits = self._callbacks is not None
-            if self._callbacks is not None:
-                self._callbacks.append(call)
-        if not waits:
-            call()
+        if not self._all_done():
+            with self._lock:
+                if self._callbacks is not None:
+                    self._callbacks.append(call)
+                    return self
+        call()
         return self
 
     def _on_settled(self) -> None:
@@ -143,6 +145,15 @@ class FutureArrowResult:
             callbacks, self._callbacks = self._callbacks, None
         for call in callbacks or ():
             self._core.callbacks.submit(call)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a FutureArrowResult belongs to its producer, so it cannot be pickled or copied; what get() returns can"
+        )
+
+    def _all_done(self) -> bool:
+        """Whether no batch is on its way; also in a forked child, where nothing tells of the end of all."""
+        return all(batch.done for batch in self._leaves())
 
     def _look(self) -> None:
         for batch in self._leaves():

@@ -23,7 +23,7 @@ class BatchOwner(Protocol):
     """What a batch needs of the producer it belongs to."""
 
     lock: threading.Lock
-    """Guards the builder, the callbacks and the outcome of every batch."""
+    """Guards the builder, the callbacks and the outcome of every batch. Another one in a forked child, so not kept."""
 
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
@@ -68,7 +68,6 @@ class ProducerBatch(BatchState):
         "data",
         "error",
         "last_error",
-        "lock",
         "log_append_time",
         "order",
         "owner",
@@ -98,7 +97,6 @@ class ProducerBatch(BatchState):
         self.seen = False
         """Somebody has looked at what became of it, or will be told."""
         self.owner = owner
-        self.lock = owner.lock
         self.topic_partition = topic_partition
         self.created = created
         self.reserved = reserved
@@ -204,7 +202,7 @@ class ProducerBatch(BatchState):
         self.builder = self.data = self.callbacks = None
 
     def _finish(self, error: KafkaError | None) -> None:
-        with self.lock:
+        with self.owner.lock:
             if self.stage is Stage.DONE:
                 return
             self.records = self.count
@@ -223,7 +221,7 @@ class ProducerBatch(BatchState):
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
         """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
-        with self.lock:
+        with self.owner.lock:
             first = 0
             self.parts = []
             for part in parts:
@@ -243,7 +241,7 @@ class ProducerBatch(BatchState):
 
     def add_waiter(self, waiter: Waiter) -> bool:
         """Have somebody told when the batch is done or split; True, and nothing else, if it is."""
-        with self.lock:
+        with self.owner.lock:
             if self.stage in (Stage.DONE, Stage.SPLIT):
                 return True
             self.waiters.append(waiter)

@@ -308,7 +308,7 @@ class RecordBuffer:
 
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Have the callbacks of a batch run that is done."""
-        self._submit(partial(self._run_callbacks, batch, callbacks))
+        self._submit(_CallbackRun(self._run_callbacks, batch, callbacks))
 
     def _run_callbacks(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         try:
@@ -338,7 +338,6 @@ class RecordBuffer:
         self.refusal = reason
         self.topics.clear()
         for batch in self.incomplete:
-            batch.lock = self.lock
             batch.abandon(reason)
         self.incomplete = set()
         self._all = {}
@@ -352,6 +351,14 @@ class RecordBuffer:
             queue.dirty = True
             self._dirty.append(queue)
         self._wake_wanted = True
+
+
+class _CallbackRun(partial[None]):
+    """A batch's callbacks, which are named where one raises what ends programs."""
+
+    def __repr__(self) -> str:
+        batch: ProducerBatch = self.args[0]
+        return f"a callback of {batch.count} record(s) for {batch.name}"
 
 
 def _nothing(report: FailureReport) -> None:

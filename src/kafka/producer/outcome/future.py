@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.producer.outcome.callbacks import ON_BOTH, ON_FAILURE, ON_SUCCESS, run_callbacks
@@ -137,6 +137,11 @@ class FutureRecordMetadata:
             batch, _ = self.place()
         return self.get(0)
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a FutureRecordMetadata belongs to its producer, so it cannot be pickled or copied; what get() returns can"
+        )
+
     def place(self) -> tuple[Any, int]:
         """The batch that the record is in now, and its index there."""
         if self._batch.parts is None:
@@ -156,7 +161,7 @@ class FutureRecordMetadata:
         batch: Any = self._batch
         index: cython.Py_ssize_t = self._index
         while True:
-            lock: Any = batch.lock
+            lock: Any = batch.owner.lock
             lock.acquire()
             try:
                 if when != ON_SUCCESS:

@@ -1,0 +1,139 @@
+"""Producers that are copied, forked, or open when the program ends: each says what it cannot do, and loses nothing."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafka import AsyncKafkaProducer, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.broker import EmbeddedBroker
+from kafka.errors import ForkedClientError
+
+PATIENCE_S = 30
+COPYING = pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
+PLACE = TopicPartition("t", 0)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker")) as broker:
+        yield broker
+
+
+@pytest.fixture
+def producer(broker: EmbeddedBroker) -> Iterator[KafkaProducer]:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=5) as producer:
+        yield producer
+
+
+@COPYING
+def test_a_producer_says_that_it_cannot_be_pickled_or_copied(
+    producer: KafkaProducer, lose: Callable[[Any], Any]
+) -> None:
+    for each in (producer, AsyncKafkaProducer()):
+        with pytest.raises(TypeError, match=rf"^{type(each).__name__} objects own connections and unsent records, so"):
+            lose(each)
+    assert producer.send("t", b"x").get(PATIENCE_S).topic == "t", "no copy has closed it"
+
+
+@COPYING
+def test_a_future_says_that_it_cannot_be_pickled_or_copied(producer: KafkaProducer, lose: Callable[[Any], Any]) -> None:
+    for future in (producer.send("t", b"x"), producer.send_arrow("t", {"value": [b"x"]})):
+        with pytest.raises(TypeError, match=rf"^a {type(future).__name__} belongs to its producer, so"):
+            lose(future)
+        result = future.get(PATIENCE_S)
+        assert pickle.loads(pickle.dumps(result)) == result
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_that_blocks(
+    broker: EmbeddedBroker,
+) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000) as producer:
+        delivered = producer.send("t", b"x")
+        producer.flush()
+        waiting, rows = producer.send("t", b"y"), producer.send_arrow("t", {"value": [b"x"] * 10})
+        lock = producer._core.buffer.lock
+        lock.acquire()  # locks have no owners: in the child it is as if a thread of the parent's had it, for ever
+        child = os.fork()
+        if not child:
+            signal.alarm(PATIENCE_S)
+            try:
+                told: list[Any] = []
+                for future in (delivered, waiting, rows):
+                    future.add_both(told.append)
+                failed = [type(each.exception) for each in (waiting, rows)]
+                assert (told[0], failed) == (delivered.get(), [ForkedClientError] * 2)
+                assert [type(each) for each in told[1:]] == failed
+                os._exit(0)
+            finally:
+                os._exit(1)
+        lock.release()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert producer.send("t", b"z", partition=0).add_both(lambda _: None)
+        producer.flush()
+        assert rows.get(PATIENCE_S).rows == 10
+
+
+def ended(broker: EmbeddedBroker, program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end; `servers` is the address of a broker."""
+    begin = f"import logging, sys, threading\nservers = {broker.bootstrap_servers!r}\n"
+    begin += "from kafka import KafkaProducer\nlogging.basicConfig(format='%(message)s')\n"
+    command = [sys.executable, "-c", begin + program]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+
+
+def count(broker: EmbeddedBroker) -> int:
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers) as consumer:
+        return int(consumer.end_offsets([PLACE])[PLACE])
+
+
+def test_a_program_that_exits_with_an_open_producer_loses_nothing_and_says_nothing(
+    broker: EmbeddedBroker, producer: KafkaProducer
+) -> None:
+    producer.send("t", b"x").get(PATIENCE_S)
+    before = count(broker)
+    program = "producer = KafkaProducer(bootstrap_servers=servers, linger_ms=60_000)\n"
+    program += "for _ in range(5): producer.send('t', b'x')\nsys.exit(3)\n"
+    done = ended(broker, program)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert count(broker) - before == 5
+
+
+def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: EmbeddedBroker) -> None:
+    program = (
+        "producer, sent = KafkaProducer(bootstrap_servers=servers), threading.Event()\n"
+        "def send():\n"
+        "    try:\n"
+        "        while True: producer.send('t', b'x').get(); sent.set()\n"
+        "    except Exception as error: print(error, file=sys.stderr, flush=True)\n"
+        "threading.Thread(target=send, daemon=True).start()\n"
+        "sent.wait()\nsys.exit(3)\n"
+    )
+    done = ended(broker, program)
+    assert (done.returncode, done.stderr) == (3, "the interpreter is about to exit, and has closed the producer\n")
+
+
+def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker) -> None:
+    program = (
+        "producer = KafkaProducer(bootstrap_servers=servers)\n"
+        "producer.send('t', b'x', partition=0).add_callback(lambda _: sys.exit('on purpose'))\n"
+        "producer.flush()\n"
+        "producer.send('t', b'y').get()\n"
+    )
+    done = ended(broker, program)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, lines[0], lines[-1]) == (
+        0,
+        "a callback of 1 record(s) for t-0 raised",
+        "SystemExit: on purpose",
+    )
