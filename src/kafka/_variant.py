@@ -19,7 +19,7 @@ from types import ModuleType
 
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
-    "kafka.producer.batch.state",
+    "kafka.producer.batch.hot_fields",
     "kafka.producer.intake.append",
     "kafka.producer.intake.appender",
     "kafka.producer.intake.checks",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kafka.errors import IllegalStateError
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
@@ -97,17 +98,12 @@ class AsyncProducerCalls:
             "make one where it is needed, for example in each process"
         )
 
-    async def _send_when_possible(
-        self,
-        reason: Blocked,
-        topic: str,
-        value: Any,
-        key: Any,
-        headers: Any,
-        partition: int | None,
-        timestamp_ms: int | None,
-    ) -> FutureRecordMetadata:
-        """Wait for what a record needs that could not be taken, the topic or memory, and take it."""
+    async def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
+        """Wait for what a record needs that could not be taken, the topic or memory, and take it.
+
+        Arguments:
+            record: what `send` was given, in its order.
+        """
         core = self._started()
         append: Append = core.appender.append
         blocked = reason
@@ -115,7 +111,7 @@ class AsyncProducerCalls:
             try:
                 if isinstance(blocked, NeedsTopic):
                     await self._runner.run(core.find_topic(blocked.topic, blocked.partition))
-                    return append(topic, value, key, headers, partition, timestamp_ms)
+                    return append(*record)
                 assert isinstance(blocked, NeedsMemory)
                 await self._runner.acquire(core, blocked.amount)
                 return core.buffer.append(blocked.record, blocked.amount)
@@ -124,4 +120,6 @@ class AsyncProducerCalls:
 
     def _started(self) -> ProducerCore:
         """The core, of a producer that is started."""
-        raise NotImplementedError
+        if self._core is None:
+            raise IllegalStateError("the producer is not started: call start() first, or use it in a 'with' block")
+        return self._core

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from kafka.config import ProducerConfigs, parse_producer, with_options
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
-from kafka.producer.intake.appender import Append
+from kafka.producer.intake.appender import Append, RecordSender
 from kafka.producer.intake.blocked import Blocked
 from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.options import client_configs
@@ -19,6 +19,19 @@ from kafka.producer.outcome.record_metadata import RecordMetadata
 
 if TYPE_CHECKING:
     import types
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def _documented_as(other: Callable[..., object]) -> Callable[[Function], Function]:
+    """Give a method the text of its synchronous counterpart, so that it stands in the source once."""
+
+    def decorate(function: Function) -> Function:
+        function.__doc__ = other.__doc__
+        return function
+
+    return decorate
 
 
 @with_options("producer")
@@ -58,8 +71,9 @@ class AsyncKafkaProducer(AsyncProducerCalls):
     def __del__(self) -> None:
         core = getattr(self, "_core", None)
         if core is not None:
-            lifetime.tell_if_lost(core)
+            lifetime.warn_if_lost(core)
 
+    @_documented_as(RecordSender.send)
     async def send(
         self,
         topic: str,
@@ -69,21 +83,7 @@ class AsyncKafkaProducer(AsyncProducerCalls):
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """Buffer a record, and return a future that has a `RecordMetadata` once it is acknowledged.
-
-        Arguments:
-            topic: where the record goes.
-            value: bytes, or what the value serializer takes; None with a key is a tombstone.
-            key: bytes, or what the key serializer takes; records of one key go to one partition.
-            headers: pairs of text and bytes.
-            partition: overrides the partitioner.
-            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
-
-        Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
-        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for what is no record,
-        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
-        raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
-        """
+        """As `KafkaProducer.send`, whose text this gets; awaits where that blocks."""
         core = self._started()
         append: Append = core.appender.append
         try:
@@ -114,8 +114,3 @@ class AsyncKafkaProducer(AsyncProducerCalls):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
     ) -> None:
         await self.stop()
-
-    def _started(self) -> ProducerCore:
-        if self._core is None:
-            raise IllegalStateError("the producer is not started: await start(), or use it as 'async with'")
-        return self._core

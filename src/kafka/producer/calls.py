@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kafka.errors import IllegalStateError
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
@@ -98,17 +99,12 @@ class ProducerCalls:
             "make one where it is needed, for example in each process"
         )
 
-    def _send_when_possible(
-        self,
-        reason: Blocked,
-        topic: str,
-        value: Any,
-        key: Any,
-        headers: Any,
-        partition: int | None,
-        timestamp_ms: int | None,
-    ) -> FutureRecordMetadata:
-        """Wait for what a record needs that could not be taken, the topic or memory, and take it."""
+    def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
+        """Wait for what a record needs that could not be taken, the topic or memory, and take it.
+
+        Arguments:
+            record: what `send` was given, in its order.
+        """
         core = self._started()
         append: Append = core.appender.append
         blocked = reason
@@ -116,7 +112,7 @@ class ProducerCalls:
             try:
                 if isinstance(blocked, NeedsTopic):
                     self._runner.run(core.find_topic(blocked.topic, blocked.partition))
-                    return append(topic, value, key, headers, partition, timestamp_ms)
+                    return append(*record)
                 assert isinstance(blocked, NeedsMemory)
                 self._runner.acquire(core, blocked.amount)
                 return core.buffer.append(blocked.record, blocked.amount)
@@ -125,4 +121,6 @@ class ProducerCalls:
 
     def _started(self) -> ProducerCore:
         """The core, of a producer that is started."""
-        raise NotImplementedError
+        if self._core is None:
+            raise IllegalStateError("the producer is not started: call start() first, or use it in a 'with' block")
+        return self._core

@@ -13,12 +13,12 @@ from kafka.cluster.seam import Cluster
 from kafka.config import ProducerConfig
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
-from kafka.net.worker import WorkerThread
 from kafka.partitioner.adapt import adapt_partitioner
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
+from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
 from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
@@ -87,10 +87,9 @@ class ProducerCore:
             min(options.max_request_size, options.buffer_memory),
             now_ns,
         )
-        self.max_block_s = options.max_block_ms / 1000
-        self._topics = TopicLookup(
-            self.buffer, self.cluster, self.max_block_s, config.connection.retry_backoff_ms / 1000
-        )
+        max_block_s = options.max_block_ms / 1000
+        self.reservations = Reservations(self.buffer, max_block_s)
+        self._topics = TopicLookup(self.buffer, self.cluster, max_block_s, config.connection.retry_backoff_ms / 1000)
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -146,34 +145,6 @@ class ProducerCore:
         for batch in list(self.buffer.incomplete):
             batch.fail(error)
 
-    async def acquire(self, amount: int) -> None:
-        """Wait for memory, on the loop, and reserve it. Raises `KafkaTimeoutError` after `max_block_ms`."""
-        memory = self.buffer.memory
-        self.buffer.wake()
-        try:
-            async with asyncio.timeout(self.max_block_s):
-                while True:
-                    with self.buffer.lock:
-                        if self.buffer.refusal is not None:
-                            raise self.buffer.refusal
-                        if memory.reserve(amount):
-                            return
-                        self.buffer.end_lingering()
-                        waiter = memory.waiter()
-                    self.buffer.wake()
-                    await waiter
-        except TimeoutError:
-            raise self.no_memory(amount) from None
-
-    def acquire_blocking(self, amount: int) -> None:
-        """Wait for memory, in a thread that may block, and reserve it. Raises as `acquire`."""
-        with self.buffer.lock:
-            self.buffer.end_lingering()
-        self.buffer.wake()
-        closed = lambda: self.buffer.refusal is not None  # noqa: E731
-        if not self.buffer.memory.block(amount, self.max_block_s, closed, WorkerThread.is_current()):
-            raise self.buffer.refusal or self.no_memory(amount)
-
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
         """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""
         await self._running().settled(batches, then)
@@ -190,13 +161,6 @@ class ProducerCore:
     def random_partition(self, topic: str) -> int:
         """Any partition of a topic that is known."""
         return self._rng.randrange(self.buffer.partition_count(topic))
-
-    def no_memory(self, amount: int) -> KafkaTimeoutError:
-        """The error of a record that has waited for memory too long."""
-        return KafkaTimeoutError(
-            f"no {amount} bytes of buffer_memory ({self.buffer.memory.total}) became free within max_block_ms "
-            f"({self.max_block_s * 1000:g}): records come faster than the brokers take them"
-        )
 
     async def flush(self, timeout_s: float | None = None, in_callback: bool = False) -> None:
         """Send all there is, and wait until it is delivered or has failed and its callbacks have run.

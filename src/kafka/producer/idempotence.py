@@ -18,7 +18,7 @@ from kafka.cluster.seam import BrokerRequests
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.resize import magic_of
+from kafka.producer.batch.rebatch import magic_of
 from kafka.record import set_producer_state
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 

@@ -51,16 +51,13 @@ class KafkaProducer(ProducerCalls, RecordSender):
         callbacks = WorkerThread(f"kafka-callbacks-{config.connection.client_id}")
         self._core: ProducerCore = ProducerCore(config, self._runner.loop, callbacks=callbacks)
         self._appender = self._core.appender
-        lifetime.keep(self._core, self._runner.thread)
+        lifetime.register(self._core, self._runner.thread)
         self._runner.thread.on_death(self._core, ProducerCore.loop_failed)
         try:
             self._runner.run(self._core.start())
         except BaseException:
-            lifetime.drop(self._core)
+            lifetime.close_dropped(self._core)
             raise
-
-    def _started(self) -> ProducerCore:
-        return self._core
 
     def __enter__(self) -> KafkaProducer:
         return self
@@ -73,4 +70,4 @@ class KafkaProducer(ProducerCalls, RecordSender):
     def __del__(self) -> None:
         core = getattr(self, "_core", None)
         if core is not None:
-            lifetime.drop(core)
+            lifetime.close_dropped(core)

@@ -27,32 +27,32 @@ _started: weakref.WeakSet[ProducerCore] = weakref.WeakSet()
 _live: dict[ProducerCore, LoopThread] = {}
 
 
-def keep(core: ProducerCore, thread: LoopThread) -> None:
+def register(core: ProducerCore, thread: LoopThread) -> None:
     """Look after a producer that is started."""
     _live[core] = thread
 
 
-def release(core: ProducerCore) -> None:
+def unregister(core: ProducerCore) -> None:
     """The producer is closed."""
     _live.pop(core, None)
 
 
-def drop(core: ProducerCore) -> None:
+def close_dropped(core: ProducerCore) -> None:
     """Nobody has the producer any more: send what it has, and close it, without waiting for that."""
     thread = _live.get(core)
     if thread is None:
         return
     try:
-        thread.spawn(_close_dropped(core))
+        thread.spawn(_close(core))
     except KafkaError:  # the loop is gone, and everything with it
-        release(core)
+        unregister(core)
 
 
-async def _close_dropped(core: ProducerCore) -> None:
+async def _close(core: ProducerCore) -> None:
     try:
         await core.close(EXIT_TIMEOUT_S)
     finally:
-        release(core)
+        unregister(core)
 
 
 async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
@@ -74,7 +74,7 @@ async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
                 warnings.warn(_NEVER_STOPPED, ResourceWarning, stacklevel=1)
 
 
-def tell_if_lost(core: ProducerCore) -> None:
+def warn_if_lost(core: ProducerCore) -> None:
     """Say what is lost with an asyncio producer that was never stopped, and whose loop is closed."""
     if not core.is_closed and core.loop_is_closed and core in _started:
         _started.discard(core)
@@ -85,7 +85,7 @@ def tell_if_lost(core: ProducerCore) -> None:
 def _at_exit() -> None:
     """Send what is left, for at most `EXIT_TIMEOUT_S` seconds for all producers together."""
     for left in list(_started):
-        tell_if_lost(left)
+        warn_if_lost(left)
     by_thread: dict[LoopThread, list[ProducerCore]] = {}
     for core, thread in list(_live.items()):
         by_thread.setdefault(thread, []).append(core)

@@ -33,7 +33,7 @@ class LoopRunner:
 
     async def acquire(self, core: ProducerCore, amount: int) -> None:
         """Wait for memory, and reserve it."""
-        await core.acquire(amount)
+        await core.reservations.acquire(amount)
 
     async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
         """Close a producer."""

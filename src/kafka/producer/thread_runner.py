@@ -35,11 +35,11 @@ class ThreadRunner:
 
     def acquire(self, core: ProducerCore, amount: int) -> None:
         """Wait for memory, and reserve it."""
-        core.acquire_blocking(amount)
+        core.reservations.acquire_blocking(amount)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
         """Close a producer, after which nobody needs to look after it."""
         try:
             self.thread.run(core.close(timeout_s, self.in_callback()))
         finally:
-            lifetime.release(core)
+            lifetime.unregister(core)

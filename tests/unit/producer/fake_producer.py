@@ -30,9 +30,6 @@ class FakeProducer(AsyncProducerCalls):
             rng=random.Random(seed),
         )
 
-    def _started(self) -> ProducerCore:
-        return self.core
-
     async def send(
         self,
         value: bytes | None,

@@ -25,7 +25,7 @@ class WrittenBatch(NamedTuple):
     max_timestamp: int
 
 
-class ProducerState:
+class ProducerStateEntry:
     """One producer's epoch and its latest batches, the newest last."""
 
     __slots__ = ("batches", "epoch")
@@ -44,12 +44,12 @@ class ProducerStates:
     """The states of all producers of a partition, by producer id."""
 
     def __init__(self) -> None:
-        self._states: dict[int, ProducerState] = {}
+        self._states: dict[int, ProducerStateEntry] = {}
 
     def __len__(self) -> int:
         return len(self._states)
 
-    def __iter__(self) -> Iterator[tuple[int, ProducerState]]:
+    def __iter__(self) -> Iterator[tuple[int, ProducerStateEntry]]:
         return iter(self._states.items())
 
     def repeated(self, head: BatchHead) -> WrittenBatch | None:
@@ -86,7 +86,7 @@ class ProducerStates:
         """Remember a batch that has been appended, or is found in the log while it is recovered."""
         state = self._states.get(head.producer_id)
         if state is None or state.epoch != head.producer_epoch:
-            state = self._states[head.producer_id] = ProducerState(head.producer_epoch)
+            state = self._states[head.producer_id] = ProducerStateEntry(head.producer_epoch)
         state.batches.append(
             WrittenBatch(
                 head.base_sequence, last_sequence(head), head.base_offset, head.last_offset, head.max_timestamp
@@ -109,6 +109,6 @@ class ProducerStates:
         for producer_id, epoch, *batch in rows:
             state = states._states.get(producer_id)
             if state is None or state.epoch != epoch:
-                state = states._states[producer_id] = ProducerState(epoch)
+                state = states._states[producer_id] = ProducerStateEntry(epoch)
             state.batches.append(WrittenBatch(*batch))
         return states

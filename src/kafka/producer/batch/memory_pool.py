@@ -79,6 +79,10 @@ class MemoryPool:
             self._blocking += 1
             try:
                 self._freed.wait_for(look, None if timeout == math.inf else timeout)
+            except BaseException:  # an interrupt, for which nobody will use what was reserved
+                if got:
+                    self.release(amount)
+                raise
             finally:
                 self._blocking -= 1
             return got

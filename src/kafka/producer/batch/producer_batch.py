@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
-from kafka.producer.batch.state import BatchState
+from kafka.producer.batch.hot_fields import BatchFields
 from kafka.producer.outcome.callbacks import Callbacks
 from kafka.producer.outcome.failures import FailureReport
 from kafka.structs import TopicPartition
@@ -49,7 +49,7 @@ class Stage(enum.Enum):
     SPLIT = "replaced by smaller ones; has neither"
 
 
-class ProducerBatch(BatchState):
+class ProducerBatch(BatchFields):
     """Records of one partition that are sent, and succeed or fail, together.
 
     Arguments:

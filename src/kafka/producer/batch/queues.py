@@ -8,15 +8,15 @@ import random
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from kafka.producer.batch.hot_fields import QueueFields
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.state import QueueState
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
 """Batches of a producer that a broker remembers of a partition, so that it can tell what it has already."""
 
 
-class PartitionQueue(QueueState):
+class PartitionQueue(QueueFields):
     """The batches of one partition, from the open one to those whose answer is awaited.
 
     `open` and `closed` are shared with the threads that call `send()` and guarded by `RecordBuffer.lock` (but see

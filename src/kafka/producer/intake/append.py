@@ -13,10 +13,10 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.batch.state import BatchState, QueueState
+    from cython.cimports.kafka.producer.batch.hot_fields import BatchFields, QueueFields
     from cython.cimports.kafka.producer.outcome.future import future_of
 else:
-    from kafka.producer.batch.state import BatchState, QueueState
+    from kafka.producer.batch.hot_fields import BatchFields, QueueFields
     from kafka.producer.outcome.future import future_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def append_locked(
-    batch: BatchState,
+    batch: BatchFields,
     timestamp_ms: cython.longlong,
     key: bytes | None,
     value: bytes | None,
@@ -53,12 +53,12 @@ def append_unlocked(
     it up, and who holds `RecordBuffer.lock` keeps what is open fit to be added to.
 
     Arguments:
-        queues: a `QueueState` a partition.
+        queues: a `QueueFields` a partition.
     """
-    queue: QueueState = queues[partition]
+    queue: QueueFields = queues[partition]
     if queue.open is None:
         return None
-    batch: BatchState = queue.open
+    batch: BatchFields = queue.open
     if batch.builder is None:
         return None
     index: cython.Py_ssize_t = batch.builder.append_in_place(timestamp_ms, key, value, headers)

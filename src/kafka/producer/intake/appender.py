@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
@@ -226,9 +226,19 @@ class RecordAppender:
         )
 
 
+class WaitingProducer(Protocol):
+    """What a `RecordSender` is a part of."""
+
+    def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
+        """Wait for what a record needs that was not taken, and send it."""
+
+
 @cython.cclass
 class RecordSender:
-    """`send()` of a producer, beside its appender: compiled, neither a frame nor a second look at the arguments."""
+    """`send()` of a producer, beside its appender: compiled, neither a frame nor a second look at the arguments.
+
+    What it is a part of has to be a `WaitingProducer`.
+    """
 
     _appender = cython.declare(RecordAppender, visibility="public")
 
@@ -260,10 +270,5 @@ class RecordSender:
             return self._appender.append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
             blocked = reason.with_traceback(None)  # its frames would keep the producer alive
-        return self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
-
-    def _send_when_possible(
-        self, reason: Blocked, topic: Any, value: Any, key: Any, headers: Any, partition: Any, timestamp_ms: Any
-    ) -> FutureRecordMetadata:
-        """Wait for what a record that was not taken needs, and send it; the producer's own."""
-        raise NotImplementedError
+        producer: WaitingProducer = cast("WaitingProducer", self)
+        return producer._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)

@@ -1,10 +1,10 @@
 # The C side of future.py.
 
-from kafka.producer.batch.state cimport BatchState
+from kafka.producer.batch.hot_fields cimport BatchFields
 
 
 cpdef object future_of(
-    BatchState batch,
+    BatchFields batch,
     Py_ssize_t index,
     long long timestamp_ms,
     bytes key,

@@ -21,10 +21,10 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.batch.state import BatchState
+    from cython.cimports.kafka.producer.batch.hot_fields import BatchFields
     from cython.cimports.kafka.producer.outcome.callbacks import Callbacks, record_metadata
 else:
-    from kafka.producer.batch.state import BatchState
+    from kafka.producer.batch.hot_fields import BatchFields
     from kafka.producer.outcome.callbacks import Callbacks, record_metadata
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class FutureRecordMetadata:
     caller's thread.
     """
 
-    _batch: BatchState
+    _batch: BatchFields
     _index: cython.Py_ssize_t
     _timestamp_ms: cython.longlong
     _key_size: cython.Py_ssize_t
@@ -204,7 +204,7 @@ class FutureRecordMetadata:
 
 
 def future_of(
-    batch: BatchState,
+    batch: BatchFields,
     index: cython.Py_ssize_t,
     timestamp_ms: cython.longlong,
     key: bytes | None,

@@ -11,11 +11,11 @@ from kafka.cluster.seam import MetadataAccess
 from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.batch.rebatch import split
 from kafka.producer.batch.record_buffer import RecordBuffer
-from kafka.producer.batch.resize import split
 from kafka.producer.idempotence import Idempotence
+from kafka.producer.outcome.batch_action import BatchAction, action_for
 from kafka.producer.outcome.failures import UnseenFailures
-from kafka.producer.outcome.retry_policy import BatchAction, action_for
 from kafka.producer.send.produce_requests import Answer
 from kafka.producer.statistics import ProducerStatistics
 

@@ -13,7 +13,7 @@ from kafka.cluster.seam import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
 from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
-from kafka.producer.batch.resize import downgrade, magic_of
+from kafka.producer.batch.rebatch import downgrade, magic_of
 from kafka.record import Compression, ProducerState, set_producer_state
 from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData

@@ -1,12 +1,12 @@
 """The fields of batches and queues that every record touches, declared for Cython so that none is looked up by name.
 
-The fields are declared in state.pxd, for the modules that read them in C.
+The fields are declared in hot_fields.pxd, for the modules that read them in C.
 """
 
 from __future__ import annotations
 
 
-class BatchState:
+class BatchFields:
     """What each of its records asks of a batch: compiled, it need not be looked up by name.
 
     Attributes:
@@ -16,9 +16,9 @@ class BatchState:
     """
 
 
-class QueueState:
+class QueueFields:
     """What each record asks of the queue of its partition; compiled, likewise.
 
     Attributes:
-        open: the batch that takes records (a `BatchState`), or None.
+        open: the batch that takes records (a `BatchFields`), or None.
     """

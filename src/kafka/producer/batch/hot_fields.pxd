@@ -1,10 +1,10 @@
-cdef class BatchState:
+cdef class BatchFields:
     cdef object __weakref__
     cdef public object builder
     cdef public object callbacks
     cdef public list parts
 
 
-cdef class QueueState:
+cdef class QueueFields:
     cdef object __weakref__
     cdef public object open

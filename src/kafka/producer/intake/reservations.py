@@ -1,0 +1,62 @@
+"""Waiting for memory, as a coroutine or in a thread that may block."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kafka.errors import KafkaTimeoutError
+from kafka.net.worker import WorkerThread
+from kafka.producer.batch.record_buffer import RecordBuffer
+
+
+class Reservations:
+    """Reserves memory of a buffer for what is sent, as soon as there is enough.
+
+    Arguments:
+        buffer: the unsent records.
+        max_block_s: longest wait, in seconds.
+    """
+
+    def __init__(self, buffer: RecordBuffer, max_block_s: float) -> None:
+        self._buffer = buffer
+        self._max_block_s = max_block_s
+
+    async def acquire(self, amount: int) -> None:
+        """Wait for so many bytes, on the loop, and reserve them.
+
+        Raises `KafkaTimeoutError` after `max_block_ms`, and why the producer takes no more records.
+        """
+        memory = self._buffer.memory
+        self._buffer.wake()
+        try:
+            async with asyncio.timeout(self._max_block_s):
+                while True:
+                    with self._buffer.lock:
+                        if self._buffer.refusal is not None:
+                            raise self._buffer.refusal
+                        if memory.reserve(amount):
+                            return
+                        self._buffer.end_lingering()
+                        waiter = memory.waiter()
+                    self._buffer.wake()
+                    await waiter
+        except TimeoutError:
+            raise self._time_is_up(amount) from None
+
+    def acquire_blocking(self, amount: int) -> None:
+        """Wait for so many bytes, in a thread that may block, and reserve them. Raises as `acquire`."""
+        with self._buffer.lock:
+            self._buffer.end_lingering()
+        self._buffer.wake()
+        if not self._buffer.memory.block(amount, self._max_block_s, self._refuses, WorkerThread.is_current()):
+            raise self._buffer.refusal or self._time_is_up(amount)
+
+    def _refuses(self) -> bool:
+        """Whether the producer takes no more records."""
+        return self._buffer.refusal is not None
+
+    def _time_is_up(self, amount: int) -> KafkaTimeoutError:
+        return KafkaTimeoutError(
+            f"no {amount} bytes of buffer_memory ({self._buffer.memory.total}) became free within max_block_ms "
+            f"({self._max_block_s * 1000:g}): records come faster than the brokers take them"
+        )
