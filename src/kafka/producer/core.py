@@ -89,7 +89,9 @@ class ProducerCore:
         )
         max_block_s = options.max_block_ms / 1000
         self.reservations = Reservations(self.buffer, max_block_s)
-        self._topics = TopicLookup(self.buffer, self.cluster, max_block_s, config.connection.retry_backoff_ms / 1000)
+        connection = config.connection
+        self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop))
+        self._topics = TopicLookup(self.buffer, self.cluster, max_block_s, self._backoff)
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -102,13 +104,12 @@ class ProducerCore:
         await self.cluster.start()
         connection, options = self.config.connection, self.config.producer
         self.buffer.magic = await self._usable_magic()
-        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         statistics = ProducerStatistics(self.metrics, self._loop.time)
         idempotence = Idempotence(
             self.cluster,
             enabled=is_idempotent(connection, options),
             required=options.enable_idempotence is True,
-            backoff=backoff,
+            backoff=self._backoff,
             on_change=self._idempotence_changed,
         )
         self._outcomes = Outcomes(
@@ -116,7 +117,7 @@ class ProducerCore:
             self.cluster,
             idempotence,
             statistics,
-            backoff,
+            self._backoff,
             retries=options.retries,
             delivery_timeout=options.delivery_timeout_ms / 1000,
         )
@@ -129,7 +130,7 @@ class ProducerCore:
             BatchCompressor(self.buffer),
             statistics,
             sender_options(connection, options),
-            backoff,
+            self._backoff,
             self._topics,
         )
         add_gauges(self.metrics, self.buffer, self._sender.in_flight)

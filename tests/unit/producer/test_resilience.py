@@ -273,6 +273,57 @@ def test_topics_that_nothing_is_sent_to_are_asked_about_no_more_and_go_on_where_
     simulate(scenario)
 
 
+def test_a_topic_that_is_missing_is_asked_for_less_and_less_often_and_warned_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({})
+        async with producing(cluster, max_block_ms=20_000) as producer:
+            with pytest.raises(
+                KafkaTimeoutError, match=r"max_block_ms \(20000\); the cluster's last answer: \[Error 3\]"
+            ):
+                await producer.send(b"a")
+            assert 15 < cluster.refreshes < 40
+            cluster.topics["t"] = 1
+            assert (await (await producer.send(b"b"))).offset == 0
+
+    with caplog.at_level(logging.INFO):
+        simulate(scenario)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 1
+    assert lines[0].startswith("looking for topic 't' to send to failed: [Error 3]")
+
+
+def test_a_topic_that_is_there_after_some_tries_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({})
+        async with producing(cluster) as producer:
+            asyncio.get_running_loop().call_later(0.35, cluster.topics.__setitem__, "t", 1)
+            assert (await (await producer.send(b"b"))).offset == 0
+
+    simulate(scenario)
+    assert not caplog.records
+
+
+def test_a_partition_that_fails_again_and_again_is_warned_of_and_said_to_work_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        cluster = FakeCluster({"t": 1})
+        async with producing(cluster) as producer:
+            cluster.faults.append(Fault(code=code_of(NotLeaderForPartitionError)))
+            assert (await (await producer.send(b"a"))).offset == 0
+            assert not caplog.records, "a leader has moved"
+            cluster.faults.extend(Fault(code=code_of(NotLeaderForPartitionError)) for _ in range(5))
+            assert (await (await producer.send(b"b"))).offset == 1
+
+    with caplog.at_level(logging.INFO):
+        simulate(scenario)
+    first, last = (record.getMessage() for record in caplog.records)
+    assert first.startswith("sending to t-0 failed: [Error 6]")
+    assert last == "sending to t-0 works again"
+
+
 def lines_run(file: str, during: Callable[[], object]) -> int:
     """How many lines of a module are run in this thread, by all that a function does."""
     lines = 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
+from functools import partial
 
+from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.cluster.seam import MetadataAccess
-from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError
+from kafka.errors import IllegalArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic
 
@@ -15,6 +17,9 @@ log = logging.getLogger(__name__)
 
 IDLE_S = 300.0
 """A topic that nothing was sent to for so long is asked about no more (Java: metadata.max.idle.ms)."""
+
+_USUAL_TRIES = 3
+"""So many failed look-ups a topic takes that brokers create when they are asked for it: no reason to warn."""
 
 
 class TopicLookup:
@@ -24,14 +29,14 @@ class TopicLookup:
         buffer: has the queues of the topics that are known.
         cluster: has the metadata.
         max_block_s: longest wait for a topic, in seconds.
-        retry_s: seconds between two attempts.
+        backoff: pauses between two attempts.
     """
 
-    def __init__(self, buffer: RecordBuffer, cluster: MetadataAccess, max_block_s: float, retry_s: float) -> None:
+    def __init__(self, buffer: RecordBuffer, cluster: MetadataAccess, max_block_s: float, backoff: Backoff) -> None:
         self._buffer = buffer
         self._cluster = cluster
         self._max_block_s = max_block_s
-        self._retry_s = retry_s
+        self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
         self._watched: set[str] = set()
         self._misnumbered: set[str] = set()
 
@@ -47,23 +52,16 @@ class TopicLookup:
         if topic not in self._watched:
             self._watched.add(topic)
             self._cluster.watch_topics(self._watched)
-        last: KafkaError | None = None
+        what = f"looking for topic {topic!r} to send to"
+        attempts = self._retries.attempts(what, self._max_block_s * 1000)
         try:
-            async with asyncio.timeout(self._max_block_s):
-                count = self._learn(topic)
-                while count is None or (partition is not None and partition >= count):
-                    last = await self._ask(topic, last)
-                    count = self._learn(topic)
-                    if count is not None and partition is not None and partition >= count:
-                        raise IllegalArgumentError(
-                            f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}"
-                        )
-        except TimeoutError:
+            return await attempts.run(partial(self._look_up, topic, partition))
+        except KafkaTimeoutError:
+            last = attempts.last
             raise KafkaTimeoutError(
                 f"no metadata of topic {topic!r} within max_block_ms ({self._max_block_s * 1000:g})"
                 + (f"; the cluster's last answer: {last}" if last is not None else "")
             ) from last
-        return count
 
     def refresh(self, metadata: ClusterMetadata, now: float) -> None:
         """Take over new metadata, and give up the topics that nothing was sent to for a while."""
@@ -75,6 +73,20 @@ class TopicLookup:
             count, available = self._partitions(metadata, topic)
             if count:
                 self._buffer.learn_topic(topic, max(count, queues.count), available)
+
+    async def _look_up(self, topic: str, partition: int | None) -> int:
+        """The number of a topic's partitions, of fresh metadata if need be; raises why it is not known."""
+        count = self._learn(topic)
+        if count is not None and (partition is None or partition < count):
+            return count
+        metadata = await self._cluster.refresh_metadata([topic])
+        count = self._learn(topic)
+        if count is None:
+            error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)
+            raise error(f"topic {topic!r}: {error.description}")
+        if partition is not None and partition >= count:
+            raise IllegalArgumentError(f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}")
+        return count
 
     def _learn(self, topic: str) -> int | None:
         """Take over what the metadata say of a topic; None if they do not know it."""
@@ -97,20 +109,3 @@ class TopicLookup:
             self._misnumbered.add(topic)
             log.warning("topic %s: the cluster names partitions %s of %d; they are ignored", topic, wrong[:5], count)
         return count, sorted(p for p in metadata.available_partitions_for_topic(topic) or () if 0 <= p < count)
-
-    async def _ask(self, topic: str, last: KafkaError | None) -> KafkaError | None:
-        """Refresh the metadata of a topic; returns why it is not known. Raises what waiting cannot change."""
-        try:
-            metadata = await self._cluster.refresh_metadata([topic])
-        except KafkaError as failure:
-            if not failure.retriable:
-                raise
-            await asyncio.sleep(self._retry_s)
-            return failure
-        refused = metadata.topic_errors.get(topic)
-        if refused is None:
-            return last
-        error = refused(f"topic {topic!r}: {refused.description}")
-        if not refused.retriable:
-            raise error
-        return error

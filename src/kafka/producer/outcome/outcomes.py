@@ -1,4 +1,8 @@
-"""What becomes of batches: delivered, failed, split, or back in their queue."""
+"""What becomes of batches: delivered, failed, split, or back in their queue.
+
+What is fatal, how long pauses are and what is logged is `RetryPolicy`'s. Its loop of `Attempts` does not fit: a batch
+has its deadline and its tries to itself, pauses and log lines belong to the partition, and nothing is awaited.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.retry import RetryPolicy
 from kafka.cluster.seam import MetadataAccess
-from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.rebatch import split
@@ -47,7 +52,7 @@ class Outcomes:
         self._cluster = cluster
         self._idempotence = idempotence
         self._statistics = statistics
-        self._backoff = backoff
+        self._retry_policy = RetryPolicy(backoff, log, quiet=1)
         self._retries = retries
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
@@ -65,7 +70,9 @@ class Outcomes:
             idempotence_required=self._idempotence.required,
         )
         if action is BatchAction.COMPLETE:
-            queue.failures = 0
+            if queue.failures:
+                queue.failures = 0
+                self._retry_policy.tell_success(_sending_to(batch))
             queue.proven = True
             self._deliver(batch, answer)
             return
@@ -89,7 +96,7 @@ class Outcomes:
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """The request of a batch failed as a whole, so that it may or may not be in the log."""
         queue.in_network.pop(batch, None)
-        if error.retriable:
+        if not self._retry_policy.is_fatal(error):
             self._again(queue, batch, error)
         else:
             self.fail(queue, batch, error)
@@ -149,11 +156,10 @@ class Outcomes:
             self.fail(queue, batch, too_late(batch, self._delivery_timeout, None))
         else:
             queue.failures += 1
-            queue.backoff_until = now + self._backoff.seconds(queue.failures)
+            queue.backoff_until = now + self._retry_policy.pause_s(queue.failures)
             queue.retry(batch)
             self._statistics.retried(batch.count)
-            level = logging.WARNING if queue.failures == 1 and not _is_usual(error) else logging.DEBUG
-            log.log(level, "sending %d record(s) for %s again after %s", batch.count, batch.name, error)
+            self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
 
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         parts = split(batch)
@@ -228,11 +234,11 @@ def _with_attempts(batch: ProducerBatch, error: KafkaError) -> KafkaError:
     return told
 
 
+def _sending_to(batch: ProducerBatch) -> str:
+    """What a log line says was tried."""
+    return f"sending to {batch.name}"
+
+
 def _last_attempt(batch: ProducerBatch) -> str:
     which = "the only attempt" if batch.attempts == 1 else f"the last of {batch.attempts} attempts"
     return f"{which}, to broker {batch.sent_to}"
-
-
-def _is_usual(error: KafkaError) -> bool:
-    """Whether an error is part of everyday life in a cluster: leaders move."""
-    return isinstance(error, BrokerResponseError) and error.invalid_metadata

@@ -78,7 +78,6 @@ class Sender:
         self._compressor = compressor
         self._statistics = statistics
         self._options = options
-        self._backoff = backoff
         self._loop = asyncio.get_running_loop()
         self._brokers: dict[int, BrokerQueue] = {}
         self._schedule = Schedule(self._loop, self.pump)
@@ -160,7 +159,7 @@ class Sender:
         leader = self._cluster.metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
             self._cluster.request_refresh([queue.topic_partition.topic])
-            self._schedule.add(now + self._backoff.seconds(1), queue)
+            self._schedule.add(now + self._retries.pause_s(1), queue)
             return
         broker = self._brokers.get(leader)
         if broker is None:
