@@ -15,7 +15,7 @@ import pytest
 
 from kafka import AsyncKafkaProducer, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import ForkedClientError
+from kafka.errors import ForkedClientError, NotEnoughReplicasError
 
 PATIENCE_S = 30
 COPYING = pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
@@ -58,9 +58,10 @@ def test_a_future_says_that_it_cannot_be_pickled_or_copied(producer: KafkaProduc
 def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_that_blocks(
     broker: EmbeddedBroker,
 ) -> None:
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000) as producer:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, retry_backoff_max_ms=100) as producer:
         delivered = producer.send("t", b"x")
         producer.flush()
+        rule = broker.faults.fail(NotEnoughReplicasError, api="Produce")  # what comes now is not delivered
         waiting, rows = producer.send("t", b"y"), producer.send_arrow("t", {"value": [b"x"] * 10})
         lock = producer._core.buffer.lock
         lock.acquire()  # locks have no owners: in the child it is as if a thread of the parent's had it, for ever
@@ -78,6 +79,7 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
             finally:
                 os._exit(1)
         lock.release()
+        rule.remove()
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert producer.send("t", b"z", partition=0).add_both(lambda _: None)
         producer.flush()
