@@ -24,6 +24,7 @@ MAX_DECOMPRESSED_SIZE = 256 << 20
 """How many bytes the records of one batch may have, unless a caller says otherwise: 256 MiB."""
 
 _DEFLATE_RATIO = 1032
+_GIVEN_FIRST = 256
 
 
 class CodecError(ValueError):
@@ -167,17 +168,25 @@ def _codec_error(error: Exception) -> CodecError:
 
 
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
-    """Decompress one gzip member after the other, growing as the data comes."""
+    """Decompress one gzip member after the other, growing as the data comes.
+
+    A member is given little at first: zlib copies what it was given behind the member's end, and there may be very many.
+    """
     result = bytearray()
-    rest: Buffer = data
-    while len(memoryview(rest)):
+    at = 0
+    while at < len(data):
         member = zlib.decompressobj(wbits=31)
-        result += member.decompress(rest, max_size + 1 - len(result))
-        if len(result) > max_size:
-            raise SizeLimitError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
-        if not member.eof:
-            raise CodecError(f"gzip data of {len(data)} bytes end before their end mark")
-        rest = member.unused_data
+        given = _GIVEN_FIRST
+        while not member.eof:
+            if at == len(data):
+                raise CodecError(f"gzip data of {len(data)} bytes end before their end mark")
+            some = data[at : at + given]
+            result += member.decompress(some, max_size + 1 - len(result))
+            if len(result) > max_size:
+                raise SizeLimitError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
+            at += len(some)
+            given *= 4
+        at -= len(member.unused_data)
     return result
 
 

@@ -26,7 +26,9 @@ _END_MARK = b"\x00\x00\x00\x00"
 _BLOCK_SIZE = 64 * 1024
 _BLOCK_SIZES = {4: 64 << 10, 5: 256 << 10, 6: 1 << 20, 7: 4 << 20}
 _STORED = 0x80000000
-_MAX_RATIO = 255
+_MAX_RATIO = cython.declare(cython.longlong, 255)
+_MOST_LITERALS = cython.declare(cython.Py_ssize_t, 15)
+"""How large a block of literals alone may be whose one token says how many they are."""
 
 _INDEPENDENT, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 0x10, 0x08, 0x04, 0x01
 
@@ -35,29 +37,35 @@ def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -
     """Compress into one frame; `level` above 1 asks for the slower, denser matching."""
     view = memoryview(data)
     parts: list[Buffer] = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
-    blocks = _quick_blocks(view) if level is None or level <= 1 else _dense_blocks(view, level)
-    for block, stored in blocks:
-        parts += ((len(block) | (_STORED if stored else 0)).to_bytes(4, "little"), block)
+    if level is None or level <= 1:
+        _add_blocks(view, parts)
+    else:
+        _add_dense_blocks(view, level, parts)
     parts.append(_END_MARK)
     return b"".join(parts)
 
 
-def _quick_blocks(view: memoryview) -> list[tuple[Buffer, bool]]:
+def _add_blocks(view: memoryview, parts: list[Buffer]) -> None:
     """Compress block by block; what does not become smaller is stored."""
-    blocks: list[tuple[Buffer, bool]] = []
     for start in range(0, len(view), _BLOCK_SIZE):
         plain = view[start : start + _BLOCK_SIZE]
         block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
-        blocks.append((block, False) if len(block) < len(plain) else (plain, True))
-    return blocks
+        if len(block) < len(plain):
+            parts += (len(block).to_bytes(4, "little"), block)
+        else:
+            parts += ((len(plain) | _STORED).to_bytes(4, "little"), plain)
 
 
-def _dense_blocks(view: memoryview, level: int) -> list[tuple[memoryview, bool]]:
-    """The blocks of a frame by cramjam, whose own frames have checksums, which a batch has no use for."""
+def _add_dense_blocks(view: memoryview, level: int, parts: list[Buffer]) -> None:
+    """Take the blocks of a frame by cramjam without their checksums, which a batch has no use for."""
     compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     compressor.compress(bytes(view))
     frame = memoryview(bytes(compressor.finish()))
-    return _blocks(frame, frame[4])
+    flags, block_size = _descriptor(frame)
+    at = _header_size(flags)
+    while size := _block_at(frame, at, block_size):
+        parts.append(frame[at : at + 4 + size])
+        at += 4 + size + (4 if flags & _BLOCK_CHECKSUM else 0)
 
 
 def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
@@ -67,10 +75,9 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
         ValueError: damaged.
     """
     flags, block_size = _descriptor(data)
-    blocks = _blocks(data, flags)
-    bound = sum(len(block) if stored else min(block_size, _MAX_RATIO * len(block)) for block, stored in blocks)
+    bound = _bound(data, flags, block_size)
     if _is_simple(flags):
-        return bound, functools.partial(_fill, blocks, block_size)
+        return bound, functools.partial(_fill, data, flags, block_size)
     return bound, functools.partial(_fill_from_frame, data)
 
 
@@ -82,7 +89,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
         cramjam.DecompressionError: likewise.
     """
     flags, block_size = _descriptor(data)
-    return _fill(_blocks(data, flags), block_size, room) if _is_simple(flags) else _fill_from_frame(data, room)
+    return _fill(data, flags, block_size, room) if _is_simple(flags) else _fill_from_frame(data, room)
 
 
 def _descriptor(data: memoryview) -> tuple[int, int]:
@@ -107,41 +114,74 @@ def _fill_from_frame(data: memoryview, target: memoryview) -> int:
     return int(cramjam.lz4.decompress_into(_with_right_checksum(data), target))
 
 
-def _blocks(data: memoryview, flags: int) -> list[tuple[memoryview, bool]]:
-    """Split what follows a frame's header into blocks, each with whether it is stored without compression."""
-    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
+def _header_size(flags: int) -> int:
+    """How many bytes stand before the first block."""
+    return 15 if flags & _CONTENT_SIZE else 7
+
+
+@cython.cfunc
+def _block_at(
+    view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]  # mypy knows no types of C
+    at: cython.Py_ssize_t,
+    block_size: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """The size of the block whose own size stands at a position; 0 at the end mark.
+
+    A block that is stored, and empty, is an end mark too, as in Java (`Lz4BlockInputStream`).
+    """
     total: cython.Py_ssize_t = len(view)
-    at: cython.Py_ssize_t = 15 if flags & _CONTENT_SIZE else 7
-    checksum: cython.Py_ssize_t = 4 if flags & _BLOCK_CHECKSUM else 0
     size: cython.Py_ssize_t
-    blocks: list[tuple[memoryview, bool]] = []
+    if total - at < 4:
+        raise ValueError(f"an lz4 frame of {total} bytes ends before its end mark")
+    size = view[at] | view[at + 1] << 8 | view[at + 2] << 16 | (view[at + 3] & 0x7F) << 24
+    if size > block_size:
+        raise ValueError(f"an lz4 block has {size} bytes where {block_size} are possible")
+    if size > total - at - 4:
+        raise ValueError(f"an lz4 block of {size} bytes begins {total - at - 4} bytes before the end")
+    return size
+
+
+def _bound(data: memoryview, flags: int, block_size: cython.Py_ssize_t) -> int:
+    """How many bytes the blocks can hold at the most."""
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    at: cython.Py_ssize_t = _header_size(flags)
+    checksum: cython.Py_ssize_t = 4 if flags & _BLOCK_CHECKSUM else 0
+    bound: cython.longlong = 0
+    size: cython.Py_ssize_t = _block_at(view, at, block_size)
+    while size > 0:
+        bound += size if view[at + 3] & 0x80 else min(block_size, _MAX_RATIO * size)
+        at += 4 + size + checksum
+        size = _block_at(view, at, block_size)
+    return bound
+
+
+def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: memoryview) -> int:
+    """Decompress blocks that don't refer to each other; returns how many bytes came out.
+
+    No object is made for what is stored, nor for a few literals: a frame may have millions of such blocks.
+    """
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    target: cython.uchar[::1] = room
+    at: cython.Py_ssize_t = _header_size(flags)
+    filled: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    size: cython.Py_ssize_t
     while True:
-        if total - at < 4:
-            raise ValueError(f"an lz4 frame of {total} bytes ends before its end mark")
-        size = view[at] | view[at + 1] << 8 | view[at + 2] << 16 | (view[at + 3] & 0x7F) << 24
-        stored = view[at + 3] >= 0x80
-        at += 4
-        if size == 0 and not stored:
-            return blocks
-        if size > total - at:
-            raise ValueError(f"an lz4 block of {size} bytes begins {total - at} bytes before the end")
-        blocks.append((data[at : at + size], stored))
-        at += size + checksum
-
-
-def _fill(blocks: list[tuple[memoryview, bool]], block_size: int, view: memoryview) -> int:
-    """Decompress blocks that don't refer to each other; returns how many bytes came out."""
-    at = 0
-    for block, stored in blocks:
-        room = view[at : at + block_size]
-        if not stored:
-            at += cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
-        elif len(block) <= len(room):
-            room[: len(block)] = block
-            at += len(block)
-        else:
-            raise ValueError(f"an lz4 block stores {len(block)} bytes where {len(room)} are possible")
-    return at
+        size = _block_at(view, at, block_size)
+        if size == 0:
+            return filled
+        start = at + 4
+        at = start + size
+        if view[start - 1] < 0x80:
+            if size > _MOST_LITERALS or view[start] != (size - 1) << 4:
+                some = room[filled : filled + block_size]
+                filled += cramjam.lz4.decompress_block_into(data[start:at], some, output_len=len(some))
+                continue
+            start += 1
+        if at - start > len(target) - filled:
+            raise ValueError(f"an lz4 block stores {at - start} bytes where {len(target) - filled} are possible")
+        target[filled : filled + at - start] = view[start:at]
+        filled += at - start
 
 
 def _with_right_checksum(data: memoryview) -> bytes:

@@ -17,10 +17,18 @@ except ImportError:  # the plain variant needs no Cython
 
 from kafka.record.types import Buffer
 
+if cython.compiled:
+    from cython.cimports.kafka.record.integers import read_int32
+else:
+    from kafka.record.integers import read_int32
+
 _MAGIC = b"\x82SNAPPY\x00"
 _HEADER = _MAGIC + (1).to_bytes(4, "big") + (1).to_bytes(4, "big")
 _BLOCK_SIZE = 32 * 1024
-_MAX_RATIO = 22  # the longest copy makes 64 bytes out of 3
+_MAX_RATIO = cython.declare(cython.longlong, 22)
+"""The longest copy makes 64 bytes out of 3."""
+_MOST_LITERALS = cython.declare(cython.Py_ssize_t, 60)
+"""How many literals a tag of one byte announces at the most."""
 
 
 def compress(data: Buffer) -> bytes:
@@ -39,66 +47,94 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     Raises:
         ValueError: damaged.
     """
-    blocks = _blocks(data)
-    sizes = [_raw_size(block) for block in blocks]
-    return sum(sizes), functools.partial(_fill, blocks, sizes)
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
+    at: cython.Py_ssize_t = _first_block(data)
+    size: cython.Py_ssize_t
+    plain: cython.longlong = 0
+    if at == 0:
+        return _raw_size(view, 0, len(data)), functools.partial(decompress_into, data)
+    while at < len(view):
+        size = _block_at(view, at)
+        plain += _raw_size(view, at + 4, size)
+        at += 4 + size
+    return plain, functools.partial(decompress_into, data)
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
     """Decompress either framing into memory that may be too small, and give how many bytes came out.
 
-    Raises:
-        ValueError: damaged.
-        cramjam.DecompressionError: likewise, or `room` is too small.
-    """
-    at = 0
-    for block in _blocks(data):
-        at += cramjam.snappy.decompress_raw_into(block, room[at:])
-    return at
-
-
-def _fill(blocks: list[memoryview], sizes: list[int], target: memoryview) -> int:
-    """Decompress blocks one after the other; returns how many bytes came out.
+    No object is made for a block of a few literals: there may be millions of them.
 
     Raises:
-        ValueError: a block holds less than it says.
-        cramjam.DecompressionError: a block is damaged.
+        ValueError: damaged, or `room` is too small.
+        cramjam.DecompressionError: damaged.
     """
-    at = 0
-    for block, size in zip(blocks, sizes, strict=True):
-        if size:
-            written = cramjam.snappy.decompress_raw_into(block, target[at : at + size])
-            if written != size:
-                raise ValueError(f"a snappy block claims {size} bytes and has {written}")
-        at += size
-    return at
-
-
-def _blocks(data: memoryview) -> list[memoryview]:
-    """Split what follows the header into its blocks; raw snappy is one."""
-    if data[: len(_MAGIC)] != _MAGIC:
-        return [data]
-    total: cython.Py_ssize_t = len(data)
-    at: cython.Py_ssize_t = len(_HEADER)
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    target: cython.uchar[::1] = room
+    at: cython.Py_ssize_t = _first_block(data)
+    filled: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
-    blocks = []
-    while at < total:
-        size = int.from_bytes(data[at : at + 4], "big")
+    plain: cython.Py_ssize_t
+    if at == 0:
+        return _fill(data, room[: _raw_size(view, 0, len(data))])
+    while at < len(view):
+        size = _block_at(view, at)
         at += 4
-        if size > total - at:
-            raise ValueError(f"a snappy block of {size} bytes begins {total - at} bytes before the end")
-        blocks.append(data[at : at + size])
+        plain = _raw_size(view, at, size)
+        if plain > len(target) - filled:
+            raise ValueError(f"a snappy block holds {plain} bytes where {len(target) - filled} are possible")
+        if 0 < plain <= _MOST_LITERALS and size == plain + 2 and view[at] == plain and view[at + 1] == (plain - 1) << 2:
+            target[filled : filled + plain] = view[at + 2 : at + size]
+        elif plain or size > 1:
+            _fill(data[at : at + size], room[filled : filled + plain])
+        filled += plain
         at += size
-    return blocks
+    return filled
 
 
-def _raw_size(block: memoryview) -> int:
-    """The size that a raw block says it decompresses to, if it can."""
-    size = 0
-    for index, byte in enumerate(block[:5]):
-        size |= (byte & 127) << 7 * index
+def _fill(block: memoryview, room: memoryview) -> int:
+    """Decompress one block into memory of the size that it claims."""
+    written: int = cramjam.snappy.decompress_raw_into(block, room)
+    if written != len(room):
+        raise ValueError(f"a snappy block claims {len(room)} bytes and has {written}")
+    return written
+
+
+def _first_block(data: memoryview) -> int:
+    """Where the size of the first block stands; 0 where there is no header, so that all is one raw block."""
+    return len(_HEADER) if data[: len(_MAGIC)] == _MAGIC else 0
+
+
+@cython.cfunc
+def _block_at(
+    view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    at: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """The size of the block whose own size stands at a position."""
+    left: cython.Py_ssize_t = len(view) - at - 4
+    size: cython.longlong = -1
+    if left >= 0:
+        size = read_int32(view, at) & 0xFFFFFFFF
+    if size < 0 or size > left:
+        raise ValueError(f"a snappy block of {size} bytes begins {left} bytes before the end")
+    return size
+
+
+@cython.cfunc
+def _raw_size(
+    view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    at: cython.Py_ssize_t,
+    size: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """The size that a raw block at a position says it decompresses to, if it can."""
+    plain: cython.longlong = 0
+    index: cython.Py_ssize_t
+    byte: cython.longlong
+    for index in range(min(size, 5)):
+        byte = view[at + index]
+        plain |= (byte & 127) << 7 * index
         if byte < 128:
-            if size > _MAX_RATIO * len(block) + 64:
+            if plain > _MAX_RATIO * size + 64:
                 break
-            return size
-    raise ValueError(f"a snappy block of {len(block)} bytes begins with a size that it cannot have")
+            return plain
+    raise ValueError(f"a snappy block of {size} bytes begins with a size that it cannot have")

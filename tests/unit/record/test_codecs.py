@@ -7,6 +7,7 @@ import gzip
 import random
 import tracemalloc
 import zlib
+from collections.abc import Iterable
 
 import cramjam
 import pytest
@@ -59,6 +60,126 @@ def test_data_that_would_grow_without_end_are_stopped(codec: Compression) -> Non
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:
         tracemalloc.stop()
+
+
+LZ4_HEADER = bytes.fromhex("04224d18604082")
+XERIAL_HEADER = b"\x82SNAPPY\x00" + (1).to_bytes(4, "big") * 2
+
+
+def lz4_frame(*blocks: bytes, stored: bool = False) -> bytes:
+    parts = [(len(block) | stored << 31).to_bytes(4, "little") + block for block in blocks]
+    return LZ4_HEADER + b"".join(parts) + bytes(4)
+
+
+def xerial(*blocks: bytes) -> bytes:
+    return XERIAL_HEADER + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
+
+
+MANY = 4000
+
+
+@pytest.mark.parametrize(
+    ("codec", "packed", "plain"),
+    [
+        pytest.param(Compression.LZ4, lz4_frame(*[b"\x00"] * MANY), b"", id="lz4, empty"),
+        pytest.param(Compression.LZ4, lz4_frame(*[b"\x10A"] * MANY), b"A" * MANY, id="lz4, a literal"),
+        pytest.param(Compression.LZ4, lz4_frame(*[b"A"] * MANY, stored=True), b"A" * MANY, id="lz4, stored"),
+        pytest.param(Compression.SNAPPY, xerial(*[b"\x00"] * MANY), b"", id="snappy, empty"),
+        pytest.param(Compression.SNAPPY, xerial(*[b"\x01\x00A"] * MANY), b"A" * MANY, id="snappy, a literal"),
+    ],
+)
+def test_very_many_tiny_blocks_take_no_memory_each(codec: Compression, packed: bytes, plain: bytes) -> None:
+    tracemalloc.start()
+    try:
+        assert decompress(codec, memoryview(packed), MANY) == plain
+        assert tracemalloc.get_traced_memory()[1] < 64 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+def test_very_many_gzip_members_are_not_copied_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = 0
+
+    class Counting:
+        def __init__(self, wbits: int) -> None:
+            self._inner = decompressobj(wbits=wbits)
+
+        def decompress(self, data: memoryview, max_length: int) -> bytes:
+            nonlocal given
+            given += len(data)
+            return self._inner.decompress(data, max_length)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._inner, name)
+
+    decompressobj = zlib.decompressobj
+    packed = gzip.compress(b"x", mtime=0) * 2000
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    assert decompress(Compression.GZIP, memoryview(packed)) == b"x" * 2000
+    assert given < 16 * len(packed)
+
+
+@pytest.mark.parametrize("sizes", [(0, 1, 255, 256, 257), (100_000, 3), (5000, 0, 70_000)])
+def test_gzip_members_of_any_size_follow_each_other(sizes: tuple[int, ...]) -> None:
+    texts = [_random.randbytes(size) for size in sizes]
+    packed = b"".join(gzip.compress(text) for text in texts)
+    assert decompress(Compression.GZIP, memoryview(packed)) == b"".join(texts)
+    with pytest.raises(CodecError):
+        decompress(Compression.GZIP, memoryview(packed[:-1]))
+
+
+def read_here(codec: Compression, packed: bytes) -> object:
+    """What comes out, or None if it is refused."""
+    try:
+        return decompress(codec, memoryview(packed))
+    except CodecError:
+        return None
+
+
+def read_by_library(codec: Compression, block: bytes) -> object:
+    """The same of one block, by the library alone."""
+    if codec == Compression.SNAPPY and not block:
+        return None  # Java refuses it
+    try:
+        if codec == Compression.SNAPPY:
+            return bytes(cramjam.snappy.decompress_raw(block))
+        room = bytearray(1 << 16)
+        return bytes(room[: cramjam.lz4.decompress_block_into(block, room, output_len=len(room))])
+    except cramjam.DecompressionError:
+        return None
+
+
+def tiny_blocks(first: Iterable[int]) -> list[bytes]:
+    rng = random.Random(5)
+    blocks = [bytes((one, *rng.randbytes(size))) for one in first for size in range(18)]
+    return blocks + [rng.randbytes(rng.randrange(1, 70)) for _ in range(300)]
+
+
+def test_tiny_lz4_blocks_are_read_as_the_library_reads_them() -> None:
+    blocks = tiny_blocks(range(0, 256, 8))
+    expected = [read_by_library(Compression.LZ4, block) for block in blocks]
+    assert [read_here(Compression.LZ4, lz4_frame(block)) for block in blocks] == expected
+    assert len(set(expected)) > 15
+
+
+def test_tiny_snappy_blocks_are_read_as_the_library_reads_them() -> None:
+    blocks = tiny_blocks(range(70)) + [bytes((size, (size - 1) << 2, *range(size))) for size in range(1, 62)]
+    blocks += [b"\x81\x00A", b"\x81\x00\x00A", b"\x80\x00", b"\x00A", b""]
+    expected = [read_by_library(Compression.SNAPPY, block) for block in blocks]
+    assert [read_here(Compression.SNAPPY, xerial(block)) for block in blocks] == expected
+    assert len(set(expected)) > 60
+
+
+def test_an_empty_stored_lz4_block_ends_the_frame_as_in_java() -> None:
+    frame = lz4_frame(b"first", stored=True)[:-4] + bytes.fromhex("00000080") + lz4_frame(b"second", stored=True)[7:]
+    assert decompress(Compression.LZ4, memoryview(frame)) == b"first"
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_an_lz4_block_larger_than_its_frame_says_is_refused(stored: bool) -> None:
+    block = bytes(64 * 1024 + 1)
+    with pytest.raises(CodecError, match="65537 bytes where 65536 are possible"):
+        decompress(Compression.LZ4, memoryview(lz4_frame(block, stored=stored)))
 
 
 def test_the_limit_applies_to_a_batch() -> None:
