@@ -14,7 +14,7 @@ from kafka.broker.api import APIS, Answer, Handler
 from kafka.broker.buffers import BufferPool
 from kafka.broker.codes import ConnectionFault, ErrorCode
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.faults import Action, FaultRule, Faults
+from kafka.broker.faults import Action, Faults
 from kafka.broker.log.layout import Buffer
 from kafka.errors import KafkaError
 from kafka.wire import Message
@@ -67,7 +67,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._transport = transport
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) else "unknown"
-        fault = self._faults.for_connection() if self._faults.rules else None
+        fault = self._faults.for_connection()
         if fault is not None and fault.action is Action.CUT_CONNECTION:
             self._sent_until_cut = fault.nbytes
         elif fault is not None:
@@ -195,7 +195,9 @@ class ClientConnection(asyncio.BufferedProtocol):
         handler = self._handlers.get(key)
         if handler is None:
             handler = self._handlers[key] = api.handler()
-        if self._faults.rules:
+        # Rules may come from another thread at any time: what is seen here holds for the whole request.
+        may_fail = bool(self._faults.rules)
+        if may_fail:
             # A fault may have the request served later, when its bytes are no longer in the buffer.
             frame = memoryview(bytes(frame))
         try:
@@ -203,21 +205,18 @@ class ClientConnection(asyncio.BufferedProtocol):
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
         context = RequestContext(version, header.client_id or "", self._peer)
-        if self._faults.rules:
-            answer = self._handle_faulty(handler, request, context, api.name)
-        else:
-            answer = self._handle(handler, request, context, api.name)
-        self._answer(answer, version, correlation_id)
+        handle = self._handle_faulty if may_fail else self._handle
+        self._answer(handle(handler, request, context, api.name), version, correlation_id)
 
     def _handle_faulty(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
-        from kafka.broker.faulty import facts_of, serve_faulty
+        from kafka.broker.fault_serving import facts_of, serve_with_fault
 
-        rule: FaultRule | None = self._faults.for_request(facts_of(self._broker, name, request, context))
+        rule = self._faults.for_request(facts_of(self._broker, name, request, context))
         if rule is None:
             return self._handle(handler, request, context, name)
         if rule.action is Action.CUT:
             self._sent_until_cut = rule.nbytes
-        return serve_faulty(
+        return serve_with_fault(
             rule, lambda given: self._handle(handler, given, context, name), self._broker, request, context
         )
 

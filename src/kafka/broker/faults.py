@@ -3,20 +3,13 @@
 `EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. A request is given to the first
 rule that matches it, in the order in which they were added; a rule that has had its `times` is passed over. Rules may
 be added, read and removed from any thread; they hold across a restart of the broker.
-
-What a rule matches (all that is given has to match):
-    api: Kafka's name of the request ("Produce") or its key (0); any request if not given.
-    topic: a topic that the request names, by name or by id.
-    client_id: the client's.
-    after: as many matching requests are served as usual first.
-    times: as many requests are given to the rule then; None for all.
 """
 
 import threading
 import time
 from collections.abc import Collection
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 from kafka.broker.api import APIS
 from kafka.errors import BrokerResponseError, KafkaConfigurationError
@@ -45,6 +38,26 @@ class RequestFacts(NamedTuple):
     api: str
     topics: Collection[str]
     client_id: str
+
+
+class Times(TypedDict, total=False):
+    """When a rule holds."""
+
+    after: int
+    """As many requests (or connections) that match are served as usual first."""
+    times: int | None
+    """As many are given to the rule then; None for all."""
+
+
+class Match(Times, total=False):
+    """The requests that a rule is for: all that is given has to match."""
+
+    api: str | int | None
+    """Kafka's name of the request ("Produce") or its key (0); any request if not given."""
+    topic: str | None
+    """A topic that the request names, by name or by id."""
+    client_id: str | None
+    """The client's."""
 
 
 class FaultRule:
@@ -121,7 +134,7 @@ class FaultRule:
 
 
 class Faults:
-    """The faults of one broker; see the module for what the arguments of all methods have in common."""
+    """The faults of one broker. `Match` and `Times` say what the arguments of all methods have in common."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -129,131 +142,42 @@ class Faults:
 
     # -- rules for requests -------------------------------------------------------------------------------------------
 
-    def fail(
-        self,
-        error: int | type[BrokerResponseError],
-        *,
-        api: str | int | None = None,
-        topic: str | None = None,
-        client_id: str | None = None,
-        after: int = 0,
-        times: int | None = None,
-    ) -> FaultRule:
+    def fail(self, error: int | type[BrokerResponseError], **match: Unpack[Match]) -> FaultRule:
         """Answer with an error (a class of `kafka.errors` or a code), and do not carry the request out.
 
         With `topic` only the request's entries of this topic are answered so; the others are served.
         """
         code = error if isinstance(error, int) else error.errno
-        return self._add(
-            FaultRule(
-                self, Action.ERROR, api=api, topic=topic, client_id=client_id, after=after, times=times, error=code
-            )
-        )
+        return self._add(FaultRule(self, Action.ERROR, error=code, **match))
 
-    def delay(
-        self,
-        seconds: float,
-        *,
-        handled: bool = False,
-        api: str | int | None = None,
-        topic: str | None = None,
-        client_id: str | None = None,
-        after: int = 0,
-        times: int | None = None,
-    ) -> FaultRule:
+    def delay(self, seconds: float, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Carry the request out `seconds` later; with `handled` at once, and only its answer is late."""
-        return self._add(
-            FaultRule(
-                self,
-                Action.DELAY,
-                api=api,
-                topic=topic,
-                client_id=client_id,
-                after=after,
-                times=times,
-                seconds=seconds,
-                handled=handled,
-            )
-        )
+        return self._add(FaultRule(self, Action.DELAY, seconds=seconds, handled=handled, **match))
 
-    def drop(
-        self,
-        *,
-        handled: bool = False,
-        api: str | int | None = None,
-        topic: str | None = None,
-        client_id: str | None = None,
-        after: int = 0,
-        times: int | None = None,
-    ) -> FaultRule:
+    def drop(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
 
         With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
         """
-        return self._add(
-            FaultRule(
-                self,
-                Action.SILENCE,
-                api=api,
-                topic=topic,
-                client_id=client_id,
-                after=after,
-                times=times,
-                handled=handled,
-            )
-        )
+        return self._add(FaultRule(self, Action.SILENCE, handled=handled, **match))
 
-    def refuse(
-        self,
-        *,
-        handled: bool = False,
-        api: str | int | None = None,
-        topic: str | None = None,
-        client_id: str | None = None,
-        after: int = 0,
-        times: int | None = None,
-    ) -> FaultRule:
+    def refuse(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Close the connection in place of an answer; with `handled` after the request is carried out."""
-        return self._add(
-            FaultRule(
-                self, Action.CLOSE, api=api, topic=topic, client_id=client_id, after=after, times=times, handled=handled
-            )
-        )
+        return self._add(FaultRule(self, Action.CLOSE, handled=handled, **match))
 
-    def cut(
-        self,
-        nbytes: int,
-        *,
-        api: str | int | None = None,
-        topic: str | None = None,
-        client_id: str | None = None,
-        after: int = 0,
-        times: int | None = None,
-    ) -> FaultRule:
+    def cut(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
         """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close."""
-        return self._add(
-            FaultRule(
-                self,
-                Action.CUT,
-                api=api,
-                topic=topic,
-                client_id=client_id,
-                after=after,
-                times=times,
-                nbytes=nbytes,
-                handled=True,
-            )
-        )
+        return self._add(FaultRule(self, Action.CUT, nbytes=nbytes, handled=True, **match))
 
     # -- rules for connections ----------------------------------------------------------------------------------------
 
-    def refuse_connections(self, *, after: int = 0, times: int | None = None) -> FaultRule:
+    def refuse_connections(self, **times: Unpack[Times]) -> FaultRule:
         """Close new connections as soon as they are accepted."""
-        return self._add(FaultRule(self, Action.REFUSE_CONNECTION, after=after, times=times))
+        return self._add(FaultRule(self, Action.REFUSE_CONNECTION, **times))
 
-    def cut_connections(self, nbytes: int, *, after: int = 0, times: int | None = None) -> FaultRule:
+    def cut_connections(self, nbytes: int, **times: Unpack[Times]) -> FaultRule:
         """Close new connections once `nbytes` bytes were sent on them, within an answer if need be."""
-        return self._add(FaultRule(self, Action.CUT_CONNECTION, after=after, times=times, nbytes=nbytes))
+        return self._add(FaultRule(self, Action.CUT_CONNECTION, nbytes=nbytes, **times))
 
     # -- keeping them -------------------------------------------------------------------------------------------------
 

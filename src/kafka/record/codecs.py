@@ -170,7 +170,7 @@ def _codec_error(error: Exception) -> CodecError:
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
     """Decompress one gzip member after the other, growing as the data comes.
 
-    A member is given little at first: zlib copies what it was given behind the member's end, and there may be very many.
+    A member is given little at first: zlib copies what it was given behind a member's end, and there may be many.
     """
     result = bytearray()
     at = 0

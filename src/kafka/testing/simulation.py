@@ -250,7 +250,7 @@ class Simulation:
         left += [
             f"the timer {timer!r} is left"
             for timer in self._loop._scheduled  # type: ignore[attr-defined]
-            if not timer.cancelled() and "broker.faulty" not in getattr(timer._callback, "__module__", "")
+            if not timer.cancelled() and "broker.fault_serving" not in getattr(timer._callback, "__module__", "")
         ]
         left += [
             "a receive buffer is left"

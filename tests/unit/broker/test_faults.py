@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka.broker import EmbeddedBroker
+from kafka.broker import EmbeddedBroker, connection
 from kafka.broker.api import APIS, Api
 from kafka.broker.error_answers import error_answer
 from kafka.broker.faults import Faults, RequestFacts
@@ -23,6 +23,7 @@ from kafka.wire.api.list_offsets import ListOffsetsPartition, ListOffsetsRequest
 from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
 from kafka.wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from kafka.wire.api.produce import ProduceRequest
+from kafka.wire.framing import decode_request
 
 from .batches import make_batch
 from .requests import create, fetch_request, fetched, produce_request, produced, values
@@ -88,6 +89,14 @@ def test_rules_for_connections_are_apart() -> None:
 def test_an_api_that_is_not_served_is_refused() -> None:
     with pytest.raises(KafkaConfigurationError, match="Produse"):
         Faults().drop(api="Produse")
+
+
+@pytest.mark.parametrize("add", ["fail", "delay", "cut"])
+def test_what_no_rule_can_match_is_refused(add: str) -> None:
+    faults = Faults()
+    with pytest.raises(TypeError, match="topics"):
+        getattr(faults, add)(6, api="Produce", topics="t")
+    assert faults.rules == ()
 
 
 def test_a_thread_can_wait_for_a_rule_to_be_hit() -> None:
@@ -202,6 +211,25 @@ async def test_an_answer_is_late(broker: EmbeddedBroker, client: WireClient, han
         assert produced(await client.receive(ProduceRequest, 9, number)).base_offset == 0
         assert asyncio.get_running_loop().time() - began >= 0.05
         assert await read(other) == [b"a"]
+
+
+async def test_a_rule_that_is_added_within_a_request_is_for_the_next_one(
+    broker: EmbeddedBroker, client: WireClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create(client, "t")
+
+    def add_meanwhile(frame: memoryview) -> object:
+        if not broker.faults.rules:
+            broker.faults.delay(0.01, api="Produce")
+        return decode_request(frame)
+
+    monkeypatch.setattr(connection, "decode_request", add_meanwhile)
+    first = await client.send(produce_request("t", make_batch([b"a" * 50])), 9)
+    second = await client.send(produce_request("t", make_batch([b"b" * 50])), 9)
+    for number in (first, second):
+        assert produced(await client.receive(ProduceRequest, 9, number)).error_code == 0
+    assert await read(client) == [b"a" * 50, b"b" * 50]
+    assert [rule.hits for rule in broker.faults.rules] == [1]
 
 
 async def test_a_request_without_an_answer_may_be_late_too(broker: EmbeddedBroker, client: WireClient) -> None:

@@ -42,7 +42,7 @@ def _name(broker: Broker, key: str | UUID) -> str:
         return str(key)
 
 
-def serve_faulty(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context: RequestContext) -> Answer:
+def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context: RequestContext) -> Answer:
     """Serve a request as a rule says; raises `ConnectionFault` where its connection is to be closed."""
     if rule.action is Action.ERROR:
         return _failed(rule, serve, broker, request, context)
