@@ -7,7 +7,6 @@ import itertools
 import logging
 import random
 import re
-import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
 from kafka.broker.topic_file import TopicRow, folder_name, load, save
+from kafka.broker.topic_folders import finish_deleting, mark_deleted, remove_marked, unmark
 from kafka.errors import KafkaConfigurationError
 
 if TYPE_CHECKING:
@@ -117,11 +117,10 @@ class Topic:
             log.options = self.settings.log
 
     def remove(self) -> None:
-        """Delete what it has on disk, and wake who waits for it."""
+        """Let go of its logs, and wake who waits for them."""
         for log in self.open_logs():
             log.wake()
             log.remove()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class TopicChanges:
@@ -161,6 +160,7 @@ class TopicStore:
         self._plain = parse_settings({}, settings.topic_defaults, settings.fsync)
         for row in load(self._path, self.folder):
             self._add(row)
+        finish_deleting(self.folder, {topic.folder for topic in self})
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._topics.values())
@@ -229,14 +229,18 @@ class TopicStore:
         Raises `RequestFailed` with KAFKA_STORAGE_ERROR where they cannot be written; nothing has changed then.
         """
         kept = (changes.changed.get(one.name, one.row) for one in self if one.name not in changes.deleted)
+        marked: list[Path] = []
         try:
+            marked = mark_deleted([topic.folder for topic in changes.deleted.values()], self._settings.fsync)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             save(self._path, itertools.chain(kept, changes.created), self._settings.fsync)
         except OSError as error:
+            unmark(marked)
             raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
         for topic in changes.deleted.values():
             del self._topics[topic.name], self._by_id[topic.topic_id], self._by_metric_name[_metric_name(topic.name)]
             topic.remove()
+        remove_marked(marked)
         for name, row in changes.changed.items():
             self._topics[name].become(row)
         for row in changes.created:

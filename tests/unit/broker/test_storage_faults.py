@@ -5,17 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kafka.broker import EmbeddedBroker
+from kafka.broker import EmbeddedBroker, topics
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool
 from kafka.broker.log.options import LogOptions
 from kafka.broker.log.partition import PartitionLog
-from kafka.record import BatchBuilder
+from kafka.broker.settings import BrokerSettings
+from kafka.broker.topics import Topic, TopicChanges, TopicStore
+from kafka.record import BatchBuilder, decode_batches
 from kafka.wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -145,6 +149,100 @@ async def test_what_could_not_be_saved_has_not_happened(tmp_path: Path, monkeypa
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         (topic,) = (await client.call(MetadataRequest(topics=None), 12)).topics
         assert (topic.name, len(topic.partitions)) == ("kept", 1)
+
+
+# -- a crash while topics are deleted ---------------------------------------------------------------------------------
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+def crash(*_: object) -> None:
+    raise Crash
+
+
+def store_with(tmp_path: Path, *names: str, fsync: bool = False) -> TopicStore:
+    """A store of topics, each with a record."""
+    store = TopicStore(tmp_path, BrokerSettings(fsync=fsync), random.Random(1))
+    for name in names:
+        append(store.create(name, 2, {}).log(0), [name.encode()])
+    return store
+
+
+def delete(store: TopicStore, name: str) -> None:
+    changes = TopicChanges()
+    changes.deleted[name] = store.get(name)
+    store.apply(changes)
+
+
+def contents(tmp_path: Path) -> dict[str, list[bytes | None]]:
+    """What a start finds: each topic, with the values of its first partition."""
+    store = TopicStore(tmp_path, BrokerSettings(), random.Random(1))
+    found = {one.name: list(decode_batches(one.log(0).read(0, 1 << 20)).to_records()) for one in store}
+    store.close()
+    return {name: [record.value for record in records] for name, records in found.items()}
+
+
+def folders(tmp_path: Path) -> list[str]:
+    """The folders of logs, without the ids in their names."""
+    return sorted(re.sub("-[0-9a-f]{32}", "", one.name) for one in (tmp_path / "logs").iterdir())
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+@pytest.mark.parametrize("fsync", [False, True])
+def test_a_topic_does_not_come_back_when_its_deletion_is_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool, fsync: bool
+) -> None:
+    store = store_with(tmp_path, "kept", "gone", fsync=fsync)
+    with monkeypatch.context() as patch:
+        patch.setattr(Topic, "remove", crash)
+        with pytest.raises(Crash):
+            delete(store, "gone")
+    store.close(in_order=False)
+    if damaged:
+        (tmp_path / "topics.json").write_bytes(b"\0" * 50)
+    assert contents(tmp_path) == {"kept": [b"kept"]}
+    assert folders(tmp_path) == ["kept"]
+
+
+def test_a_topic_stays_when_the_crash_comes_before_its_deletion_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_with(tmp_path, "kept", "stays")
+    with monkeypatch.context() as patch:
+        patch.setattr(topics, "save", crash)
+        with pytest.raises(Crash):
+            delete(store, "stays")
+    store.close(in_order=False)
+    assert contents(tmp_path) == {"kept": [b"kept"], "stays": [b"stays"]}
+    assert folders(tmp_path) == ["kept", "stays"]
+
+
+@pytest.mark.parametrize("call", ["rename", "replace"])
+def test_a_deletion_that_cannot_be_written_leaves_the_topic_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    store = store_with(tmp_path, "t")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, failing(errno.EIO))
+        with pytest.raises(RequestFailed) as caught:
+            delete(store, "t")
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert append(store.get("t").log(0), [b"more"]) == 1
+    store.close()
+    assert contents(tmp_path) == {"t": [b"t", b"more"]}
+
+
+def test_a_deleted_topic_leaves_nothing(tmp_path: Path) -> None:
+    store = store_with(tmp_path, "kept", "gone")
+    store.create("never-written", 1, {})
+    delete(store, "gone")
+    delete(store, "never-written")
+    assert folders(tmp_path) == ["kept"]
+    append(store.create("gone", 1, {}).log(0), [b"anew"])
+    store.close()
+    assert contents(tmp_path) == {"kept": [b"kept"], "gone": [b"anew"]}
 
 
 # -- damaged files ----------------------------------------------------------------------------------------------------
