@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
+from kafka.record.arrow_input import (
+    byte_array,
+    byte_column,
+    byte_parts,
+    header_columns,
+    int32_view,
+    int64_view,
+    number_view,
+    one_array,
+    timestamp_view,
+)
 from kafka.record.builder import BatchBuilder
 from kafka.record.finish import ProducerState
 from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
-from kafka.record.row_columns import ByteColumn, RowColumns
+from kafka.record.row_columns import RowColumns
 from kafka.record.row_encoder import append_rows
 from kafka.record.types import Buffer, Compression
 
@@ -21,8 +31,6 @@ try:
 except ImportError as error:
     raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
 
-Array: TypeAlias = Any
-"""A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
 MAX_ROWS = 0x7FFFFFFF
 _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 
@@ -77,14 +85,18 @@ class ArrowRows:
         self.has_key = "key" in names
         self.has_partition = "partition" in names
         self.has_topic = "topic" in names
-        self._key_array = _bytes(rows, "key") if self.has_key else pa.nulls(self._count, pa.large_binary())
-        self._value_array = _bytes(rows, "value")
-        header_ends, header_keys, header_values = _headers(_one(rows, "headers")) if "headers" in names else (None,) * 3
+        self._key_array = byte_array(rows, "key") if self.has_key else pa.nulls(self._count, pa.large_binary())
+        self._value_array = byte_array(rows, "value")
+        header_ends, header_keys, header_values = (
+            header_columns(one_array(rows, "headers")) if "headers" in names else (None,) * 3
+        )
         self._has_headers = header_keys is not None and header_keys.rows > 0
         self._times = (
-            _timestamps(_one(rows, "timestamp")) if "timestamp" in names else _int64(pa.repeat(-1, self._count))
+            timestamp_view(one_array(rows, "timestamp"))
+            if "timestamp" in names
+            else int64_view(pa.repeat(-1, self._count))
         )
-        keys, values = _byte_column(self._key_array), _byte_column(self._value_array)
+        keys, values = byte_column(self._key_array), byte_column(self._value_array)
         self._columns = RowColumns(keys, values, self._times, header_ends, header_keys, header_values)
 
     def __len__(self) -> int:
@@ -107,7 +119,7 @@ class ArrowRows:
         """
         if not self.has_topic:
             raise ValueError("Expected a column 'topic', there is none: give the topic to the call")
-        column = _one(self._source, "topic")
+        column = one_array(self._source, "topic")
         if column.null_count:
             raise ValueError(f"Expected a topic in each row, {column.null_count} of {self._count} are null")
         if not pa.types.is_dictionary(column.type):
@@ -116,7 +128,7 @@ class ArrowRows:
         wrong = [name for name in names if not isinstance(name, str)]
         if wrong:
             raise TypeError(f"Expected the column 'topic' as string, got {column.type.value_type}")
-        groups = group_rows(_view(column.indices.cast(pa.int32()), "i"), self.all_rows(), len(names))
+        groups = group_rows(number_view(column.indices.cast(pa.int32()), "i"), self.all_rows(), len(names))
         return {name: rows for name, rows in zip(names, groups, strict=True) if len(rows)}
 
     def partitions(
@@ -148,10 +160,10 @@ class ArrowRows:
             raise ValueError(f"Expected a topic with at least one partition, got {n_partitions}")
         assigned = memoryview(bytearray(4 * max(self._count, 1))).cast("i")[: self._count]
         if self.has_key:
-            ends, data, valid, valid_at = _parts(self._key_array)
+            ends, data, valid, valid_at = byte_parts(self._key_array)
             partition_column(data, ends, valid, valid_at, n_partitions, assigned)
         else:
-            assigned = _view(pa.repeat(pa.scalar(-1, pa.int32()), self._count), "i")
+            assigned = number_view(pa.repeat(pa.scalar(-1, pa.int32()), self._count), "i")
         if self.has_partition:
             assigned = self._explicit(assigned, n_partitions)
         if null_key_partition is not None:
@@ -175,14 +187,16 @@ class ArrowRows:
         if self._count:
             if n_targets == 1:
                 filled = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(own)], 0)
-                own = _view(pc.if_else(pc.equal(filled, pa.scalar(-1)), pa.scalar(first, pa.int32()), filled), "i")
+                own = number_view(
+                    pc.if_else(pc.equal(filled, pa.scalar(-1)), pa.scalar(first, pa.int32()), filled), "i"
+                )
             else:
                 fill_round_robin(own, n_partitions, first)
-        return group_rows(own, self.all_rows() if rows is None else _int32(rows), n_partitions)
+        return group_rows(own, self.all_rows() if rows is None else int32_view(rows), n_partitions)
 
     def _explicit(self, assigned: memoryview, n_partitions: int) -> memoryview:
         """What the column `partition` says, and `assigned` where it is null."""
-        column = _one(self._source, "partition")
+        column = one_array(self._source, "partition")
         if not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
             raise TypeError(f"Expected the column 'partition' as integer, got {column.type}")
         column = column.cast(pa.int64())
@@ -193,7 +207,7 @@ class ArrowRows:
                 f"{lowest.as_py()} to {highest.as_py()}"
             )
         chosen = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(assigned)], 0)
-        return _view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
+        return number_view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
 
     def encode(
         self,
@@ -221,7 +235,7 @@ class ArrowRows:
             ValueError: a row that is not there, or one that cannot be encoded.
             UnsupportedForMessageFormatError: headers, before magic 2.
         """
-        numbers = _int32(rows)
+        numbers = int32_view(rows)
         batches: list[EncodedBatch] = []
         builder = BatchBuilder(magic, compression, compression_level=compression_level, size_limit=max_batch_bytes)
         at = 0
@@ -251,119 +265,3 @@ class ArrowRows:
             builder.append(timestamp_ms if self._times[row] < 0 else self._times[row], key, value)
             at += 1
         return at
-
-
-def _one(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
-    """A column as one array."""
-    column = rows.column(name)
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _bytes(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
-    """A column of strings or bytes as one array of large_binary, which may pass 2 GiB."""
-    column = rows.column(name)
-    if not isinstance(column, pa.ChunkedArray):
-        return _binary(column, name)
-    chunks = [_binary(chunk, name) for chunk in column.chunks] or [_binary(pa.array([], column.type), name)]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
-
-
-def _binary(column: Array, name: str) -> Array:
-    """A column of strings or bytes as large_binary."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    readable = (
-        pa.types.is_binary(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_fixed_size_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_null(kind)
-    )
-    if not readable:
-        raise TypeError(f"Expected the column {name!r} as string or binary, got {column.type}: serialize it first")
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column.cast(pa.large_binary())
-
-
-def _view(column: Array, code: Literal["i", "q"]) -> memoryview:
-    """The numbers of a column without nulls."""
-    width = 8 if code == "q" else 4
-    if not len(column):
-        return memoryview(b"").cast(code)
-    data = memoryview(column.buffers()[1]).cast("B")
-    return data[column.offset * width : (column.offset + len(column)) * width].cast(code)
-
-
-def _int64(column: Array) -> memoryview:
-    """The numbers of an int64 column without nulls."""
-    return _view(column.cast(pa.int64()), "q")
-
-
-def _int32(rows: memoryview | Sequence[int]) -> memoryview:
-    """Row numbers as int32."""
-    if isinstance(rows, memoryview) and rows.format == "i":
-        return rows
-    return _view(pa.array(rows, pa.int32()), "i")
-
-
-def _parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
-    """End positions, data, validity and its first bit of a large_binary column."""
-    valid, ends, data = column.buffers()
-    view = memoryview(data).cast("B") if data is not None else memoryview(b"")
-    bits = None if valid is None or not column.null_count else memoryview(valid).cast("B")
-    if ends is None or not ends.size:
-        return memoryview(bytes(8)).cast("q"), view, bits, column.offset
-    positions = memoryview(ends).cast("B")[column.offset * 8 : (column.offset + len(column) + 1) * 8]
-    return positions.cast("q"), view, bits, column.offset
-
-
-def _byte_column(column: Array) -> ByteColumn:
-    """A large_binary column for the encoder."""
-    return ByteColumn(*_parts(column))
-
-
-def _timestamps(column: Array) -> memoryview:
-    """Milliseconds, -1 for null."""
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
-    elif not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
-        raise TypeError(f"Expected the column 'timestamp' as timestamp or integer milliseconds, got {column.type}")
-    return _int64(column.cast(pa.int64()).fill_null(-1))
-
-
-def _pair(headers: Array) -> tuple[Array, Array]:
-    """The keys and the values of an array of structs, by their names: users order the fields as they like."""
-    return headers.field("key"), headers.field("value")
-
-
-def _headers(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
-    """Positions of each row's headers, and all their keys and values; None where no row can have any."""
-    kind = column.type
-    if pa.types.is_null(kind):
-        return None, None, None
-    if pa.types.is_map(kind):
-        keys, values = column.keys, column.items
-    elif (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_struct(kind.value_type):
-        pairs = column.values
-        if sorted(field.name for field in kind.value_type) != ["key", "value"]:
-            raise TypeError(f"Expected headers with the fields key and value, got {kind.value_type}")
-        if pairs.null_count:
-            raise ValueError(f"Expected headers that are not null, {pairs.null_count} are")
-        keys, values = _pair(pairs)
-    else:
-        raise TypeError(f"Expected the column 'headers' as list<struct<key: string, value: binary>>, got {kind}")
-    if column.null_count:
-        column = pc.coalesce(column, pa.scalar([], kind))
-        keys, values = (column.keys, column.items) if pa.types.is_map(kind) else _pair(column.values)
-    return (
-        _int64(column.offsets),
-        _byte_column(_binary(keys, "headers.key")),
-        _byte_column(_binary(values, "headers.value")),
-    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kafka.record.columns import Columns, Run
+from kafka.record.legacy_reader import read_messages
 from kafka.record.memory import allocate
-from kafka.record.message_reader import read_messages
 from kafka.record.reader import ColumnReader
 from kafka.record.runs import BatchRun
 from kafka.record.types import ROW_BYTES, Buffer

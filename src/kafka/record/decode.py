@@ -4,7 +4,7 @@ Batch after batch passes the same stages while it is in the processor's caches, 
 the size that was asked for: its header is checked (`layout` says what lies where), aborted transactions are left out
 (`transactions`), the records are decompressed (`codecs`) and read into columns (`collector` keeps the bounds, `reader`
 reads). Ordinary batches pass the first stages together (`runs`); messages of magic 0 and 1 have stages of their own
-(`messages`). `cursor` knows where all of them stand.
+(`legacy_decode`). `cursor` knows where all of them stand.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from kafka.record.layout import (
     TRANSACTIONAL,
     smallest_size,
 )
-from kafka.record.messages import take_messages
-from kafka.record.reader import STATUS_TEXT, ColumnReader
+from kafka.record.legacy_decode import take_messages
+from kafka.record.read_status import STATUS_TEXT
+from kafka.record.reader import ColumnReader
 from kafka.record.runs import RunFinder
 from kafka.record.sizes import expected_contents
 from kafka.record.transactions import AbortedTransactions

@@ -1,4 +1,4 @@
-# The attributes of the class of reader.py, and what message_reader.py uses of it.
+# The attributes of the class of reader.py, and what legacy_reader.py uses of it.
 
 cdef class ColumnReader:
     cdef object _storage

@@ -1,9 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reads the records of batches of magic 2, already decompressed, into Arrow's column layout.
 
-Compiled by Cython, equal when it runs plain. Every length is checked against the bytes that are there before anything
-is read; the loops run without the GIL. A loop that meets bytes that are no record stops with a status instead of
-raising, and its caller says which batch it was. `message_reader` does the same for the formats before.
+Bytes that are no record give a status, see `read_status`. `legacy_reader` reads the formats before. Compiled by Cython,
+equal when it runs plain.
 """
 
 from __future__ import annotations
@@ -18,31 +17,12 @@ except ImportError:  # the plain variant needs no Cython
 from kafka.record.storage import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
 
 if cython.compiled:
-    from cython.cimports.kafka.record import layout
+    from cython.cimports.kafka.record import layout, read_status
     from cython.cimports.kafka.record.integers import read_int32, read_int64, read_varint
     from cython.cimports.libc.string import memcpy
 else:
-    from kafka.record import layout
+    from kafka.record import layout, read_status
     from kafka.record.integers import read_int32, read_int64, read_varint
-
-_OK = cython.declare(cython.int, 0)
-_BAD_LENGTH = cython.declare(cython.int, 1)
-_BAD_VARINT = cython.declare(cython.int, 2)
-_BAD_DELTA = cython.declare(cython.int, 3)
-_BAD_HEADER = cython.declare(cython.int, 4)
-_BAD_SIZE = cython.declare(cython.int, 5)
-_BAD_MAGIC = cython.declare(cython.int, 6)
-_NEED_HEADER_ROOM = cython.declare(cython.int, 7)
-
-STATUS_TEXT = {
-    1: "a length points outside the batch",
-    2: "a variable-length number is too long or cut off",
-    3: "an offset or a timestamp is out of range",
-    4: "a header's key is null, or the number of headers is not possible",
-    5: "the records do not fill their batch exactly",
-    6: "an inner message has another magic than its wrapper, or is compressed itself",
-}
-"""What the statuses other than 0 that `ColumnReader` returns mean."""
 
 
 @cython.cfunc
@@ -250,9 +230,9 @@ class ColumnReader:
         """
         before: tuple[int, ...] = self.filled()
         status: cython.int = self._begin(position, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
-        if status == _OK:
+        if status == read_status.OK:
             status = self._go_on(end, end)
-        if status != _OK:
+        if status != read_status.OK:
             self.restore(before)
         return status
 
@@ -264,23 +244,23 @@ class ColumnReader:
         before: tuple[int, ...] = self.filled()
         status: cython.int
         if position < 0 or position > end or end > self._source_size:
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         self._position, self._end, self._left = position, position, 0
         status = self._go_on(position, end)
-        if status != _OK:
+        if status != read_status.OK:
             self.restore(before)
         return status
 
     @cython.cfunc
     def _go_on(self, following: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Read the rest of the batch that has been begun, then the batches that follow it; makes room for headers."""
-        status: cython.int = _NEED_HEADER_ROOM
-        while status == _NEED_HEADER_ROOM:
+        status: cython.int = read_status.NEED_HEADER_ROOM
+        while status == read_status.NEED_HEADER_ROOM:
             with cython.nogil:
                 status = self._run()
-                if status == _OK:
+                if status == read_status.OK:
                     status = self._read_batches(following, end)
-            if status == _NEED_HEADER_ROOM:
+            if status == read_status.NEED_HEADER_ROOM:
                 following = self._end
                 self._grow_headers()
         return status
@@ -291,15 +271,15 @@ class ColumnReader:
     def _read_batches(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Read batches with their headers, until none is left, or until headers of records need room."""
         data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
-        status: cython.int = _OK
+        status: cython.int = read_status.OK
         stop: cython.Py_ssize_t
         fixed: cython.bint
-        while position < end and status == _OK:
+        while position < end and status == read_status.OK:
             if end - position < layout.HEADER_SIZE:
-                return _BAD_LENGTH
+                return read_status.BAD_LENGTH
             stop = position + layout.LOG_OVERHEAD + read_int32(data, position + layout.LENGTH_AT)
             if stop < position + layout.HEADER_SIZE or stop > end:
-                return _BAD_LENGTH
+                return read_status.BAD_LENGTH
             fixed = (data[position + layout.ATTRIBUTES_AT + 1] & layout.LOG_APPEND_TIME) != 0
             status = self._begin(
                 position + layout.HEADER_SIZE,
@@ -310,7 +290,7 @@ class ColumnReader:
                 read_int64(data, position + (layout.MAX_TIMESTAMP_AT if fixed else layout.BASE_TIMESTAMP_AT)),
                 fixed,
             )
-            if status == _OK:
+            if status == read_status.OK:
                 status = self._run()
             position = stop
         return status
@@ -331,16 +311,16 @@ class ColumnReader:
     ) -> cython.int:
         """Turn to the records of a batch, see `read`; a status if there is no room for them."""
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         if (
             end - position > self._keys_capacity - self._keys_size
             or end - position > self._values_capacity - self._values_size
         ):
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         self._position, self._end, self._left = position, end, count
         self._base_offset, self._last_delta = base_offset, last_delta
         self._base_timestamp, self._fixed_timestamp = base_timestamp, fixed_timestamp
-        return _OK
+        return read_status.OK
 
     def filled(self) -> tuple[int, ...]:
         """How far the columns are filled."""
@@ -381,50 +361,50 @@ class ColumnReader:
         while self._left > 0:
             length, pos = read_varint(data, pos, end)
             if pos < 0 or length < 1 or length > end - pos:
-                return _BAD_LENGTH
+                return read_status.BAD_LENGTH
             stop = pos + length
             timestamp, pos = read_varint(data, pos + 1, stop)
             if pos < 0:
-                return _BAD_VARINT
+                return read_status.BAD_VARINT
             offset, pos = read_varint(data, pos, stop)
             if pos < 0:
-                return _BAD_VARINT
+                return read_status.BAD_VARINT
             if (
                 offset < 0
                 or offset > self._last_delta
                 or timestamp > layout.MAX_OFFSET
                 or timestamp < -layout.MAX_OFFSET
             ):
-                return _BAD_DELTA
+                return read_status.BAD_DELTA
             offset += self._base_offset
             timestamp = self._base_timestamp if self._fixed_timestamp else timestamp + self._base_timestamp
             key_size, pos = read_varint(data, pos, stop)
             if pos < 0 or key_size < -1 or key_size > stop - pos:
-                return _BAD_LENGTH
+                return read_status.BAD_LENGTH
             key_at = pos
             if key_size > 0:
                 pos += key_size
             value_size, pos = read_varint(data, pos, stop)
             if pos < 0 or value_size < -1 or value_size > stop - pos:
-                return _BAD_LENGTH
+                return read_status.BAD_LENGTH
             value_at = pos
             if value_size > 0:
                 pos += value_size
             headers, pos = read_varint(data, pos, stop)
             if pos < 0 or headers < 0 or headers > (stop - pos) // 2:
-                return _BAD_HEADER
+                return read_status.BAD_HEADER
             if self._start_offset <= offset < self._stop_offset:
                 if headers > 0 and not _has_header_room(self, headers, stop - pos):
-                    return _NEED_HEADER_ROOM
+                    return read_status.NEED_HEADER_ROOM
                 if headers > 0 or pos != stop:
                     pos = self._read_headers(data, pos, stop, headers)
                     if pos < 0:
-                        return _BAD_HEADER
+                        return read_status.BAD_HEADER
                 _store(self, data, offset, timestamp, key_at, key_size, value_at, value_size)
             pos = stop
             self._left -= 1
             self._position = pos
-        return _OK if pos == end else _BAD_SIZE
+        return read_status.OK if pos == end else read_status.BAD_SIZE
 
     @cython.cfunc
     @cython.nogil

@@ -7,7 +7,7 @@ import pytest
 from kafka.errors import CorruptRecordException, DecompressionLimitError, UnsupportedCompressionTypeError
 from kafka.record import BatchDecoder, Compression, TimestampType, batch_headers, decode_batches, whole_batches
 from kafka.record.codecs import compress
-from kafka.record.legacy import encode_message
+from kafka.record.legacy_encode import encode_message
 
 from .samples import Sample, batch, control_batch, kafka_batches, rows, with_attributes
 

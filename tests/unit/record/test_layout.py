@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 import struct
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from kafka.record import layout
-
-DECLARED = Path(layout.__file__).with_suffix(".pxd").read_text()
+from kafka.record import layout, read_status
 
 
-def declared() -> dict[str, int]:
+def declared(module: ModuleType) -> dict[str, int]:
     """The constants that compiled modules see."""
-    found = {name: int(text, 0) for name, text in re.findall(r"^    ([A-Z0-9_]+) = (\w+)$", DECLARED, re.MULTILINE)}
-    texts = dict(re.findall(r"#define (\w+) (0x[0-9A-F]+)LL", DECLARED))
-    for name, text in re.findall(r'const long long (\w+) "(\w+)"', DECLARED):
-        found[name] = int(texts[text], 0)
+    text = Path(str(module.__file__)).with_suffix(".pxd").read_text()
+    found = {name: int(value, 0) for name, value in re.findall(r"^    ([A-Z0-9_]+) = (\w+)$", text, re.MULTILINE)}
+    texts = dict(re.findall(r"#define (\w+) (0x[0-9A-F]+)LL", text))
+    for name, value in re.findall(r'const long long (\w+) "(\w+)"', text):
+        found[name] = int(texts[value], 0)
     return found
 
 
-def test_compiled_modules_have_the_numbers_of_the_plain_ones() -> None:
-    numbers = {name: value for name, value in vars(layout).items() if name.isupper() and isinstance(value, int)}
-    assert len(numbers) > 20
-    assert declared() == numbers
+@pytest.mark.parametrize(("module", "least"), [(layout, 20), (read_status, 7)])
+def test_compiled_modules_have_the_numbers_of_the_plain_ones(module: ModuleType, least: int) -> None:
+    numbers = {name: value for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
+    assert len(numbers) > least
+    assert declared(module) == numbers
 
 
 HEADER_FIELDS = [

@@ -21,7 +21,7 @@ from kafka.record.layout import (
     MIN_MESSAGE_SIZE,
     smallest_size,
 )
-from kafka.record.reader import STATUS_TEXT
+from kafka.record.read_status import STATUS_TEXT
 from kafka.record.types import Buffer
 
 _MAX_RUN = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reads messages of magic 0 and 1, already decompressed, into Arrow's column layout, as `reader` does for magic 2.
 
-Compiled by Cython, equal when it runs plain.
+Bytes that are no message give a status, see `read_status`. Compiled by Cython, equal when it runs plain.
 """
 
 from __future__ import annotations
@@ -12,20 +12,14 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.record import layout
+    from cython.cimports.kafka.record import layout, read_status
     from cython.cimports.kafka.record.integers import read_int32, read_int64
     from cython.cimports.kafka.record.reader import ColumnReader
 else:
-    from kafka.record import layout
+    from kafka.record import layout, read_status
     from kafka.record.integers import read_int32, read_int64
     from kafka.record.reader import ColumnReader
 
-# As in `kafka.record.reader.STATUS_TEXT`.
-_OK = cython.declare(cython.int, 0)
-_BAD_LENGTH = cython.declare(cython.int, 1)
-_BAD_DELTA = cython.declare(cython.int, 3)
-_BAD_SIZE = cython.declare(cython.int, 5)
-_BAD_MAGIC = cython.declare(cython.int, 6)
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 
 
@@ -56,12 +50,12 @@ def read_messages(
     before: tuple[int, ...] = reader.filled()
     size: cython.Py_ssize_t = end - position
     if position < 0 or size < 0 or end > reader._source_size or not reader._with_checksums:
-        return _BAD_LENGTH
+        return read_status.BAD_LENGTH
     if size > min(reader._keys_capacity - reader._keys_size, reader._values_capacity - reader._values_size):
-        return _BAD_LENGTH
+        return read_status.BAD_LENGTH
     with cython.nogil:
         status = _read(reader, position, end, magic, shift, fixed_timestamp, timestamp)
-    if status != _OK:
+    if status != read_status.OK:
         reader.restore(before)
     return status
 
@@ -92,27 +86,27 @@ def _read(
     checksum: cython.longlong
     while pos < end:
         if end - pos < layout.MIN_MESSAGE_SIZE or reader._rows >= reader._capacity:
-            return _BAD_SIZE
+            return read_status.BAD_SIZE
         size = read_int32(data, pos + layout.LENGTH_AT) + layout.LOG_OVERHEAD
         key_at = pos + key_size_at + 4
         if size > end - pos or size < key_size_at + 8:
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         stop = pos + size
         if data[pos + layout.MAGIC_AT] != magic or (data[pos + layout.MESSAGE_ATTRIBUTES_AT] & layout.CODEC_MASK) != 0:
-            return _BAD_MAGIC
+            return read_status.BAD_MAGIC
         offset = read_int64(data, pos)
         timestamp = -1 if magic == 0 else read_int64(data, pos + layout.MESSAGE_TIMESTAMP_AT)
         if offset < -layout.MAX_OFFSET or offset > layout.MAX_OFFSET:
-            return _BAD_DELTA
+            return read_status.BAD_DELTA
         if timestamp < -layout.MAX_OFFSET or timestamp > layout.MAX_OFFSET:
-            return _BAD_DELTA
+            return read_status.BAD_DELTA
         key_size = read_int32(data, key_at - 4)
         if key_size < -1 or key_size > stop - key_at - 4:
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         value_at = key_at + 4 + (key_size if key_size > 0 else 0)
         value_size = read_int32(data, value_at - 4)
         if value_size < -1 or (value_size if value_size > 0 else 0) != stop - value_at:
-            return _BAD_LENGTH
+            return read_status.BAD_LENGTH
         offset += shift
         if reader._start_offset <= offset < reader._stop_offset:
             if fixed_timestamp:
@@ -120,4 +114,4 @@ def _read(
             checksum = read_int32(data, pos + layout.MESSAGE_CRC_AT) & _LOW_BITS
             reader.store_message(offset, timestamp, key_at, key_size, value_at, value_size, checksum)
         pos = stop
-    return _OK
+    return read_status.OK

@@ -1,0 +1,29 @@
+"""What `reader` and `legacy_reader` return: whether records could be read, and if not, why.
+
+Their loops check every length against the bytes that are there before anything is read, and run without the GIL: bytes
+that are no record end them with a status instead of an error. The caller says which batch it was.
+
+`read_status.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two.
+"""
+
+from __future__ import annotations
+
+OK = 0
+BAD_LENGTH = 1
+BAD_VARINT = 2
+BAD_DELTA = 3
+BAD_HEADER = 4
+BAD_SIZE = 5
+BAD_MAGIC = 6
+NEED_HEADER_ROOM = 7
+"""Never returned to a caller: the loop goes on once there is room."""
+
+STATUS_TEXT = {
+    BAD_LENGTH: "a length points outside the batch",
+    BAD_VARINT: "a variable-length number is too long or cut off",
+    BAD_DELTA: "an offset or a timestamp is out of range",
+    BAD_HEADER: "a header's key is null, or the number of headers is not possible",
+    BAD_SIZE: "the records do not fill their batch exactly",
+    BAD_MAGIC: "an inner message has another magic than its wrapper, or is compressed itself",
+}
+"""What a status says of a batch."""
