@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from random import Random
 from typing import Any
 
+from fuzz import boundaries, reference
 from fuzz.inputs import batches, changed, log, messages, with_right_sums
+from fuzz.reference import LARGEST, Answer, Question, Undecided
 from kafka.errors import KafkaError
 from kafka.record import (
     ArrowRows,
@@ -29,30 +33,58 @@ LIMIT = 1 << 20
 EXPECTED = (KafkaError, CodecError)
 
 
+class Disagreement(Exception):
+    """The package and the reference find different records."""
+
+
 def decode(rng: Random) -> str:
-    """Decode a log part by part, with all that a consumer can ask for."""
+    """Decode a log that was changed somewhere, with all that a consumer can ask for."""
     data = changed(rng, log(rng))
     if rng.random() < 0.7:
         data = with_right_sums(data)
-    decoder = BatchDecoder(
-        data,
-        topic="t",
-        partition=1,
+    question = Question(
+        start_offset=rng.choice((0, 0, 0, 2, 2**31, 2**62)),
+        stop_offset=rng.choice((LARGEST, LARGEST, 4, 2**62, 2**63 - 1)),
         check_crcs=rng.random() < 0.5,
         read_committed=rng.random() < 0.5,
         aborted_transactions=rng.choice(([], [(7, 0)], [(7, 3), (-1, 0)])),
-        start_offset=rng.choice((0, 0, 0, 2, 2**31, 2**62)),
-        stop_offset=rng.choice((None, None, 4, 2**62, 2**63 - 1)),
-        max_decompressed_size=LIMIT,
     )
-    said = [repr(whole_batches(memoryview(data)))]
+    return f"{whole_batches(memoryview(data))}\n{_decoded(rng, data, question, intact=False)}"
+
+
+def boundary(rng: Random) -> str:
+    """Decode a log in which one number is at its limit."""
+    data, edges = boundaries.log(rng)
+    near = [0, 0, *(edge + step for edge in edges for step in (-1, 0, 1))]
+    question = Question(
+        start_offset=max(rng.choice(near), 0),
+        stop_offset=rng.choice((LARGEST, LARGEST, rng.choice(near))),
+        check_crcs=rng.random() < 0.7,
+        read_committed=rng.random() < 0.3,
+        aborted_transactions=rng.choice(([], [(7, edges[0])], [(7, edges[-1]), (-1, 0)])),
+    )
+    return _decoded(rng, data, question, intact=True)
+
+
+def _decoded(rng: Random, data: bytes, question: Question, intact: bool) -> str:
+    """Decode part by part, and compare with the reference.
+
+    Raises:
+        Disagreement: it finds something else.
+    """
+    decoder = BatchDecoder(data, topic="t", partition=1, max_decompressed_size=LIMIT, **asdict(question))
     size = rng.choice((1, 200, 1 << 30))
-    while not decoder.finished:
+    said: list[str] = []
+    found = Answer([], False, question.start_offset)
+    while not decoder.finished and not found.damaged:
         columns, damage = decoder.part(size)
-        said.append(_columns(columns))
-        if damage is not None:
-            said.append(repr(damage))
-            break
+        said += (_columns(columns), repr(damage))
+        records = [(one.offset, one.timestamp, one.key, one.value, one.headers) for one in columns.to_records()]
+        found = Answer(found.records + records, damage is not None, columns.next_offset)
+    with contextlib.suppress(Undecided):
+        expected = reference.decode(data, question, intact)
+        if found != expected:
+            raise Disagreement(f"{data.hex()}\n{question}\nexpected {expected}\nfound    {found}\n{said[-1]}")
     return "\n".join(said)
 
 
@@ -138,7 +170,19 @@ def wire(rng: Random) -> str:
     return f"{json.dumps(message.to_dict(version), default=repr)} {message.encode(version).hex()}"
 
 
-TARGETS: list[Callable[[Random], str]] = [decode, decode, decode, headers, codec, encode, arrow, wire, wire]
+TARGETS: list[Callable[[Random], str]] = [
+    boundary,
+    boundary,
+    boundary,
+    decode,
+    decode,
+    headers,
+    codec,
+    encode,
+    arrow,
+    wire,
+    wire,
+]
 """One of them is drawn for each number; those that stand here several times are drawn more often."""
 MAY_REFUSE = (encode, arrow)
 """Whose arguments are a program's own, which it may be told with a `ValueError`."""

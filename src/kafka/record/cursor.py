@@ -16,6 +16,7 @@ class Cursor:
         position: of the batch to be taken next, in bytes.
         next_offset: behind the last batch taken.
         finished: whether there is nothing left to take.
+        singly_until: batches before this position are taken one by one: one of them is damaged.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Cursor:
         self.position = 0
         self.next_offset = start_offset
         self.finished = False
+        self.singly_until = 0
 
     def advance(self, end: int, last_offset: int) -> None:
         """Move behind a batch."""

@@ -129,7 +129,6 @@ class BatchDecoder:
         self._aborted = AbortedTransactions(aborted_transactions) if read_committed else None
         special = CONTROL | (TRANSACTIONAL if self._aborted is not None and self._aborted.any else 0)
         self._runs = RunFinder(self._cursor.view, special, start_offset, self._cursor.stop_offset)
-        self._singly_until = 0
         self._leader_epoch = -1
 
     @property
@@ -186,9 +185,9 @@ class BatchDecoder:
 
     def _take_run(self, position: int, size: int, into: Collector) -> bool:
         """Take batches of magic 2 together, as far as nothing is special about them; False if there are none."""
-        if position < self._singly_until:
-            return False
         cursor, source, run = self._cursor, self._cursor.view, None
+        if position < cursor.singly_until:
+            return False
         codec = cursor.view[position + ATTRIBUTES_AT + 1] & CODEC_MASK
         if not codec:
             run = self._runs.uncompressed(position, into.room, self._checked)
@@ -202,7 +201,7 @@ class BatchDecoder:
             into.reserve(*self._expected(run.end, run.size, run.records, into.room, ratio))
         start, stop = (0, run.decompressed) if codec else (position, run.end)
         if into.add_run(source, start, stop, run):
-            self._singly_until = run.end  # one of them is damaged: find out which
+            cursor.singly_until = run.end
             return False
         self._leader_epoch = run.leader_epoch
         cursor.advance(run.end, run.last_offset)

@@ -52,8 +52,13 @@ def take_messages(cursor: Cursor, size: int, check_crcs: bool, into: Collector) 
         return False
     if not into.has_room(size, 1):
         return False
-    end, count, last = _run(cursor, position + size, magic, attributes, offset, check_crcs, into)
+    end, count, last = position + size, 1, offset
+    if position >= cursor.singly_until:
+        end, count, last = _run(cursor, end, magic, attributes, offset, check_crcs, into)
     status = into.add_messages(view, position, end, count, magic, 0, False, 0, _kind(magic, attributes))
+    if status and count > 1:
+        cursor.singly_until = end
+        return take_messages(cursor, size, check_crcs, into)
     if status:
         raise cursor.corrupt(STATUS_TEXT[status])
     cursor.advance(end, last)
@@ -125,6 +130,8 @@ def _take_wrapper(cursor: Cursor, size: int, magic: int, attributes: int, offset
     kind = _kind(magic, attributes)
     time_at = position + MESSAGE_TIMESTAMP_AT
     time = int.from_bytes(view[time_at : time_at + 8], "big", signed=True) if kind == 1 else 0
+    if not -MAX_OFFSET <= time <= MAX_OFFSET:
+        raise cursor.corrupt(f"its timestamp is {time}", offset)
     status = into.add_messages(source, 0, len(source), len(offsets), magic, shift, kind == 1, time, kind)
     if status:
         raise cursor.corrupt(STATUS_TEXT[status], offset)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kafka.errors import CorruptRecordException, DecompressionLimitError, UnsupportedCompressionTypeError
-from kafka.record import BatchDecoder, Compression, TimestampType, batch_headers, decode_batches, whole_batches
+from kafka.record import (
+    BatchDecoder,
+    Compression,
+    TimestampType,
+    batch_headers,
+    collector,
+    decode_batches,
+    whole_batches,
+)
 from kafka.record.codecs import compress
 from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_reader import read_messages
 
 from .samples import Sample, batch, control_batch, kafka_batches, rows, with_attributes
 
@@ -199,6 +210,45 @@ def test_a_compressed_message_with_impossible_offsets_inside_is_corrupt(offset: 
     assert [r.offset for r in decode_batches(wrapped(Compression.GZIP, 1)).to_records()] == [6, 7]
     with pytest.raises(CorruptRecordException, match=f"of t-3 with offset 7 .* its last inner offset is {offset}"):
         decode_batches(wrapped(Compression.GZIP, offset), topic="t", partition=3)
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_before_a_damaged_one_are_handed_out_and_the_error_names_it(magic: int) -> None:
+    messages = [encode_message(magic, offset, 1000, b"k", b"v%d" % offset) for offset in range(3, 9)]
+    longer_key = bytearray(messages[4])
+    longer_key[18 + 8 * magic + 3] += 1
+    data = b"".join((*messages[:4], longer_key, messages[5]))
+    decoder = BatchDecoder(data, check_crcs=False)
+    columns, damage = decoder.part(1 << 20)
+    assert [row[3] for row in rows(columns)] == [b"v3", b"v4", b"v5", b"v6"]
+    assert (columns.next_offset, columns.bytes_consumed) == (7, 4 * len(messages[0]))
+    assert "with offset 7 " in str(damage)
+
+
+def test_damage_costs_no_more_than_one_look_at_each_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def counting(*arguments: Any) -> int:
+        nonlocal looks
+        looks += arguments[2] - arguments[1]
+        return read_messages(*arguments)
+
+    monkeypatch.setattr(collector, "read_messages", counting)
+    sound = b"".join(encode_message(1, offset, 1000, None, b"v") for offset in range(200))
+    damaged = bytearray(encode_message(1, 200, 1000, None, b"v"))
+    damaged[33] += 1
+    columns, damage = BatchDecoder(sound + damaged, check_crcs=False).part(1 << 20)
+    assert len(columns) == 200
+    assert "with offset 200 " in str(damage)
+    assert looks < 3 * len(sound)
+
+
+@pytest.mark.parametrize("time", [2**62, -(2**62)])
+def test_a_compressed_message_with_an_impossible_append_time_is_corrupt(time: int) -> None:
+    value = bytes(compress(Compression.GZIP, encode_message(1, 0, 1000, None, b"v")))
+    data = encode_message(1, 7, time, None, value, attributes=Compression.GZIP | 8)
+    with pytest.raises(CorruptRecordException, match=f"its timestamp is {time}"):
+        decode_batches(data)
 
 
 @pytest.mark.parametrize("offset", [2**63 - 1, 2**62, -1, -(2**63)])
