@@ -13,13 +13,13 @@ from kafka.producer.core import ProducerCore
 from kafka.producer.intake.blocked import Blocked
 from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.outcome.future import FutureRecordMetadata
-from unit.producer.fake_cluster import FakeCluster
+from unit.producer.producing_cluster import ProducingCluster
 
 
 class FakeProducer(AsyncProducerCalls):
     """The asyncio face, on a fake cluster."""
 
-    def __init__(self, cluster: FakeCluster, seed: int = 1, **configs: Any) -> None:
+    def __init__(self, cluster: ProducingCluster, seed: int = 1, **configs: Any) -> None:
         self.cluster = cluster
         self._runner = LoopRunner()
         self.core = self._core = ProducerCore(
@@ -47,7 +47,7 @@ class FakeProducer(AsyncProducerCalls):
 
 
 @contextlib.asynccontextmanager
-async def producing(cluster: FakeCluster, seed: int = 1, **configs: Any) -> AsyncIterator[FakeProducer]:
+async def producing(cluster: ProducingCluster, seed: int = 1, **configs: Any) -> AsyncIterator[FakeProducer]:
     """A started producer, closed at the end."""
     producer = FakeProducer(cluster, seed, **configs)
     await producer.core.start()

@@ -10,20 +10,25 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, TopicAuthorizationFailedError
+from kafka.errors import (
+    KafkaTimeoutError,
+    MessageSizeTooLargeError,
+    NotLeaderForPartitionError,
+    TopicAuthorizationFailedError,
+)
 from kafka.net import parallel
 from kafka.partitioner import murmur2
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import OffsetRange
 from kafka.record import arrow_schema
-from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
 
 # Encoding runs in a real thread, for which a virtual clock would not wait: these run in real time, and need little.
 
 
 async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
-    cluster = FakeCluster({"t": 2})
+    cluster = ProducingCluster({"t": 2})
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
         keys = [f"k{i % 7}" for i in range(1_000)]
@@ -49,7 +54,7 @@ async def test_rows_that_several_threads_encode_stay_in_their_order(
         return encode(self, start, stop)
 
     monkeypatch.setattr(ArrowEncoder, "encode", noting)
-    cluster = FakeCluster({"t": 2})
+    cluster = ProducingCluster({"t": 2})
     noise = random.Random(7)
     values = [b"%06d" % i + noise.randbytes(1_000) for i in range(10_000)]
     async with producing(cluster, compression_type=codec, buffer_memory=1 << 25) as producer:
@@ -64,7 +69,7 @@ async def test_rows_that_several_threads_encode_stay_in_their_order(
 
 
 async def test_rows_without_keys_go_to_each_partition_in_turn_across_chunks() -> None:
-    cluster = FakeCluster({"t": 3})
+    cluster = ProducingCluster({"t": 3})
     async with producing(cluster, buffer_memory=64 * 1024, max_request_size=16 * 1024, batch_size=4096) as producer:
         await producer.core.find_topic("t")
         table = pa.table({"value": [b"%04d" % i + b"x" * 60 for i in range(3_000)]})
@@ -77,7 +82,7 @@ async def test_rows_without_keys_go_to_each_partition_in_turn_across_chunks() ->
 
 
 async def test_rows_keep_their_place_among_single_records_and_share_their_sequence() -> None:
-    cluster = FakeCluster({"t": 1})
+    cluster = ProducingCluster({"t": 1})
     async with producing(cluster, linger_ms=5) as producer:
         await (await producer.send(b"first"))
         await producer.send(b"before")
@@ -92,10 +97,12 @@ async def test_rows_keep_their_place_among_single_records_and_share_their_sequen
 
 
 async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
-    cluster = FakeCluster({"t": 2})
+    cluster = ProducingCluster({"t": 2})
     async with producing(cluster, buffer_memory=200_000, max_request_size=50_000) as producer:
         await producer.core.find_topic("t")
-        cluster.faults.extend([Fault(), Fault(lost="answer"), Fault(code=6), Fault(lost="request")])
+        cluster.faults.extend(
+            [Fault(), Fault(lost="answer"), Fault(error=NotLeaderForPartitionError), Fault(lost="request")]
+        )
         table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(10_000)]})
         sending = asyncio.create_task(producer.send_arrow("t", table))
         while not sending.done():
@@ -110,21 +117,21 @@ async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
 
 
 async def test_rows_that_wait_for_memory_while_their_topic_is_forgotten_are_sent() -> None:
-    cluster = FakeCluster({"t": 2})
+    cluster = ProducingCluster({"t": 2})
     async with producing(cluster, buffer_memory=50_000, max_request_size=10_000) as producer:
         await producer.core.find_topic("t")
-        cluster.latency = 0.01
-        table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(2_000)]})
+        cluster.latency_s = 0.002
+        table = pa.table({"value": [b"%06d" % i + b"x" * 94 for i in range(800)]})
         sending = asyncio.create_task(producer.send_arrow("t", table))
-        while not cluster.requests:
+        while not cluster.produced:
             await asyncio.sleep(0)
         del producer.core.buffer.topics["t"]
-        assert (await (await sending)).rows == 2_000
+        assert (await (await sending)).rows == 800
         assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
 
 
 async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> None:
-    cluster = FakeCluster({"t": 1})
+    cluster = ProducingCluster({"t": 1})
     cluster.max_batch_bytes = 20_000
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
@@ -134,11 +141,11 @@ async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> Non
 
 
 async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() -> None:
-    cluster = FakeCluster({"t": 2})
+    cluster = ProducingCluster({"t": 2})
     async with producing(cluster) as producer:
         await (await producer.send(b"x", partition=0))
         await (await producer.send(b"x", partition=1))
-        cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno, only=1))
+        cluster.faults.append(Fault(error=TopicAuthorizationFailedError, only=1))
         table = pa.table({"value": [b"x"] * 10, "partition": [0] * 6 + [1] * 4})
         future = await producer.send_arrow("t", table)
         told: list[object] = []
@@ -152,7 +159,7 @@ async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() ->
 
 
 async def test_a_row_above_max_request_size_is_refused() -> None:
-    async with producing(FakeCluster({"t": 1}), max_request_size=1_000) as producer:
+    async with producing(ProducingCluster({"t": 1}), max_request_size=1_000) as producer:
         await producer.core.find_topic("t")
         table = pa.table({"value": [b"x", b"x" * 1_000]})
         with pytest.raises(MessageSizeTooLargeError, match="0 of 2 rows are on their way"):
@@ -160,17 +167,17 @@ async def test_a_row_above_max_request_size_is_refused() -> None:
 
 
 async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
-    cluster = FakeCluster({"t": 1})
+    cluster = ProducingCluster({"t": 1})
     async with producing(cluster, buffer_memory=100_000, max_request_size=50_000, max_block_ms=50) as producer:
         await (await producer.send(b"x"))
-        cluster.down.add(0)
+        cluster.stop_broker(1)
         table = pa.table({"value": [b"x" * 1_000] * 1_000})
         with pytest.raises(KafkaTimeoutError, match=r"buffer_memory.*of 1000 rows are on their way"):
             await producer.send_arrow("t", table)
 
 
 async def test_an_empty_table_is_done_at_once() -> None:
-    async with producing(FakeCluster({"t": 1})) as producer:
+    async with producing(ProducingCluster({"t": 1})) as producer:
         await producer.core.find_topic("t")
         empty = pa.table({"value": pa.array([], pa.binary())})
         assert await (await producer.send_arrow("t", empty)) == (0, {})
@@ -216,7 +223,7 @@ def _pandas(table: pa.Table) -> object:
 )
 def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await producer.core.find_topic("t")
             table = pa.table({"key": ["a", "b", "c"], "value": [b"1", b"2", None]})
@@ -228,7 +235,7 @@ def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
 
 def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await producer.core.find_topic("t")
             for schema in ("kafka", "spark"):
@@ -246,7 +253,7 @@ def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
 @pytest.mark.parametrize("wrong", [[{"value": b"x"}], "text", None, 5])
 def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
     async def scenario() -> None:
-        async with producing(FakeCluster({"t": 1})) as producer:
+        async with producing(ProducingCluster({"t": 1})) as producer:
             await producer.core.find_topic("t")
             with pytest.raises(TypeError, match=rf"__arrow_c_stream__.*not {type(wrong).__name__}"):
                 await producer.send_arrow("t", wrong)

@@ -21,15 +21,15 @@ from kafka.errors import (
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.checks import PreparedRecord
-from unit.producer.fake_cluster import FakeCluster, Fault
 from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
 
 
 def test_memory_is_bounded_and_senders_wait_their_turn() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 2})
-        cluster.latency = 0.05
+        cluster = ProducingCluster({"t": 2})
+        cluster.latency_s = 0.05
         async with producing(cluster, buffer_memory=4_000, batch_size=1_000, linger_ms=60_000) as producer:
             held = 0
             for i in range(200):
@@ -47,7 +47,7 @@ def test_memory_is_bounded_and_senders_wait_their_turn() -> None:
 
 def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 8})
+        cluster = ProducingCluster({"t": 8})
         async with producing(cluster, buffer_memory=4_000, batch_size=1_000, linger_ms=60_000) as producer:
             began = asyncio.get_running_loop().time()
             for partition in range(8):
@@ -59,10 +59,10 @@ def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
 
 def test_waiting_for_memory_ends_after_max_block_ms() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, buffer_memory=2_000, batch_size=1_000, max_block_ms=500) as producer:
             await (await producer.send(b"x"))
-            cluster.down.add(0)
+            cluster.stop_broker(1)
             await producer.send(b"x" * 800)
             await producer.send(b"x" * 800)
             began = asyncio.get_running_loop().time()
@@ -75,7 +75,7 @@ def test_waiting_for_memory_ends_after_max_block_ms() -> None:
 
 def test_a_record_above_max_request_size_is_refused_at_once() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, max_request_size=1_000) as producer:
             refused = await producer.send(b"x" * 1_000)
             assert refused.is_done
@@ -95,7 +95,7 @@ def test_a_record_above_max_request_size_is_refused_at_once() -> None:
 
 def test_a_record_that_cannot_be_encoded_takes_no_memory() -> None:
     async def scenario() -> None:
-        async with producing(FakeCluster({"t": 1})) as producer:
+        async with producing(ProducingCluster({"t": 1})) as producer:
             with pytest.raises(ValueError, match="timestamp"):
                 await producer.send(b"x", timestamp_ms=-5)
             memory = producer.core.buffer.memory
@@ -107,7 +107,7 @@ def test_a_record_that_cannot_be_encoded_takes_no_memory() -> None:
 
 def test_an_unknown_topic_is_waited_for_until_it_is_there() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({})
+        cluster = ProducingCluster({})
         async with producing(cluster) as producer:
             asyncio.get_running_loop().call_later(3, cluster.topics.__setitem__, "t", 1)
             assert (await (await producer.send(b"x"))).offset == 0
@@ -118,7 +118,7 @@ def test_an_unknown_topic_is_waited_for_until_it_is_there() -> None:
 
 def test_waiting_for_a_topic_ends_after_max_block_ms() -> None:
     async def scenario() -> None:
-        async with producing(FakeCluster({}), max_block_ms=2_000) as producer:
+        async with producing(ProducingCluster({}), max_block_ms=2_000) as producer:
             with pytest.raises(KafkaTimeoutError, match=r"no metadata of topic 't' within max_block_ms \(2000\)"):
                 await producer.send(b"x")
 
@@ -127,8 +127,8 @@ def test_waiting_for_a_topic_ends_after_max_block_ms() -> None:
 
 def test_a_topic_that_may_not_be_used_fails_at_once() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({})
-        cluster.topic_errors["t"] = TopicAuthorizationFailedError
+        cluster = ProducingCluster({})
+        cluster.topic_errors["t"] = TopicAuthorizationFailedError.errno
         async with producing(cluster) as producer:
             began = asyncio.get_running_loop().time()
             with pytest.raises(TopicAuthorizationFailedError, match="'t'"):
@@ -140,7 +140,7 @@ def test_a_topic_that_may_not_be_used_fails_at_once() -> None:
 
 def test_a_partition_that_is_new_is_found_and_one_that_is_not_there_is_refused() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await producer.send(b"x")
             cluster.topics["t"] = 3
@@ -157,9 +157,9 @@ def test_a_partition_that_is_new_is_found_and_one_that_is_not_there_is_refused()
 
 def test_flush_raises_what_failed_unseen_with_the_number_of_all_and_only_once() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 2})
+        cluster = ProducingCluster({"t": 2})
         async with producing(cluster, linger_ms=5) as producer:
-            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            cluster.faults.append(Fault(error=TopicAuthorizationFailedError))
             for i in range(10):
                 await producer.send(b"%d" % i, partition=i % 2)
             with pytest.raises(
@@ -173,10 +173,10 @@ def test_flush_raises_what_failed_unseen_with_the_number_of_all_and_only_once() 
 
 def test_flush_says_nothing_of_a_failure_that_an_errback_was_told_of(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         told: list[object] = []
         async with producing(cluster) as producer:
-            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            cluster.faults.append(Fault(error=TopicAuthorizationFailedError))
             (await producer.send(b"x")).add_errback(told.append)
             await producer.core.flush()
             assert [type(error) for error in told] == [TopicAuthorizationFailedError]
@@ -187,9 +187,9 @@ def test_flush_says_nothing_of_a_failure_that_an_errback_was_told_of(caplog: pyt
 
 def test_a_failure_whose_futures_are_dropped_is_logged_once_a_batch(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=5) as producer:
-            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            cluster.faults.append(Fault(error=TopicAuthorizationFailedError))
             for _ in range(7):
                 await producer.send(b"x")
             await asyncio.sleep(1)
@@ -202,8 +202,8 @@ def test_a_failure_whose_futures_are_dropped_is_logged_once_a_batch(caplog: pyte
 
 def test_flush_gives_up_after_its_timeout_but_the_records_do_not() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
-        cluster.latency = 5
+        cluster = ProducingCluster({"t": 1})
+        cluster.latency_s = 5
         async with producing(cluster) as producer:
             future = await producer.send(b"x")
             with pytest.raises(KafkaTimeoutError, match=r"1 record\(s\) not acknowledged within 1 seconds"):
@@ -215,7 +215,7 @@ def test_flush_gives_up_after_its_timeout_but_the_records_do_not() -> None:
 
 def test_close_delivers_what_is_buffered_and_takes_no_more() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=60_000) as producer:
             future = await producer.send(b"x")
         assert future.get().offset == 0
@@ -228,10 +228,10 @@ def test_close_delivers_what_is_buffered_and_takes_no_more() -> None:
 
 def test_close_with_a_timeout_fails_what_is_left() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 2})
+        cluster = ProducingCluster({"t": 2})
         async with producing(cluster) as producer:
             await (await producer.send(b"x", partition=0))
-            cluster.latency = 60
+            cluster.latency_s = 60
             futures = [await producer.send(b"y", partition=p) for p in (0, 1)]
             await asyncio.sleep(0.1)
             futures.append(await producer.send(b"z", partition=0))
@@ -248,10 +248,10 @@ def test_close_with_a_timeout_fails_what_is_left() -> None:
 
 def test_close_ends_waiting_for_memory() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, buffer_memory=1_000, batch_size=1_000) as producer:
             await (await producer.send(b"x"))
-            cluster.down.add(0)
+            cluster.stop_broker(1)
             await producer.send(b"x")
             waiting = asyncio.create_task(producer.send(b"x" * 900))
             await asyncio.sleep(0.1)
@@ -264,11 +264,11 @@ def test_close_ends_waiting_for_memory() -> None:
 
 def test_a_record_that_waits_for_memory_while_its_topic_is_forgotten_is_sent() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1, "u": 1})
+        cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster, buffer_memory=2_000, batch_size=2_000) as producer:
             await (await producer.send(b"first"))
             await asyncio.sleep(299)
-            cluster.latency = 20
+            cluster.latency_s = 20
             await producer.send(b"holds all memory", topic="u")
             waiting = asyncio.create_task(producer.send(b"second"))
             await asyncio.sleep(10)
@@ -302,7 +302,7 @@ def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         called: list[object] = []
 
         def bad(_: object) -> None:
@@ -327,7 +327,7 @@ def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(
 
 def test_a_callback_may_send() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             more = []
             (await producer.send(b"a")).add_callback(lambda _: more.append(producer.core.appender.append("t", b"b")))
@@ -340,7 +340,7 @@ def test_a_callback_may_send() -> None:
 
 def test_get_on_the_producers_own_loop_is_refused_instead_of_hanging() -> None:
     async def scenario() -> None:
-        async with producing(FakeCluster({"t": 1})) as producer:
+        async with producing(ProducingCluster({"t": 1})) as producer:
             future = await producer.send(b"a")
             with pytest.raises(IllegalStateError, match="wait for itself"):
                 future.get(1)
@@ -350,7 +350,7 @@ def test_get_on_the_producers_own_loop_is_refused_instead_of_hanging() -> None:
 
 def test_a_producer_that_is_not_started_says_so() -> None:
     async def scenario() -> None:
-        producer = FakeProducer(FakeCluster({"t": 1}))
+        producer = FakeProducer(ProducingCluster({"t": 1}))
         with pytest.raises(IllegalStateError, match="not started"):
             await producer.core.flush()
 
@@ -360,19 +360,21 @@ def test_a_producer_that_is_not_started_says_so() -> None:
 def test_transactions_are_refused_by_name() -> None:
     async def scenario() -> None:
         with pytest.raises(KafkaConfigurationError, match=r"transactional_id.*not supported"):
-            ProducerCore(parse_producer({"transactional_id": "x"}), asyncio.get_running_loop(), cluster=FakeCluster({}))
+            ProducerCore(
+                parse_producer({"transactional_id": "x"}), asyncio.get_running_loop(), cluster=ProducingCluster({})
+            )
 
     simulate(scenario)
 
 
 def test_metrics_count_what_happened() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=5) as producer:
             for _ in range(10):
                 await producer.send(b"x")
             await producer.core.flush()
-            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno))
+            cluster.faults.append(Fault(error=TopicAuthorizationFailedError))
             (await producer.send(b"x")).add_errback(lambda _: None)
             await producer.core.flush()
             values = producer.core.metrics.snapshot()["producer-metrics"]

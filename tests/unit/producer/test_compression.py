@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from kafka.producer.send import compression
-from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import producing
+from unit.producer.producing_cluster import ProducingCluster
 from unit.virtual_loop import simulate
 
 Work = Callable[[], None]
@@ -47,7 +47,7 @@ def values(count: int) -> list[bytes]:
 @pytest.mark.parametrize(("codec", "size"), [("gzip", 40_000), ("zstd", 300_000)])
 def test_large_batches_are_compressed_elsewhere_and_stay_in_order(elsewhere: Elsewhere, codec: str, size: int) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type=codec, batch_size=size, linger_ms=1) as producer:
             sent = values(4 * size // 100)
             for value in sent:
@@ -62,7 +62,7 @@ def test_large_batches_are_compressed_elsewhere_and_stay_in_order(elsewhere: Els
 @pytest.mark.parametrize("codec", [None, "lz4", "snappy", "gzip"])
 def test_small_batches_and_quick_codecs_are_not(elsewhere: Elsewhere, codec: str | None) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         size = 16_384 if codec == "gzip" else 1_000_000
         async with producing(cluster, compression_type=codec, batch_size=size, linger_ms=1) as producer:
             sent = values(500)
@@ -77,13 +77,13 @@ def test_small_batches_and_quick_codecs_are_not(elsewhere: Elsewhere, codec: str
 
 def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: Elsewhere) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:
             for value in values(400):
                 await producer.send(value)
             await asyncio.sleep(0.1)
             assert elsewhere.calls == 1
-            assert not cluster.requests
+            assert not cluster.produced
             late = await producer.send(b"late")
             assert (await late).offset == 400
             assert [count for *_, count in cluster.log(0).batches] == [400, 1]
@@ -93,7 +93,7 @@ def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: Elsewhere) -> 
 
 def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: Elsewhere) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000) as producer:
             futures = [await producer.send(value) for value in values(400)]
             await asyncio.sleep(0.1)
@@ -109,7 +109,7 @@ def test_without_a_thread_to_be_had_the_loop_compresses(monkeypatch: pytest.Monk
     async def scenario() -> None:
         refusing = Elsewhere(error=RuntimeError("can't start new thread"))
         monkeypatch.setattr(compression, "run_blocking", refusing)
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:
             futures = [await producer.send(value) for value in values(400)]
             assert (await futures[-1]).offset == 399

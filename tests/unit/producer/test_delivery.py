@@ -10,25 +10,29 @@ import pytest
 
 from kafka.errors import (
     ClusterAuthorizationFailedError,
+    CoordinatorNotAvailableError,
     InvalidProducerEpochError,
     InvalidRecordError,
     KafkaTimeoutError,
+    LeaderNotAvailableError,
     MessageSizeTooLargeError,
     NotEnoughReplicasAfterAppendError,
+    NotEnoughReplicasError,
     NotLeaderForPartitionError,
     OutOfOrderSequenceNumberError,
+    RequestTimedOutError,
     TopicAuthorizationFailedError,
     UnknownProducerIdError,
     UnsupportedForMessageFormatError,
 )
-from unit.producer.fake_cluster import FakeCluster, Fault, code_of
 from unit.producer.fake_producer import producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
 
 
 def test_a_record_is_delivered_and_its_future_says_where() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             first = await producer.send(b"a", b"k", headers=[("h", b"xy")])
             second = await producer.send(None, b"k", timestamp_ms=5)
@@ -46,12 +50,12 @@ def test_a_record_is_delivered_and_its_future_says_where() -> None:
 
 def test_lingering_gathers_records_into_one_batch() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=50) as producer:
             for i in range(10):
                 await producer.send(b"%d" % i)
                 await asyncio.sleep(0.004)
-            assert not cluster.requests
+            assert not cluster.produced
             await asyncio.sleep(0.05)
             assert [count for *_, count in cluster.log(0).batches] == [10]
 
@@ -60,7 +64,7 @@ def test_lingering_gathers_records_into_one_batch() -> None:
 
 def test_a_full_batch_does_not_linger() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=10_000, batch_size=1000) as producer:
             for _ in range(20):
                 await producer.send(b"x" * 90)
@@ -74,12 +78,12 @@ def test_a_full_batch_does_not_linger() -> None:
 
 def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 8})
+        cluster = ProducingCluster({"t": 8})
         async with producing(cluster, max_request_size=2000, batch_size=900, linger_ms=1) as producer:
             for i in range(160):
                 await producer.send(b"x" * 80, partition=i % 8)
             await producer.core.flush()
-        for _, request in cluster.requests:
+        for _, request in cluster.produced:
             partitions = [each.index for topic in request.topic_data for each in topic.partition_data]
             assert len(partitions) == len(set(partitions))
             assert sum(len(each.records) for t in request.topic_data for each in t.partition_data) <= 2000
@@ -89,8 +93,8 @@ def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
 
 def test_requests_are_pipelined_up_to_the_limit_and_no_further() -> None:
     async def scenario(limit: int) -> int:
-        cluster = FakeCluster({"t": 1})
-        cluster.latency = 0.1
+        cluster = ProducingCluster({"t": 1})
+        cluster.latency_s = 0.1
         async with producing(cluster, batch_size=0, max_in_flight_requests_per_connection=limit) as producer:
             for i in range(50):
                 await producer.send(b"%d" % i)
@@ -107,18 +111,18 @@ def test_requests_are_pipelined_up_to_the_limit_and_no_further() -> None:
     [
         Fault(lost="request"),
         Fault(lost="answer"),
-        Fault(code=NotLeaderForPartitionError.errno),
-        Fault(code=NotEnoughReplicasAfterAppendError.errno),
-        Fault(code=OutOfOrderSequenceNumberError.errno),
-        Fault(code=UnknownProducerIdError.errno),
-        Fault(code=InvalidProducerEpochError.errno),
+        Fault(error=NotLeaderForPartitionError),
+        Fault(error=NotEnoughReplicasAfterAppendError),
+        Fault(error=OutOfOrderSequenceNumberError),
+        Fault(error=UnknownProducerIdError),
+        Fault(error=InvalidProducerEpochError),
     ],
-    ids=lambda fault: fault.lost or str(fault.code),
+    ids=lambda fault: fault.lost or fault.error.__name__,
 )
 @pytest.mark.parametrize("hit", [0, 1, 3])
 def test_pipelined_batches_keep_their_order_over_a_fault(fault: Fault, hit: int) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=0) as producer:
             await (await producer.send(b"begin"))
             cluster.faults.extend([Fault(delay=0.05)] * hit + [fault])
@@ -133,19 +137,23 @@ def test_pipelined_batches_keep_their_order_over_a_fault(fault: Fault, hit: int)
 @pytest.mark.parametrize("seed", range(100))
 def test_under_random_faults_nothing_is_lost_doubled_or_reordered(seed: int) -> None:
     rng = random.Random(seed)
-    codes = [0, 0, 0, 5, 6, 7, 19, 20]
+    errors = [
+        *(None, None, None, LeaderNotAvailableError, NotLeaderForPartitionError),
+        *(RequestTimedOutError, NotEnoughReplicasError, NotEnoughReplicasAfterAppendError),
+    ]
 
     def fault() -> Fault:
         return Fault(
             rng.uniform(0.001, 0.2),
-            rng.choice(codes),
+            rng.choice(errors),
             rng.choice(["", "", "", "request", "answer"]),
             rng.choice([None, 0, 1]),
         )
 
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 3}, brokers=2)
+        cluster = ProducingCluster({"t": 3}, brokers=2)
         async with producing(cluster, seed, batch_size=200, linger_ms=rng.choice([0, 5])) as producer:
+            epoch = 1
             sent: dict[int, list[bytes]] = {0: [], 1: [], 2: []}
             futures = []
             for i in range(200):
@@ -157,7 +165,8 @@ def test_under_random_faults_nothing_is_lost_doubled_or_reordered(seed: int) -> 
                 if rng.random() < 0.1:
                     await asyncio.sleep(rng.uniform(0, 0.3))
                 if rng.random() < 0.02:
-                    cluster.leaders[("t", rng.randrange(3))] = rng.randrange(2)  # type: ignore[index]
+                    epoch += 1
+                    cluster.lead(rng.randrange(3), 1 + rng.randrange(2), epoch)
             await producer.core.flush()
             assert all(future.succeeded() for future in futures)
             assert {p: cluster.log(p).values for p in sent} == sent
@@ -168,11 +177,11 @@ def test_under_random_faults_nothing_is_lost_doubled_or_reordered(seed: int) -> 
 
 def test_a_lost_producer_state_begins_a_new_epoch_from_sequence_0() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=0) as producer:
             for i in range(3):
                 await (await producer.send(b"%d" % i))
-            cluster.faults.append(Fault(code=UnknownProducerIdError.errno))
+            cluster.faults.append(Fault(error=UnknownProducerIdError))
             await (await producer.send(b"3"))
             await (await producer.send(b"4"))
         assert cluster.log(0).batches == [
@@ -189,10 +198,10 @@ def test_a_lost_producer_state_begins_a_new_epoch_from_sequence_0() -> None:
 
 def test_a_fenced_producer_gets_another_id() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=0) as producer:
             await (await producer.send(b"0"))
-            cluster.faults.append(Fault(code=InvalidProducerEpochError.errno))
+            cluster.faults.append(Fault(error=InvalidProducerEpochError))
             futures = [await producer.send(b"%d" % i) for i in range(1, 8)]
             await producer.core.flush()
         assert cluster.log(0).values == [b"%d" % i for i in range(8)]
@@ -204,10 +213,10 @@ def test_a_fenced_producer_gets_another_id() -> None:
 
 def test_a_record_that_is_refused_fails_alone_and_those_behind_it_arrive() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=0) as producer:
             await (await producer.send(b"first"))
-            cluster.faults.append(Fault(code=InvalidRecordError.errno))
+            cluster.faults.append(Fault(error=InvalidRecordError))
             futures = [await producer.send(b"%d" % i) for i in range(8)]
             with pytest.raises(InvalidRecordError):
                 await futures[0]
@@ -219,7 +228,7 @@ def test_a_record_that_is_refused_fails_alone_and_those_behind_it_arrive() -> No
 
 def test_a_batch_too_large_for_the_broker_is_split_and_its_futures_follow() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         cluster.max_batch_bytes = 700
         called: list[int] = []
         async with producing(cluster, linger_ms=5) as producer:
@@ -239,7 +248,7 @@ def test_a_batch_too_large_for_the_broker_is_split_and_its_futures_follow() -> N
 
 def test_one_record_too_large_for_the_broker_fails() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         cluster.max_batch_bytes = 500
         async with producing(cluster, linger_ms=5) as producer:
             futures = [await producer.send(value) for value in (b"a", b"x" * 600, b"b")]
@@ -253,14 +262,14 @@ def test_one_record_too_large_for_the_broker_fails() -> None:
 
 def test_records_expire_when_there_is_no_broker_and_say_why() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, delivery_timeout_ms=3_000, request_timeout_ms=1_000) as producer:
             await (await producer.send(b"a"))
-            cluster.down.add(0)
+            cluster.stop_broker(1)
             loop = asyncio.get_running_loop()
             began = loop.time()
             future = await producer.send(b"b")
-            with pytest.raises(KafkaTimeoutError, match=r"delivery_timeout_ms \(3000\).*broker 0 is down"):
+            with pytest.raises(KafkaTimeoutError, match=r"delivery_timeout_ms \(3000\).*broker 1 refuses connections"):
                 await future
             assert loop.time() - began == pytest.approx(3, abs=0.2)
 
@@ -269,10 +278,10 @@ def test_records_expire_when_there_is_no_broker_and_say_why() -> None:
 
 def test_records_wait_for_a_broker_that_comes_back_without_spending_retries() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
-        cluster.down.add(0)
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, retries=1) as producer:
-            future = await producer.send(b"a")
+            cluster.stop_broker(1)
+            future = await producer.send(b"a", partition=0)
             await asyncio.sleep(60)
             cluster.down.clear()
             assert (await future).offset == 0
@@ -282,15 +291,15 @@ def test_records_wait_for_a_broker_that_comes_back_without_spending_retries() ->
 
 def test_records_wait_for_a_partition_that_has_no_leader() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
-            cluster.leaders[("t", 0)] = -1  # type: ignore[index]
+            cluster.lead(0, -1, 2)
             cluster.publish()
             future = await producer.send(b"b")
             await asyncio.sleep(5)
             assert not future.is_done
-            cluster.leaders[("t", 0)] = 0  # type: ignore[index]
+            cluster.lead(0, 1, 3)
             assert (await future).offset == 1
             assert cluster.refreshes < 70
 
@@ -299,12 +308,12 @@ def test_records_wait_for_a_partition_that_has_no_leader() -> None:
 
 def test_an_expired_batch_leaves_no_gap_that_stops_the_others() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         times = {"delivery_timeout_ms": 2_000, "request_timeout_ms": 500, "retry_backoff_max_ms": 200}
         async with producing(cluster, batch_size=0, **times) as producer:
             await (await producer.send(b"a"))
             cluster.faults.extend([Fault(lost="request")] * 1)
-            cluster.faults.extend([Fault(code=19)] * 40)
+            cluster.faults.extend([Fault(error=NotEnoughReplicasError)] * 40)
             lost = await producer.send(b"lost")
             with pytest.raises(KafkaTimeoutError):
                 await lost
@@ -317,20 +326,20 @@ def test_an_expired_batch_leaves_no_gap_that_stops_the_others() -> None:
 
 def test_retries_are_counted() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, retries=2) as producer:
-            cluster.faults.extend([Fault(code=19)] * 3)
+            cluster.faults.extend([Fault(error=NotEnoughReplicasError)] * 3)
             future = await producer.send(b"a")
             with pytest.raises(Exception, match="NotEnoughReplicas"):
                 await future
-            assert len(cluster.requests) == 3
+            assert len(cluster.produced) == 3
 
     simulate(scenario)
 
 
 def test_acks_0_resolves_without_an_offset() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, acks=0) as producer:
             metadata = await (await producer.send(b"a"))
             assert metadata.offset == -1
@@ -343,7 +352,7 @@ def test_acks_0_resolves_without_an_offset() -> None:
 @pytest.mark.parametrize("acks", [0, 1])
 def test_explicit_acks_switch_idempotence_off_without_a_word(acks: int, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, acks=acks) as producer:
             await (await producer.send(b"a"))
         assert cluster.log(0).batches == [(-1, -1, -1, 1)]
@@ -356,8 +365,8 @@ def test_a_cluster_that_forbids_idempotence_is_served_without_after_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 2})
-        cluster.init_errors.extend([15, code_of(ClusterAuthorizationFailedError)])
+        cluster = ProducingCluster({"t": 2})
+        cluster.script("InitProducerId", CoordinatorNotAvailableError.errno, ClusterAuthorizationFailedError.errno)
         async with producing(cluster) as producer:
             for i in range(10):
                 await (await producer.send(b"%d" % i, partition=i % 2))
@@ -370,25 +379,25 @@ def test_a_cluster_that_forbids_idempotence_is_served_without_after_one_warning(
 
 def test_idempotence_that_was_asked_for_is_not_given_up() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
-        cluster.init_errors.append(code_of(ClusterAuthorizationFailedError))
+        cluster = ProducingCluster({"t": 1})
+        cluster.script("InitProducerId", ClusterAuthorizationFailedError.errno)
         async with producing(cluster, enable_idempotence=True) as producer:
             future = await producer.send(b"a")
             with pytest.raises(ClusterAuthorizationFailedError):
                 await future
             with pytest.raises(ClusterAuthorizationFailedError):
                 await producer.send(b"b")
-        assert not cluster.requests
+        assert not cluster.produced
 
     simulate(scenario)
 
 
 def test_other_partitions_go_on_while_one_fails() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 2})
+        cluster = ProducingCluster({"t": 2})
         async with producing(cluster, linger_ms=5) as producer:
             await (await producer.send(b"x", partition=0))
-            cluster.faults.append(Fault(code=TopicAuthorizationFailedError.errno, only=0))
+            cluster.faults.append(Fault(error=TopicAuthorizationFailedError, only=0))
             bad, good = await producer.send(b"a", partition=0), await producer.send(b"b", partition=1)
             assert (await good).offset == 0
             with pytest.raises(TopicAuthorizationFailedError):
@@ -400,10 +409,10 @@ def test_other_partitions_go_on_while_one_fails() -> None:
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 2)])
 def test_old_brokers_get_old_batches(version: int, magic: int) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1}, produce_version=version)
+        cluster = ProducingCluster({"t": 1}, produce_version=version)
         async with producing(cluster, acks=1) as producer:
             await (await producer.send(b"a", b"k"))
-        (topic,) = cluster.requests[0][1].topic_data
+        (topic,) = cluster.produced[0][1].topic_data
         assert bytes(topic.partition_data[0].records)[16] == magic
         assert cluster.log(0).values == [b"a"]
 
@@ -413,9 +422,10 @@ def test_old_brokers_get_old_batches(version: int, magic: int) -> None:
 @pytest.mark.parametrize("start_version", [2, 13])
 def test_headers_are_refused_not_dropped_by_an_old_broker(start_version: int) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1}, produce_version=2)
-        cluster.start_version = start_version
+        cluster = ProducingCluster({"t": 1}, produce_version=start_version)
         async with producing(cluster, acks=1) as producer:
+            cluster.versions["Produce"] = (0, 2)
+            cluster.cut(1)
             await (await producer.send(b"a"))
             with pytest.raises(UnsupportedForMessageFormatError, match=r"(?i)headers"):
                 await (await producer.send(b"b", headers=[("h", b"x")]))

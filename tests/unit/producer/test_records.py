@@ -23,17 +23,17 @@ from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.structs import TopicPartition
-from unit.producer.fake_cluster import FakeCluster
 from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.producing_cluster import ProducingCluster
 from unit.virtual_loop import simulate
 
 
 def sending(**configs: Any) -> Any:
     """Run `check(producer)` on a producer for a topic of three partitions."""
 
-    def run(check: Any) -> FakeCluster:
-        async def scenario() -> FakeCluster:
-            cluster = FakeCluster({"t": 3})
+    def run(check: Any) -> ProducingCluster:
+        async def scenario() -> ProducingCluster:
+            cluster = ProducingCluster({"t": 3})
             async with producing(cluster, **configs) as producer:
                 await check(producer)
             return cluster

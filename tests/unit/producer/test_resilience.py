@@ -15,15 +15,17 @@ import pytest
 from kafka.errors import (
     BrokerResponseError,
     CorruptRecordError,
+    InvalidRecordError,
     KafkaTimeoutError,
     NotLeaderForPartitionError,
     OutOfOrderSequenceNumberError,
     UnknownProducerIdError,
 )
 from kafka.producer.outcome import outcomes
-from kafka.structs import PartitionMetadata, TopicPartition
-from unit.producer.fake_cluster import FakeCluster, Fault, code_of
+from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataResponsePartition, MetadataResponseTopic
 from unit.producer.fake_producer import producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
 
 PLACE = TopicPartition("t", 0)
@@ -31,12 +33,12 @@ PLACE = TopicPartition("t", 0)
 
 def test_an_answer_is_understood_whose_topic_has_left_the_metadata() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1, "u": 1})
+        cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster) as producer:
             cluster.faults.append(Fault(delay=1.0))
             future = await producer.send(b"a")
             await asyncio.sleep(0.5)
-            assert cluster.requests, "the request is under way"
+            assert cluster.produced, "the request is under way"
             del cluster.topics["t"]
             cluster.publish()
             assert (await future).offset == 0
@@ -46,7 +48,7 @@ def test_an_answer_is_understood_whose_topic_has_left_the_metadata() -> None:
 
 def test_topics_are_told_apart_by_their_ids() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1, "u": 1})
+        cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster, linger_ms=10) as producer:
             cluster.faults.append(Fault())
             futures = [await producer.send(b"%d" % i, topic="tu"[i % 2]) for i in range(4)]
@@ -56,21 +58,24 @@ def test_topics_are_told_apart_by_their_ids() -> None:
                 ("t", 1),
                 ("u", 1),
             ]
-            assert len(cluster.requests[-1][1].topic_data) == 2
-            assert {each.topic_id for each in cluster.requests[-1][1].topic_data} == set(cluster.names)
+            assert len(cluster.produced[-1][1].topic_data) == 2
+            assert {each.topic_id for each in cluster.produced[-1][1].topic_data} == {
+                cluster.topic_id("t"),
+                cluster.topic_id("u"),
+            }
 
     simulate(scenario)
 
 
 def test_a_topic_made_anew_under_way_is_sent_to_under_its_new_id() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
-            del cluster.ids["t"]
+            cluster.generation["t"] = 1
             cluster.publish()
             await (await producer.send(b"b"))
-            first, second = (request.topic_data[0].topic_id for _, request in cluster.requests)
+            first, second = (request.topic_data[0].topic_id for _, request in cluster.produced)
             assert first != second
 
     simulate(scenario)
@@ -80,15 +85,15 @@ def test_a_leader_that_a_broker_names_is_sent_to_without_asking_for_metadata(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1}, brokers=2)
+        cluster = ProducingCluster({"t": 1}, brokers=2)
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
-            cluster.connected.add(1)
-            cluster.leaders[PLACE] = 1
-            cluster.faults.append(Fault(code=code_of(NotLeaderForPartitionError), leader=(1, 7)))
+            await cluster.connection(2)
+            cluster.lead(0, 2, 7)
+            cluster.faults.append(Fault(error=NotLeaderForPartitionError, leader=(2, 7)))
             monkeypatch.setattr(cluster, "request_refresh", lambda topics=None: None)
             await (await producer.send(b"b"))
-            assert [node for node, _ in cluster.requests] == [0, 0, 1]
+            assert [node for node, _ in cluster.produced] == [1, 1, 2]
             assert cluster.metadata.leader_epoch(PLACE) == 7
 
     simulate(scenario)
@@ -96,7 +101,7 @@ def test_a_leader_that_a_broker_names_is_sent_to_without_asking_for_metadata(
 
 def test_sequence_numbers_begin_again_at_0_after_the_largest() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=1) as producer:
             await (await producer.send(b"first"))
             (queue,) = producer.core.buffer.queues()
@@ -114,13 +119,13 @@ def test_sequence_numbers_begin_again_at_0_after_the_largest() -> None:
 @pytest.mark.parametrize("error", [UnknownProducerIdError, OutOfOrderSequenceNumberError])
 def test_after_the_last_epoch_comes_another_producer_id(error: type[BrokerResponseError]) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
             (queue,) = producer.core.buffer.queues()
             queue.producer_epoch = 2**15 - 2
             for value in (b"b", b"c"):
-                cluster.faults.append(Fault(code=code_of(error)))
+                cluster.faults.append(Fault(error=error))
                 await (await producer.send(value))
             assert [(number, epoch) for number, epoch, *_ in cluster.log(0).batches] == [
                 (1000, 0),
@@ -133,26 +138,26 @@ def test_after_the_last_epoch_comes_another_producer_id(error: type[BrokerRespon
 
 def test_a_batch_damaged_on_its_way_is_sent_again() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
-            cluster.faults.append(Fault(code=code_of(CorruptRecordError)))
+            cluster.faults.append(Fault(error=CorruptRecordError))
             assert (await (await producer.send(b"a"))).offset == 0
-            assert len(cluster.requests) == 2
+            assert len(cluster.produced) == 2
 
     simulate(scenario)
 
 
 def test_a_failed_delivery_tells_the_last_answer_its_broker_and_how_often_it_was_tried() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, delivery_timeout_ms=5_000, request_timeout_ms=1_000, linger_ms=0) as producer:
-            cluster.faults.extend(Fault(code=code_of(NotLeaderForPartitionError)) for _ in range(1_000))
+            cluster.faults.extend(Fault(error=NotLeaderForPartitionError) for _ in range(1_000))
             future = await producer.send(b"a")
             with pytest.raises(
-                KafkaTimeoutError, match=r"the last of \d+ attempts, to broker 0, failed with: \[Error 6\]"
+                KafkaTimeoutError, match=r"the last of \d+ attempts, to broker 1, failed with: \[Error 6\]"
             ) as lost:
                 await future
-            assert f"the last of {len(cluster.requests)} attempts" in str(lost.value)
+            assert f"the last of {len(cluster.produced)} attempts" in str(lost.value)
             cluster.faults.clear()
 
     simulate(scenario)
@@ -160,10 +165,10 @@ def test_a_failed_delivery_tells_the_last_answer_its_broker_and_how_often_it_was
 
 def test_when_retries_are_used_up_the_error_tells_their_number() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, retries=2, enable_idempotence=False) as producer:
-            cluster.faults.extend(Fault(code=code_of(NotLeaderForPartitionError)) for _ in range(3))
-            with pytest.raises(NotLeaderForPartitionError, match="the last of 3 attempts, to broker 0"):
+            cluster.faults.extend(Fault(error=NotLeaderForPartitionError) for _ in range(3))
+            with pytest.raises(NotLeaderForPartitionError, match="the last of 3 attempts, to broker 1"):
                 await (await producer.send(b"a"))
 
     simulate(scenario)
@@ -171,7 +176,7 @@ def test_when_retries_are_used_up_the_error_tells_their_number() -> None:
 
 def test_a_broker_that_asks_for_a_pause_gets_it() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             cluster.faults.append(Fault(throttle_ms=2_000))
             await (await producer.send(b"a"))
@@ -182,13 +187,25 @@ def test_a_broker_that_asks_for_a_pause_gets_it() -> None:
     simulate(scenario)
 
 
-def test_connecting_survives_whatever_is_raised_and_says_it_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_connecting_survives_whatever_is_raised_and_says_it_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
-            cluster.connect_errors.extend(OSError(9, "Bad file descriptor") for _ in range(5))
-            assert (await (await producer.send(b"a"))).offset == 0
-            assert cluster.connects == 6
+            await (await producer.send(b"a"))
+            cluster.cut(1)
+            faults = [OSError(9, "Bad file descriptor")] * 5
+            connect = cluster.connection
+
+            async def faulty(*arguments: Any) -> Any:
+                if faults:
+                    raise faults.pop()
+                return await connect(*arguments)
+
+            monkeypatch.setattr(cluster, "connection", faulty)
+            assert (await (await producer.send(b"b"))).offset == 1
+            assert not faults
 
     with caplog.at_level(logging.WARNING):
         simulate(scenario)
@@ -197,8 +214,8 @@ def test_connecting_survives_whatever_is_raised_and_says_it_once(caplog: pytest.
 
 def test_asking_for_an_id_survives_whatever_is_raised(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
-        cluster.init_errors.extend(OSError(9, "Bad file descriptor") for _ in range(5))
+        cluster = ProducingCluster({"t": 1})
+        cluster.script("InitProducerId", *(OSError(9, "Bad file descriptor") for _ in range(5)))
         async with producing(cluster) as producer:
             assert (await (await producer.send(b"a"))).offset == 0
             assert cluster.log(0).batches[0][0] == 1000
@@ -212,7 +229,7 @@ def test_a_fault_in_sending_is_survived_and_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
             faults = [ZeroDivisionError("a fault of ours")] * 3
@@ -232,12 +249,11 @@ def test_a_fault_in_sending_is_survived_and_tried_again(
 
 @pytest.mark.parametrize("wrong", [-3, 2**31 - 1])
 def test_partition_numbers_that_cannot_be_are_passed_over(wrong: int, caplog: pytest.LogCaptureFixture) -> None:
-    class Hostile(FakeCluster):
-        def snapshot(self) -> object:
-            metadata = super().snapshot()
-            partitions = metadata._topics["t"].partitions  # type: ignore[attr-defined]
-            partitions[wrong] = PartitionMetadata("t", wrong, 0, 1, [0], [0])
-            return metadata
+    class Hostile(ProducingCluster):
+        def _topic(self, name: str) -> MetadataResponseTopic:
+            topic = super()._topic(name)
+            topic.partitions.append(MetadataResponsePartition(partition_index=wrong, leader_id=1))
+            return topic
 
     async def scenario() -> None:
         cluster = Hostile({"t": 2})
@@ -255,7 +271,7 @@ def test_partition_numbers_that_cannot_be_are_passed_over(wrong: int, caplog: py
 
 def test_topics_that_nothing_is_sent_to_are_asked_about_no_more_and_go_on_where_they_were() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1, "u": 1})
+        cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
             await (await producer.send(b"a", topic="u"))
@@ -277,7 +293,7 @@ def test_a_topic_that_is_missing_is_asked_for_less_and_less_often_and_warned_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({})
+        cluster = ProducingCluster({})
         async with producing(cluster, max_block_ms=20_000) as producer:
             with pytest.raises(
                 KafkaTimeoutError, match=r"max_block_ms \(20000\); the cluster's last answer: \[Error 3\]"
@@ -296,7 +312,7 @@ def test_a_topic_that_is_missing_is_asked_for_less_and_less_often_and_warned_of(
 
 def test_a_topic_that_is_there_after_some_tries_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({})
+        cluster = ProducingCluster({})
         async with producing(cluster) as producer:
             asyncio.get_running_loop().call_later(0.35, cluster.topics.__setitem__, "t", 1)
             assert (await (await producer.send(b"b"))).offset == 0
@@ -309,12 +325,12 @@ def test_a_partition_that_fails_again_and_again_is_warned_of_and_said_to_work_ag
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
-            cluster.faults.append(Fault(code=code_of(NotLeaderForPartitionError)))
+            cluster.faults.append(Fault(error=NotLeaderForPartitionError))
             assert (await (await producer.send(b"a"))).offset == 0
             assert not caplog.records, "a leader has moved"
-            cluster.faults.extend(Fault(code=code_of(NotLeaderForPartitionError)) for _ in range(5))
+            cluster.faults.extend(Fault(error=NotLeaderForPartitionError) for _ in range(5))
             assert (await (await producer.send(b"b"))).offset == 1
 
     with caplog.at_level(logging.INFO):
@@ -346,7 +362,7 @@ def lines_run(file: str, during: Callable[[], object]) -> int:
 
 def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_that_are_waited_for() -> None:
     async def scenario(count: int) -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         settled: list[int] = []
         async with producing(cluster, batch_size=0) as producer:
             cluster.faults.append(Fault(delay=1.0))
@@ -364,7 +380,7 @@ def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_
 
 def test_whoever_gives_up_waiting_for_batches_leaves_the_others_waiting() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
             cluster.faults.append(Fault(delay=2.0))
             batch, _ = (await producer.send(b"a")).place()
@@ -382,17 +398,17 @@ def test_whoever_gives_up_waiting_for_batches_leaves_the_others_waiting() -> Non
 
 def test_flush_leaves_failures_to_those_who_hold_the_futures() -> None:
     async def scenario() -> None:
-        cluster = FakeCluster({"t": 1})
+        cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=10) as producer:
-            cluster.faults.append(Fault(code=87))
+            cluster.faults.append(Fault(error=InvalidRecordError))
             held = await producer.send(b"a")
             await producer.core.flush()
             assert held.failed()
-            cluster.faults.append(Fault(code=87))
+            cluster.faults.append(Fault(error=InvalidRecordError))
             await producer.send(b"b")
             with pytest.raises(BrokerResponseError, match=r"1 record\(s\) in 1 batch"):
                 await producer.core.flush()
-            cluster.faults.append(Fault(code=87))
+            cluster.faults.append(Fault(error=InvalidRecordError))
             dropped = await producer.send(b"c")
             await producer.core.flush()
             del dropped
