@@ -88,7 +88,8 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
 
 def ended(broker: EmbeddedBroker, program: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; `servers` is the address of a broker."""
-    begin = f"import logging, sys, threading\nservers = {broker.bootstrap_servers!r}\n"
+    begin = f"import atexit, logging, sys, threading\nservers = {broker.bootstrap_servers!r}\n"
+    begin += "threads = []\natexit.register(lambda: [each.join() for each in threads])  # after the clients' own\n"
     begin += "from kafka import KafkaProducer\nlogging.basicConfig(format='%(message)s')\n"
     command = [sys.executable, "-c", begin + program]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
@@ -118,7 +119,8 @@ def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: Embe
         "    try:\n"
         "        while True: producer.send('t', b'x').get(); sent.set()\n"
         "    except Exception as error: print(error, file=sys.stderr, flush=True)\n"
-        "threading.Thread(target=send, daemon=True).start()\n"
+        "threads.append(threading.Thread(target=send, daemon=True))\n"
+        "threads[0].start()\n"
         "sent.wait()\nsys.exit(3)\n"
     )
     done = ended(broker, program)
