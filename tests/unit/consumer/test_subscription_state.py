@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from kafka.consumer.handover.position import Position
@@ -57,6 +60,23 @@ def test_a_pattern_matches_from_the_start_of_a_name() -> None:
     assert state.topics == {"ab", "abc"}
     assert not state.match({"abc", "ab"})
     assert state.match({"abc"})
+
+
+@pytest.mark.parametrize("then", [{"topics": ["named"]}, {"pattern": "other"}])
+def test_what_a_pattern_matches_does_not_replace_what_was_subscribed_to_meanwhile(then: dict[str, Any]) -> None:
+    state = SubscriptionState()
+    state.subscribe(pattern="ab")
+
+    def topics() -> Iterator[str]:
+        yield "ab"
+        state.subscribe(**then)  # as the caller's thread may while the loop looks at new metadata
+        yield "abc"
+
+    assert not state.match(topics())
+    assert state.topics == set(then.get("topics", ()))
+    if "topics" in then:
+        assert not state.match({"ab"})
+        assert state.topics == {"named"}
 
 
 def test_partitions_that_stay_keep_their_state() -> None:
