@@ -250,7 +250,7 @@ class ConsumerCalls(ConsumerFace):
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         self._check_open()
         limit = self._limit(timeout_ms)
-        return self._driver.run(self._core.lookup.lookup(timestamps, limit), limit)
+        return self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
 
     def _limit(self, timeout_ms: float | None) -> float:
         return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)

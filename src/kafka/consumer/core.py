@@ -1,7 +1,7 @@
 """The core of a consumer: everything but the face.
 
 It has two sides. What stands below "The caller's side" runs in the caller's thread, or on its loop for the asyncio
-face, and never waits; coroutines, and what the parts call back, run on the client's loop. `Caller` carries news from
+face, and never waits; coroutines, and what the parts call back, run on the client's loop. `Runner` carries news from
 one side to the other.
 """
 
@@ -21,7 +21,7 @@ from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
-from kafka.consumer.position.offset_search import OffsetLookup
+from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
@@ -50,8 +50,8 @@ RELEASE_WAIT_MS = 5_000
 """How long ``assign()`` and ``unsubscribe()`` wait at most for the automatic commit of what is given up; it goes on."""
 
 
-class Caller(Protocol):
-    """How the two sides reach each other."""
+class Runner(Protocol):
+    """How the two sides reach each other: `LoopRunner` or `ThreadRunner` of `kafka.consumer.drive`."""
 
     def notify(self) -> None:
         """Called on the loop: a caller that waits has something to look at."""
@@ -68,7 +68,7 @@ class ConsumerCore:
 
     Arguments:
         config: all options.
-        caller: reaches the caller.
+        runner: reaches the caller.
         loop: the loop that this runs on.
         client: the cluster; None: one is made from the options.
     """
@@ -76,7 +76,7 @@ class ConsumerCore:
     def __init__(
         self,
         config: ConsumerConfig,
-        caller: Caller,
+        runner: Runner,
         loop: asyncio.AbstractEventLoop,
         client: Cluster | None = None,
     ) -> None:
@@ -85,8 +85,8 @@ class ConsumerCore:
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False
-        self.events = BackgroundEvents(caller.notify)
-        self._caller = caller
+        self.events = BackgroundEvents(runner.notify)
+        self._runner = runner
         self._loop = loop
         self._raised = False
         self._positions_wanted = False
@@ -97,7 +97,7 @@ class ConsumerCore:
         )
 
     def _make_parts(self, backoff: Backoff) -> None:
-        fetch, group, submit = self.config.fetch, self.config.group, self._caller.submit
+        fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
         self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
         self.fetcher = Fetcher(
@@ -106,7 +106,7 @@ class ConsumerCore:
             self.subscription,
             self.buffer,
             backoff,
-            self._caller.notify,
+            self._runner.notify,
             self._metadata_stale,
             self.events.failed_alike,
             self.config.connection.metadata_max_age_ms,
@@ -116,13 +116,13 @@ class ConsumerCore:
         offsets_of = ListOffsets(self.client, fetch.isolation_level, timeout_ms)
         # Who calls is told of errors; what goes on in the background tells the log.
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
-        self.lookup = OffsetLookup(offsets_of, told)
+        self.offsets_for_times = OffsetsForTimes(offsets_of, told)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(
             group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened, backoff
         )
-        self._caller.on_loop_death(self.commits, Commits.fail_all)
+        self._runner.on_loop_death(self.commits, Commits.fail_all)
         self.positions = PositionResolver(
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
@@ -164,7 +164,7 @@ class ConsumerCore:
     async def close(self, timeout_ms: float) -> None:
         """Leave the group, close the connections. Does not raise."""
         self.closed = self.events.pending = True
-        self._caller.notify()
+        self._runner.notify()
         deadline = self._loop.time() + timeout_ms / 1000
         self.fetcher.close()
         self.positions.close()
@@ -216,7 +216,7 @@ class ConsumerCore:
         self.raise_error()
         if self._positions_wanted:
             self._positions_wanted = False
-            self._caller.submit(self.positions.resolve)
+            self._runner.submit(self.positions.resolve)
         self.commits.begin_due()
 
     def raise_error(self) -> None:
@@ -229,7 +229,7 @@ class ConsumerCore:
                 raise error
         if self._raised:
             self._raised = False
-            self._caller.submit(self.positions.resolve)
+            self._runner.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
         """The error as far as it holds now: a seek may have come before anybody heard of a position that lacks."""
@@ -256,43 +256,43 @@ class ConsumerCore:
         """The subscription has changed."""
         self.rebalance.subscription_changed()
         self.events.pending = True
-        self._caller.submit(self._resubscribe)
+        self._runner.submit(self._resubscribe)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Take partitions by hand."""
         self._drop(self.subscription.assign_from_user(partitions))
-        self._caller.submit(self.topics.update)
+        self._runner.submit(self.topics.update)
         # Positions are not looked for before the next poll(): mostly a seek comes first.
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
         """Take nothing any more; leaving the group is left to `leave_group`."""
         self._drop(self.subscription.unsubscribe())
-        self._caller.submit(self.topics.update)
+        self._runner.submit(self.topics.update)
 
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
         unplaced = state.position is None
         self.buffer.discard(state, Position(offset))
-        self._caller.submit(self.fetcher.refresh, state)
+        self._runner.submit(self.fetcher.refresh, state)
         if unplaced:
-            self._caller.submit(self.positions.moved, state)
+            self._runner.submit(self.positions.moved, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
         self.buffer.discard(state, reset=timestamp)
-        self._caller.submit(self.fetcher.refresh, state)
-        self._caller.submit(self.positions.resolve)
+        self._runner.submit(self.fetcher.refresh, state)
+        self._runner.submit(self.positions.resolve)
 
     def pause(self, state: PartitionState) -> None:
         """Hand out nothing of a partition until `resume`; what has been fetched is kept."""
         self.buffer.pause(state)
-        self._caller.submit(self.fetcher.refresh, state)
+        self._runner.submit(self.fetcher.refresh, state)
 
     def resume(self, state: PartitionState) -> None:
         """Hand it out again."""
         self.buffer.resume(state)
-        self._caller.submit(self.fetcher.refresh, state)
+        self._runner.submit(self.fetcher.refresh, state)
 
     def consumed_offsets(self) -> Offsets:
         """The positions, for a commit."""
@@ -324,7 +324,7 @@ class ConsumerCore:
             self.fetcher.refresh(state)
 
     def _unblocked(self, state: PartitionState) -> None:
-        self._caller.submit(self.fetcher.refresh, state)
+        self._runner.submit(self.fetcher.refresh, state)
 
     def _out_of_range(self, state: PartitionState) -> None:
         if state.position is not None:
@@ -337,9 +337,9 @@ class ConsumerCore:
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
             if state.position is None:
-                self._caller.submit(self.positions.moved, state)
+                self._runner.submit(self.positions.moved, state)
             self.buffer.discard(state)
-            self._caller.submit(self.fetcher.forget, state)
+            self._runner.submit(self.fetcher.forget, state)
 
     def _resubscribe(self) -> None:
         try:

@@ -4,7 +4,7 @@ from typing import ClassVar, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.consumer.calls import ConsumerCalls
-from kafka.consumer.drive.unclosed import close_at_exit
+from kafka.consumer.drive.lifetime import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 
 

@@ -229,7 +229,7 @@ def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -
 def one_in_hand(item: Fetched) -> DecodeAhead:
     """An aid that has begun with an item."""
     state = PartitionState(item.tp)
-    state.box.items.append(item)
+    state.buffer.items.append(item)
     aid = DecodeAhead(DECODING, [state], threading.Lock())
     aid.offer(BOUND)
     assert aid.has(item)
@@ -340,7 +340,7 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     states = [PartitionState(TopicPartition("t", number)) for number in range(5)]
     items = [fetched(state, packed(0)) for state in states]
     for state, item in zip(states, items, strict=True):
-        state.box.items.append(item)
+        state.buffer.items.append(item)
     aid = DecodeAhead(DECODING, states, threading.Lock())
     aid.offer(BOUND)
     until(lambda: not begun())

@@ -12,7 +12,7 @@ import pytest
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
 from kafka.consumer.position.list_offsets import ListOffsets
-from kafka.consumer.position.offset_search import OffsetLookup
+from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafka.errors import (
     KafkaError,
@@ -38,7 +38,7 @@ class Bench:
         self.ends = LogEnds()
         self.cluster.serve("ListOffsets", self.ends)
         policy = RetryPolicy(Backoff(100, 1_000), logging.getLogger("test"), fatal=anything_unexpected)
-        self.lookup = OffsetLookup(ListOffsets(self.cluster, "read_uncommitted", REQUEST_TIMEOUT_MS), policy).lookup
+        self.lookup = OffsetsForTimes(ListOffsets(self.cluster, "read_uncommitted", REQUEST_TIMEOUT_MS), policy).find
 
 
 def on_bench(scenario: Callable[[Bench], Awaitable[None]]) -> None:

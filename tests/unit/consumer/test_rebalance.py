@@ -235,7 +235,7 @@ def test_nothing_of_an_old_subscription_is_taken_before_the_membership_has_heard
         scene.membership.eagerly(ADD, [A])
         with monkeypatch.context() as patch:
             # As between a caller's thread and the loop: what is submitted runs some time later.
-            patch.setattr(scene.core._caller, "submit", lambda function, *args: later.append((function, args)))
+            patch.setattr(scene.core._runner, "submit", lambda function, *args: later.append((function, args)))
             scene.core.subscription.subscribe(["u"], listener=scene)
             scene.core.subscribed()
         await scene.poll()

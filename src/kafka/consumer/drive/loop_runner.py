@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class LoopRunner:
-    """See `kafka.consumer.core.Caller`: both sides are on one loop, so nothing has to cross threads.
+    """See `kafka.consumer.core.Runner`: both sides are on one loop, so nothing has to cross threads.
 
     Made on that loop.
     """

@@ -19,7 +19,7 @@ _MARGIN_S = 5.0
 
 
 class ThreadRunner:
-    """The synchronous counterpart of `kafka.consumer.drive.loop_runner.LoopRunner`; see `kafka.consumer.core.Caller`.
+    """The synchronous counterpart of `kafka.consumer.drive.loop_runner.LoopRunner`; see `kafka.consumer.core.Runner`.
 
     Arguments:
         thread: runs the loop; None: the thread that all clients share.

@@ -184,8 +184,8 @@ class DecodeAhead:
         """Claim the next item of the first partition of which that pays."""
         with self._waiting_lock:
             for state in itertools.islice(self._waiting, _LOOKED_AT):
-                box = state.box
-                item = box.items[0] if box.current is None and box.items and not state.paused else None
+                buffer = state.buffer
+                item = buffer.items[0] if buffer.current is None and buffer.items and not state.paused else None
                 if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
                     task = self._tasks[item] = self._unfinished = _Task(state, item)
                     return task

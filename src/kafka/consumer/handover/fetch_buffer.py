@@ -74,8 +74,8 @@ class FetchBuffer:
         """Take in an answer; False if a seek or a rebalance has made it useless."""
         with self._lock:
             if item.generation == state.generation:
-                state.box.items.append(item)
-                state.box.nbytes += item.nbytes
+                state.buffer.items.append(item)
+                state.buffer.nbytes += item.nbytes
                 self._bytes += item.nbytes
                 self._ready.add(state)
                 return True
@@ -84,13 +84,13 @@ class FetchBuffer:
 
     def is_full(self, state: PartitionState) -> bool:
         """Whether a partition has to wait for the caller; ``unblocked`` is called when it need not any more."""
-        box = state.box
+        buffer = state.buffer
         with self._lock:
-            box.blocked = box.nbytes >= self._partition_bound
-            if not box.blocked and self._bytes >= self._bound:
-                box.blocked = True
+            buffer.blocked = buffer.nbytes >= self._partition_bound
+            if not buffer.blocked and self._bytes >= self._bound:
+                buffer.blocked = True
                 self._waiting_for_room[state] = None
-            return box.blocked
+            return buffer.blocked
 
     def follow(self, state: PartitionState) -> None:
         """Fetch from the position, if it has been changed by other means than handing out."""
@@ -161,8 +161,8 @@ class FetchBuffer:
         """
         with self._lock:
             state.go_to(position, reset)
-            self._bytes -= state.box.nbytes
-            items = state.box.clear()
+            self._bytes -= state.buffer.nbytes
+            items = state.buffer.clear()
             self._waiting_for_room.pop(state, None)
             freed = self._freed()
         self._hand_out.withdraw(state)
@@ -196,12 +196,12 @@ class FetchBuffer:
                 state = self._ready.at = passed_over.pop()  # there is nothing else: wait until it is decoded
             if state is None:
                 break
-            if state.box.current is None:
+            if state.buffer.current is None:
                 error = self._open_next(state, min(bound - made, DECODED_BYTES), ahead, bool(hand_out))
                 if error is not None:
                     self._ready.give_back(state)
                     return None if hand_out else error
-                made += _memory(state.box.current)
+                made += _memory(state.buffer.current)
             self._take_slice(state, max_records - hand_out.count, hand_out)
             self._ready.give_back(state)
             if one_each:
@@ -212,14 +212,14 @@ class FetchBuffer:
 
     def _is_being_decoded(self, state: PartitionState) -> bool:
         """Whether what comes next of a partition is being decoded ahead, and no part of it is ready."""
-        box = state.box
-        return box.current is None and self._ahead.has(box.items[0]) and not self._ahead.is_ready(box.items[0])
+        buffer = state.buffer
+        return buffer.current is None and self._ahead.has(buffer.items[0]) and not self._ahead.is_ready(buffer.items[0])
 
     def _put_first_what_is_decoded(self) -> None:
         state = self._ahead.partition
         if state is not None:
             with self._lock:
-                if state.box.queued:
+                if state.buffer.queued:
                     self._ready.put_first(state)
 
     def _open_next(self, state: PartitionState, max_bytes: int, ahead: bool, has_before: bool) -> Exception | None:
@@ -228,8 +228,8 @@ class FetchBuffer:
         Arguments:
             has_before: whether records are handed out before it, so that an error has to wait.
         """
-        box = state.box
-        item = box.items[0]
+        buffer = state.buffer
+        item = buffer.items[0]
         if isinstance(item, Fetched) and item.error is not None:
             return item.error if has_before else self._open_error(state, item, item.error)
         if isinstance(item, DecodedFetch):
@@ -241,9 +241,9 @@ class FetchBuffer:
                 self._ahead.offer(DECODED_BYTES)
             opened = item.decode(self._decoding, max_bytes)
         with self._lock:
-            box.current = opened
+            buffer.current = opened
             if not isinstance(item, Fetched) or item.is_decoded:
-                box.items.popleft()
+                buffer.items.popleft()
         return None
 
     def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
@@ -253,11 +253,11 @@ class FetchBuffer:
             return None
         if not item.sticky:
             with self._lock:
-                state.box.items.popleft()
+                state.buffer.items.popleft()
         return error
 
     def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
-        current = state.box.current
+        current = state.buffer.current
         if current is None:
             return
         count = min(most, current.left)
@@ -273,16 +273,16 @@ class FetchBuffer:
 
     def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
         """All of ``current`` has been taken."""
-        box = state.box
+        buffer = state.buffer
         with self._lock:
-            box.current = None
-            box.nbytes -= current.nbytes
+            buffer.current = None
+            buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes
             if current.error is not None:
                 failed = Fetched(state.tp, state.generation, current.next_offset, error=current.error, sticky=True)
-                box.items.appendleft(failed)
+                buffer.items.appendleft(failed)
             freed = self._freed()
-            if box.blocked and box.nbytes < self._partition_bound and state not in freed:
+            if buffer.blocked and buffer.nbytes < self._partition_bound and state not in freed:
                 freed.append(state)
         for other in freed:
             self._unblocked(other)
@@ -291,13 +291,13 @@ class FetchBuffer:
         """A slice is not handed out after all."""
         state = piece.state
         with self._lock:
-            state.box.put_back(DecodedFetch(piece.columns, piece.next_offset, 0))
+            state.buffer.put_back(DecodedFetch(piece.columns, piece.next_offset, 0))
             self._ready.put_first(state)
         self.records_taken -= len(piece.columns)
 
     def _start_over(self, state: PartitionState) -> None:
         """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""
-        state.box.queued = False
+        state.buffer.queued = False
         self.discard(state, state.position, state.reset)
         self._unblocked(state)
 

@@ -1,14 +1,14 @@
 """What a consumer knows of one partition that is assigned to it."""
 
-from kafka.consumer.handover.fetch_box import FetchBox
 from kafka.consumer.handover.fetch_progress import FetchProgress
+from kafka.consumer.handover.partition_buffer import PartitionBuffer
 from kafka.consumer.handover.position import Position
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 
 
 class PartitionState:
-    """Owns the position. Belongs to the caller's thread; but `box` is between both sides, and `fetching` the loop's.
+    """Owns the position. Belongs to the caller's thread; but `buffer` is between both sides, and `fetching` the loop's.
 
     The position is changed here and nowhere else: by `go_to`, `locate` and `move_past`, or by setting `last_record`.
 
@@ -23,7 +23,7 @@ class PartitionState:
         last_record: the last one that iteration has handed out, if that was later than `move_past`.
     """
 
-    __slots__ = ("_position", "box", "fetching", "generation", "last_record", "paused", "reset", "tp")
+    __slots__ = ("_position", "buffer", "fetching", "generation", "last_record", "paused", "reset", "tp")
 
     def __init__(self, tp: TopicPartition) -> None:
         self.tp = tp
@@ -31,7 +31,7 @@ class PartitionState:
         self.reset: int | None = None
         self.paused = False
         self.last_record: ConsumerRecord | None = None
-        self.box = FetchBox()
+        self.buffer = PartitionBuffer()
         self.fetching = FetchProgress()
         self._position: Position | None = None
 

@@ -29,8 +29,8 @@ class ReadyQueue:
 
     def add(self, state: PartitionState) -> None:
         """Put a partition last, if it has something and is not in the queue or in the caller's hands."""
-        if not state.box.queued and not state.paused and not state.box.is_empty:
-            state.box.queued = True
+        if not state.buffer.queued and not state.paused and not state.buffer.is_empty:
+            state.buffer.queued = True
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
@@ -39,18 +39,18 @@ class ReadyQueue:
             while self._waiting:
                 state = self.at = self._waiting[0]
                 del self._waiting[0]
-                if not state.paused and not state.box.is_empty:
+                if not state.paused and not state.buffer.is_empty:
                     return state
-                state.box.queued = False
+                state.buffer.queued = False
         self.at = None
         return None
 
     def give_back(self, state: PartitionState) -> None:
         """A partition is not in the caller's hands any more."""
         with self._lock:
-            state.box.queued = False
-            if state.box.is_begun and not state.paused:
-                state.box.queued = True
+            state.buffer.queued = False
+            if state.buffer.is_begun and not state.paused:
+                state.buffer.queued = True
                 self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
             else:
                 self.add(state)
@@ -59,7 +59,7 @@ class ReadyQueue:
         """Have a partition that has something handed out before all others; the lock is held."""
         if state.paused:
             return
-        if state.box.queued and state in self._waiting:
+        if state.buffer.queued and state in self._waiting:
             self._waiting.remove(state)
-        state.box.queued = True
+        state.buffer.queued = True
         self._waiting.appendleft(state)

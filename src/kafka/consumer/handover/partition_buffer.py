@@ -5,7 +5,7 @@ from collections import deque
 from kafka.consumer.handover.fetched import DecodedFetch, Fetched
 
 
-class FetchBox:
+class PartitionBuffer:
     """Filled by the loop, emptied by the caller, under the lock of the `FetchBuffer`.
 
     Attributes:
