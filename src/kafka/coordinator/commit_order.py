@@ -21,6 +21,6 @@ class CommitOrder:
         self, number: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
         """Those of ``offsets`` that no newer commit was sent for; from now on they count as sent."""
-        left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, 0) <= number}
+        left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
         self._sent.update(dict.fromkeys(left, number))
         return left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -11,6 +12,12 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.protocol import assigned_partitions
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
+
+
+def test_what_a_member_asked_for_is_not_for_assignors_to_change() -> None:
+    subscription = Subscription(topics=["a"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        subscription.topics = ["b"]  # type: ignore[misc]
 
 
 class Counts:
@@ -53,6 +60,7 @@ def test_range_cuts_each_topic_into_runs(
 ) -> None:
     assigned = RangePartitionAssignor.assign(Counts(**counts), members(**subscriptions))
     assert readable(assigned) == expected
+    assert all(topic.partitions for each in assigned.values() for topic in each.assigned_partitions)
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,25 @@ def test_heartbeats_go_out_at_their_interval_while_the_caller_polls() -> None:
         await asyncio.sleep(2 * 3_600)
         times = cluster.times("Heartbeat")
         assert len(times) == pytest.approx(2_400, abs=3)
-        assert max(late - early for early, late in itertools.pairwise(times)) < 3.1
+        gaps = [late - early for early, late in itertools.pairwise(times)]
+        assert (min(gaps), max(gaps)) == pytest.approx((3 + cluster.latency_s, 3 + cluster.latency_s))
         assert member.state is MemberState.STABLE
         assert len(cluster.requests("JoinGroup")) == 1
         await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_a_caller_that_is_overdue_is_noticed_between_heartbeats() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, heartbeat_interval_ms=3_000, max_poll_interval_ms=10_000)
+        await member.join()
+        loop = asyncio.get_running_loop()
+        member.clock.begin(loop.time())
+        member.clock.end(loop.time())
+        await asyncio.sleep(10.01)
+        assert member.state is MemberState.UNJOINED
+        assert len(cluster.requests("LeaveGroup")) == 1
 
     play(scenario)
 
@@ -181,6 +196,21 @@ def test_heartbeats_survive_a_coordinator_that_is_away(caplog: pytest.LogCapture
     assert len(told) == 2  # not of the first that is lost, which happens
     assert "failed: " in told[0]
     assert told[1].endswith("works again")
+
+
+@pytest.mark.parametrize(("lost", "lines"), [(1, 0), (2, 2)])
+def test_two_heartbeats_in_a_row_that_are_lost_are_worth_a_line(
+    caplog: pytest.LogCaptureFixture, lost: int, lines: int
+) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster)
+        await member.join()
+        cluster.script("Heartbeat", *[KafkaConnectionError("gone")] * lost)
+        await asyncio.sleep(20)
+
+    with caplog.at_level(logging.INFO):
+        play(scenario)
+    assert len([line for line in caplog.messages if line.startswith("heartbeat of group 'g'")]) == lines
 
 
 def test_heartbeats_survive_any_error_and_silence_is_told(caplog: pytest.LogCaptureFixture) -> None:

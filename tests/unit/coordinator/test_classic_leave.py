@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 
@@ -15,6 +16,7 @@ from kafka.errors import (
     KafkaConnectionError,
     UnknownMemberIdError,
 )
+from kafka.wire.api.leave_group import LeaveGroupResponse, MemberResponse
 from unit.coordinator.group import Member, partitions, play
 
 HELD = partitions("t", 0, 1)
@@ -108,15 +110,59 @@ def test_leaving_and_closing_tell_the_coordinator_once() -> None:
         await member.join()
         await member.membership.leave("enough", 1_000)
         assert member.state is MemberState.UNJOINED
-        step = member.membership.next_step(frozenset())
-        assert step is not None
-        assert step[:2] == (StepKind.REVOKE, frozenset())
+        for held in (frozenset(), HELD):
+            step = member.membership.next_step(held)
+            assert step is not None
+            assert step[:2] == (StepKind.REVOKE, held)
         await member.membership.close(1_000)
         await member.membership.close(1_000)
         assert len(cluster.requests("LeaveGroup")) == 1
         assert member.state is MemberState.CLOSED
 
     play(scenario)
+
+
+@pytest.mark.parametrize(("newest", "listed"), [(2, False), (3, True), (5, True)])
+def test_a_member_is_named_as_the_coordinator_understands_it(newest: int, listed: bool) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.versions["LeaveGroup"] = (0, newest)
+        member = Member(cluster)
+        await member.join()
+        await member.membership.leave("enough", 1_000)
+        (request,) = cluster.requests("LeaveGroup")
+        assert ([each.member_id for each in request.members], request.member_id) == (
+            (["me"], "") if listed else ([], "me")
+        )
+
+    play(scenario)
+
+
+def test_a_silent_coordinator_is_told_for_five_seconds_however_long_the_wait() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script("LeaveGroup", SILENCE)
+        member = Member(cluster)
+        await member.join()
+        loop = asyncio.get_running_loop()
+        for wait_ms, seconds in ((1_000, 1.0), (60_000, 4.0)):
+            begun = loop.time()
+            await member.membership.leave("enough", wait_ms)
+            assert loop.time() - begun == pytest.approx(seconds)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("code", [0, 25])
+def test_a_leave_that_is_refused_is_logged(code: int, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script("LeaveGroup", LeaveGroupResponse(members=[MemberResponse(member_id="me", error_code=code)]))
+        member = Member(cluster)
+        await member.join()
+        await member.membership.leave("enough", 1_000)
+
+    with caplog.at_level(logging.INFO):
+        play(scenario)
+    told = [line for line in caplog.messages if line.startswith("leaving group g as me: ")]
+    assert told == (["leaving group g as me: UNKNOWN_MEMBER_ID"] if code else [])
 
 
 def test_a_static_member_does_not_leave() -> None:
