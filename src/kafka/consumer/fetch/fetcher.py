@@ -1,41 +1,30 @@
-"""The fetcher: decides, on the loop, which partition is fetched from which broker, and files the answers."""
+"""The fetcher: decides, on the loop, which partition is fetched from which broker, and deals out the answers."""
 
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from kafka.cluster import Backoff, RetryPolicy
 from kafka.cluster.retry import nothing
 from kafka.cluster.seam import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
-from kafka.consumer.fetch.failure_log import FailureLog, place
 from kafka.consumer.fetch.fetch_session import FetchTarget
+from kafka.consumer.fetch.partition_answers import PartitionAnswers
 from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.fetched import SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.records.record_errors import RecordTooLargeError
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
-    CorruptRecordError,
-    KafkaError,
-    OffsetOutOfRangeError,
     SaslAuthenticationFailedError,
-    TopicAuthorizationFailedError,
-    UnknownError,
     UnsupportedVersionError,
-    for_code,
 )
-from kafka.record import whole_batches
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchResponse
 
 log = logging.getLogger(__name__)
 
-_SMALLEST_BATCH = 14
-"""The least that the length of a batch of any magic can be."""
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
 """Errors of a broker that the caller has to hear of: trying again does not help."""
 
@@ -77,15 +66,30 @@ class Fetcher:
         self._failed = failed
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
-        self._failures = FailureLog(log)
+        self._partitions = PartitionAnswers(
+            options,
+            client,
+            buffer,
+            self._replicas,
+            backoff,
+            self.refresh,
+            self._back_off,
+            metadata_stale,
+            on_data,
+        )
         self._fetchers: dict[int, BrokerFetcher] = {}
         self._closed = False
-        self.bytes_fetched = 0
         self.responses = 0
+
+    @property
+    def bytes_fetched(self) -> int:
+        """Bytes of record batches that have come."""
+        return self._partitions.bytes_fetched
 
     def close(self) -> None:
         """Stop fetching."""
         self._closed = True
+        self._partitions.close()
         for fetcher in self._fetchers.values():
             fetcher.close()
         self._fetchers.clear()
@@ -154,7 +158,7 @@ class Fetcher:
                     continue
                 if not topic.topic and target.topic_id != topic.topic_id:  # of a topic that was deleted
                     continue
-                filed |= self._take_partition(target, answer, frame)
+                filed |= self._partitions.take(target, answer, frame)
         frame.release()
         self.responses += 1
         if not filed:
@@ -173,115 +177,6 @@ class Fetcher:
                 self.refresh(state)
         if isinstance(error, _NEVER_MENDED):
             self._failed(error)
-
-    def _take_partition(self, target: FetchTarget, answer: Any, frame: SharedFrame) -> bool:
-        state = target.state
-        if answer.error_code:
-            return self._take_error(target, answer)
-        if answer.preferred_read_replica >= 0:
-            self._prefer(state, answer.preferred_read_replica)
-        self._failures.succeeded(state)
-        state.fetching.highwater = answer.high_watermark
-        state.fetching.last_stable_offset = answer.last_stable_offset
-        state.fetching.log_start_offset = answer.log_start_offset
-        records = answer.records
-        if records is None or not len(records):
-            return False
-        size, next_offset = whole_batches(records)
-        self.bytes_fetched += size
-        if not size:
-            return self._no_whole_batch(target, records)
-        if next_offset < 0:
-            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises what is wrong
-        if next_offset <= target.offset:
-            # Nothing but batches before the offset asked for: the broker will have more in a moment.
-            self._back_off(state)
-            return False
-        frame.retain()
-        aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
-        state.fetching.offset = next_offset
-        item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
-        filed = self._buffer.put(state, item)
-        self.refresh(state)
-        return filed
-
-    def _prefer(self, state: PartitionState, replica: int) -> None:
-        """The leader, which has sent no records, would have a replica read."""
-        if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
-            self._metadata_stale()
-            self._back_off(state)  # or it would be asked the same again at once
-            return
-        log.debug("%s is read from replica %d", place(state.tp), replica)
-        self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
-        self.refresh(state)
-
-    def _take_error(self, target: FetchTarget, answer: Any) -> bool:
-        """Act on a partition's error; True if the caller has to hear of it."""
-        state, tp = target.state, target.state.tp
-        error = for_code(answer.error_code)
-        where = f"{place(tp)} at offset {target.offset}"
-        state.fetching.failures += 1
-        if self._replicas.forget(tp):  # the leader knows better
-            log.info("%s is read from its leader again: the replica answered %s", where, error.message)
-            if error.invalid_metadata:
-                self._metadata_stale()
-            self._back_off(state)
-            return False
-        if error is OffsetOutOfRangeError:
-            return self._out_of_range(target)
-        if error is CorruptRecordError:
-            return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
-        self._back_off(state)
-        if error is TopicAuthorizationFailedError:
-            return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
-        if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
-            self._failures.failed(state, target.offset, error)
-            if error.invalid_metadata:
-                self._metadata_stale()
-                if answer.current_leader.leader_id >= 0:
-                    self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
-            return False
-        failed = error(f"fetching {where}")
-        return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
-
-    def _out_of_range(self, target: FetchTarget) -> bool:
-        """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
-        state, fetching = target.state, target.state.fetching
-        error = OffsetOutOfRangeError({state.tp: target.offset})
-        if fetching.failures == 1:
-            return self._fail(target, error)
-        fetching.offset = None
-        self.refresh(state)
-        pause = self._backoff.seconds(fetching.failures - 1)
-        asyncio.get_running_loop().call_later(pause, self._fail_later, target, error)
-        return False
-
-    def _fail_later(self, target: FetchTarget, error: KafkaError) -> None:
-        if not self._closed and self._fail(target, error):
-            self._on_data()
-
-    def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
-        """What came does not hold a whole batch: its length is wrong, or it is larger than what may be fetched."""
-        where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
-        says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
-        if says is not None and says < _SMALLEST_BATCH:
-            error: KafkaError = CorruptRecordError(f"{where} says that it has {says} bytes, which no batch can have")
-        else:
-            size = "" if says is None else f"{says + 12} bytes, "
-            error = RecordTooLargeError(
-                f"{where} is {size}larger than max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}, or "
-                f"its length is wrong: {len(records)} bytes came and hold no whole batch; raise "
-                "max_partition_fetch_bytes, or seek past it"
-            )
-        return self._fail(target, error)
-
-    def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Hand an error to the caller that stands until a seek, and fetch no further till then."""
-        state = target.state
-        filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
-        state.fetching.offset = None
-        self.refresh(state)
-        return filed
 
     def _back_off(self, state: PartitionState) -> None:
         """Leave a partition alone for a moment."""

@@ -1,0 +1,190 @@
+"""What the answer for one partition means: records to file, a pause, another broker, or an error for the caller."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from kafka.cluster import Backoff
+from kafka.cluster.seam import BrokerConnections
+from kafka.config import FetchOptions
+from kafka.consumer.fetch.failure_log import FailureLog, place
+from kafka.consumer.fetch.fetch_session import FetchTarget
+from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetched import Fetched, SharedFrame
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.record_errors import RecordTooLargeError
+from kafka.errors import (
+    CorruptRecordError,
+    KafkaError,
+    OffsetOutOfRangeError,
+    TopicAuthorizationFailedError,
+    UnknownError,
+    for_code,
+)
+from kafka.record import whole_batches
+
+log = logging.getLogger(__name__)
+
+_SMALLEST_BATCH = 14
+"""The least that the length of a batch of any magic can be."""
+
+
+class PartitionAnswers:
+    """Belongs to the loop.
+
+    Arguments:
+        options: sizes.
+        client: knows the leaders.
+        buffer: takes records and errors.
+        replicas: told of followers that leaders prefer.
+        backoff: pauses after failures.
+        refresh: called with a partition that is to be fetched from elsewhere, or not at all.
+        back_off: called with one that is to be left alone for a moment.
+        metadata_stale: called when a broker says that it is not, or no longer, the leader.
+        on_data: called when the caller has something to look at that comes by itself.
+    """
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        client: BrokerConnections,
+        buffer: FetchBuffer,
+        replicas: PreferredReplicas,
+        backoff: Backoff,
+        refresh: Callable[[PartitionState], None],
+        back_off: Callable[[PartitionState], None],
+        metadata_stale: Callable[[], None],
+        on_data: Callable[[], None],
+    ) -> None:
+        self._options = options
+        self._client = client
+        self._buffer = buffer
+        self._replicas = replicas
+        self._backoff = backoff
+        self._refresh = refresh
+        self._back_off = back_off
+        self._metadata_stale = metadata_stale
+        self._on_data = on_data
+        self._failures = FailureLog(log)
+        self._closed = False
+        self.bytes_fetched = 0
+
+    def close(self) -> None:
+        """Tell the caller of nothing any more."""
+        self._closed = True
+
+    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame) -> bool:
+        """Act on the answer for a partition; True if the caller has something to look at.
+
+        Arguments:
+            frame: holds the bytes of the answer.
+        """
+        state = target.state
+        if answer.error_code:
+            return self._take_error(target, answer)
+        if answer.preferred_read_replica >= 0:
+            self._prefer(state, answer.preferred_read_replica)
+        self._failures.succeeded(state)
+        state.fetching.highwater = answer.high_watermark
+        state.fetching.last_stable_offset = answer.last_stable_offset
+        state.fetching.log_start_offset = answer.log_start_offset
+        records = answer.records
+        if records is None or not len(records):
+            return False
+        size, next_offset = whole_batches(records)
+        self.bytes_fetched += size
+        if not size:
+            return self._no_whole_batch(target, records)
+        if next_offset < 0:
+            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises what is wrong
+        if next_offset <= target.offset:
+            # Nothing but batches before the offset asked for: the broker will have more in a moment.
+            self._back_off(state)
+            return False
+        frame.retain()
+        aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
+        state.fetching.offset = next_offset
+        item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
+        filed = self._buffer.put(state, item)
+        self._refresh(state)
+        return filed
+
+    def _prefer(self, state: PartitionState, replica: int) -> None:
+        """The leader, which has sent no records, would have a replica read."""
+        if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
+            self._metadata_stale()
+            self._back_off(state)  # or it would be asked the same again at once
+            return
+        log.debug("%s is read from replica %d", place(state.tp), replica)
+        self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
+        self._refresh(state)
+
+    def _take_error(self, target: FetchTarget, answer: Any) -> bool:
+        """Act on a partition's error; True if the caller has to hear of it."""
+        state, tp = target.state, target.state.tp
+        error = for_code(answer.error_code)
+        where = f"{place(tp)} at offset {target.offset}"
+        state.fetching.failures += 1
+        if self._replicas.forget(tp):  # the leader knows better
+            log.info("%s is read from its leader again: the replica answered %s", where, error.message)
+            if error.invalid_metadata:
+                self._metadata_stale()
+            self._back_off(state)
+            return False
+        if error is OffsetOutOfRangeError:
+            return self._out_of_range(target)
+        if error is CorruptRecordError:
+            return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
+        self._back_off(state)
+        if error is TopicAuthorizationFailedError:
+            return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
+        if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
+            self._failures.failed(state, target.offset, error)
+            if error.invalid_metadata:
+                self._metadata_stale()
+                if answer.current_leader.leader_id >= 0:
+                    self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
+            return False
+        failed = error(f"fetching {where}")
+        return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
+
+    def _out_of_range(self, target: FetchTarget) -> bool:
+        """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
+        state, fetching = target.state, target.state.fetching
+        error = OffsetOutOfRangeError({state.tp: target.offset})
+        if fetching.failures == 1:
+            return self._fail(target, error)
+        fetching.offset = None
+        self._refresh(state)
+        pause = self._backoff.seconds(fetching.failures - 1)
+        asyncio.get_running_loop().call_later(pause, self._fail_later, target, error)
+        return False
+
+    def _fail_later(self, target: FetchTarget, error: KafkaError) -> None:
+        if not self._closed and self._fail(target, error):
+            self._on_data()
+
+    def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
+        """What came does not hold a whole batch: its length is wrong, or it is larger than what may be fetched."""
+        where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
+        says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
+        if says is not None and says < _SMALLEST_BATCH:
+            error: KafkaError = CorruptRecordError(f"{where} says that it has {says} bytes, which no batch can have")
+        else:
+            size = "" if says is None else f"{says + 12} bytes, "
+            error = RecordTooLargeError(
+                f"{where} is {size}larger than max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}, or "
+                f"its length is wrong: {len(records)} bytes came and hold no whole batch; raise "
+                "max_partition_fetch_bytes, or seek past it"
+            )
+        return self._fail(target, error)
+
+    def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
+        """Hand an error to the caller that stands until a seek, and fetch no further till then."""
+        state = target.state
+        filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
+        state.fetching.offset = None
+        self._refresh(state)
+        return filed
