@@ -1,7 +1,7 @@
 """What the handlers of requests work with: the broker's parts, and the facts about one request."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,9 +13,13 @@ from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
     from kafka.broker.groups.coordinator import GroupCoordinator
+    from kafka.broker.groups.group import CommittedOffset
 
 PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
+
+CommitObserver = Callable[[str, str, Mapping[tuple[str, int], "CommittedOffset"]], None]
+"""Called with the group, the client id and the offsets by topic and partition of a commit that was accepted."""
 
 
 class Endpoint(NamedTuple):
@@ -37,7 +41,7 @@ class Broker:
     """The parts of a broker on the data in `data_dir`; all of it runs on one event loop.
 
     `clock` is its only time and `randomness` its only source of chance (ids of topics, members, sessions), so that
-    with both given from outside two runs are the same.
+    with both given from outside two runs are the same. `commit_accepted` is told of each commit before it is answered.
     """
 
     def __init__(
@@ -47,11 +51,13 @@ class Broker:
         clock: Clock,
         endpoint: Endpoint,
         randomness: random.Random | None = None,
+        commit_accepted: CommitObserver | None = None,
     ) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
         self.settings = settings
         self.clock = clock
         self.endpoint = endpoint
+        self.commit_accepted = commit_accepted
         self._random = randomness or random.SystemRandom()
         self.identity = Identity(data_dir, settings.fsync, self._random, clock.wall_ms())
         self.topics = TopicStore(data_dir, settings, self._random)

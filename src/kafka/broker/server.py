@@ -19,7 +19,7 @@ from kafka.broker.buffers import BufferPool
 from kafka.broker.clock import Clock, LoopClock, Timer
 from kafka.broker.codes import RequestFailed
 from kafka.broker.connection import ClientConnection
-from kafka.broker.context import Broker, Endpoint
+from kafka.broker.context import Broker, CommitObserver, Endpoint
 from kafka.broker.faults import Faults
 from kafka.broker.log.files import sync_folder
 from kafka.broker.settings import BrokerSettings
@@ -39,7 +39,8 @@ class BrokerServer:
     Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop, of any kind.
 
     Arguments for those who simulate: `clock` is all the time it knows (the running loop's and the wall clock if not
-    given), `randomness` its only source of chance, `faults` what is to go wrong.
+    given), `randomness` its only source of chance, `faults` what is to go wrong, `commit_accepted` is told of each commit
+    that it accepts.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class BrokerServer:
         clock: Clock | None = None,
         randomness: random.Random | None = None,
         faults: Faults | None = None,
+        commit_accepted: CommitObserver | None = None,
     ) -> None:
         self.faults = Faults() if faults is None else faults
         self._data_dir = data_dir
@@ -60,6 +62,7 @@ class BrokerServer:
         self._settings = settings
         self._clock = clock
         self._random = randomness
+        self._commit_accepted = commit_accepted
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._lock = -1
         self._pool = BufferPool()
@@ -98,13 +101,19 @@ class BrokerServer:
         self._connections[connection] = None
         return connection
 
+    def committed_offsets(self) -> dict[str, dict[tuple[str, int], int]]:
+        """The offsets that are stored at the moment, by group and by topic and partition; only while it is open."""
+        assert self._broker is not None, "the broker is not open"
+        groups = self._broker.groups.groups
+        return {name: {key: one.offset for key, one in group.offsets.items()} for name, group in groups.items()}
+
     def _forget(self, connection: ClientConnection) -> None:
         self._connections.pop(connection, None)
 
     def _open_data(self, folder: Path, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         clock = self._clock or LoopClock(asyncio.get_running_loop())
-        self._broker = Broker(folder, self._settings, clock, endpoint, self._random)
+        self._broker = Broker(folder, self._settings, clock, endpoint, self._random, self._commit_accepted)
         self._clean_later(clock)
 
     def _advertised(self, port: int) -> Endpoint:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from kafka.broker.groups.group import CommittedOffset
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.wire import Request, Response
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kafka.wire.api.metadata import MetadataRequest
+from kafka.wire.api.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka.wire.api.produce import ProduceRequest
 from kafka.wire.framing import decode_response, encode_request
 
@@ -173,3 +179,32 @@ async def test_it_restarts_without_a_socket(server: BrokerServer) -> None:
     await server.restart()
     assert peer.transport.closed
     assert [one.name for one in Peer(server).call(metadata_request(), 4).topics] == ["t"]
+
+
+def commit_request(offset: int, generation: int = -1) -> OffsetCommitRequest:
+    row = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    return OffsetCommitRequest(
+        group_id="g",
+        generation_id_or_member_epoch=generation,
+        topics=[OffsetCommitRequestTopic(name="t", partitions=[row])],
+    )
+
+
+async def test_whoever_simulates_is_told_of_each_commit_that_is_accepted(tmp_path: Path, clock: VirtualClock) -> None:
+    told: list[tuple[str, str, dict[tuple[str, int], int]]] = []
+
+    def accepted(group: str, client_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        told.append((group, client_id, {key: one.offset for key, one in offsets.items()}))
+
+    settings = BrokerSettings.from_names({})
+    server = BrokerServer(tmp_path, "b1", 9092, settings, clock=clock, commit_accepted=accepted)
+    server.open()
+    peer = Peer(server)
+    peer.call(metadata_request(), 4)
+    assert peer.call(commit_request(7), 8).topics[0].partitions[0].error_code == 0
+    assert peer.call(commit_request(9, generation=3), 8).topics[0].partitions[0].error_code != 0
+    assert told == [("g", "peer", {("t", 0): 7})]
+    assert server.committed_offsets() == {"g": {("t", 0): 7}}
+    await server.restart()
+    assert server.committed_offsets() == {"g": {("t", 0): 7}}
+    await server.stop()

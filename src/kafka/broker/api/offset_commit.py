@@ -48,6 +48,9 @@ def offset_commit(broker: Broker, request: OffsetCommitRequest, context: Request
             # As Kafka says it, so that clients look for the coordinator and try again.
             failed = RequestFailed(ErrorCode.NOT_COORDINATOR)
             topics = [_committed(broker, topic, context.version, failed, {}) for topic in request.topics]
+        else:
+            if broker.commit_accepted is not None:
+                broker.commit_accepted(request.group_id, context.client_id, offsets)
     return OffsetCommitResponse(topics=topics)
 
 
