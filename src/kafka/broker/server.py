@@ -39,8 +39,8 @@ class BrokerServer:
     Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop, of any kind.
 
     Arguments for those who simulate: `clock` is all the time it knows (the running loop's and the wall clock if not
-    given), `randomness` its only source of chance, `faults` what is to go wrong, `commit_accepted` is told of each commit
-    that it accepts.
+    given), `randomness` its only source of chance, `faults` what is to go wrong, `commit_accepted` is told of each
+    commit that it accepts.
     """
 
     def __init__(

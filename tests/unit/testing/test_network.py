@@ -136,6 +136,115 @@ async def test_what_waits_for_a_silent_host_arrives_when_the_network_is_healed()
 
 
 @simulated
+async def test_a_silent_host_learns_of_a_reset_once_it_speaks_again() -> None:
+    client, server = await connected()
+    network().silence("server", 10)
+    client.transport.write(b"never arrives, as nobody sends it again")
+    client.transport.abort()
+    await asyncio.sleep(9)
+    assert (client.lost, server.lost) == ([None], [])
+    await asyncio.sleep(2)
+    assert isinstance(server.lost[0], ConnectionResetError)
+    assert server.received == b""
+    assert not network().links
+
+
+@simulated
+async def test_a_silent_host_cannot_reset_its_connections_before_it_speaks_again() -> None:
+    client, server = await connected()
+    network().silence("server", 10)
+    server.transport.abort()
+    await asyncio.sleep(9)
+    assert (client.lost, server.lost) == ([], [None])
+    network().heal()
+    await asyncio.sleep(1)
+    assert isinstance(client.lost[0], ConnectionResetError)
+
+
+@simulated
+async def test_a_silent_host_does_not_see_that_its_connections_are_cut() -> None:
+    client, server = await connected()
+    network().silence("server", 10)
+    network().cut("server")
+    await asyncio.sleep(9)
+    assert isinstance(client.lost[0], ConnectionResetError)
+    assert server.lost == []
+    await asyncio.sleep(2)
+    assert isinstance(server.lost[0], ConnectionResetError)
+
+
+@simulated
+async def test_a_reset_follows_what_was_sent_before_it() -> None:
+    client, server = await connected()
+    client.transport.write(b"last words")
+    network().latency_s = (0.01, 0.01)
+    client.transport.abort()
+    await asyncio.sleep(1)
+    assert server.received == b"last words"
+    assert isinstance(server.lost[0], ConnectionResetError)
+
+
+class Failing(asyncio.BufferedProtocol):
+    """Fails where it is told to."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.lost: list[Exception | None] = []
+
+    def fail(self, where: str) -> None:
+        if where == self.where:
+            raise ZeroDivisionError(where)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.fail("connection_made")
+
+    def get_buffer(self, sizehint: int) -> bytearray:
+        self.fail("get_buffer")
+        return bytearray(10)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.fail("buffer_updated")
+
+    def eof_received(self) -> None:
+        self.fail("eof_received")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.append(exc)
+        self.fail("connection_lost")
+
+
+async def reports_of_a_failure(where: str) -> tuple[list[Any], Failing, Recorder]:
+    """What the loop's exception handler is told of a protocol that fails, that protocol, and its peer."""
+    loop = asyncio.get_running_loop()
+    reports: list[Any] = []
+    loop.set_exception_handler(lambda _, context: reports.append(context["exception"]))
+    failing = Failing(where)
+    await loop.create_server(lambda: failing, "server", 9092)
+    _, client = await loop.create_connection(Recorder, "server", 9092)
+    client.transport.write(b"hello")
+    await asyncio.sleep(1)
+    client.transport.close()
+    await asyncio.sleep(1)
+    return reports, failing, client
+
+
+@pytest.mark.parametrize("where", ["get_buffer", "buffer_updated"])
+def test_a_protocol_that_cannot_take_bytes_is_reported_and_loses_its_connection(where: str) -> None:
+    (error,), failing, client = run_simulated(lambda: reports_of_a_failure(where))
+    assert (type(error), str(error)) == (ZeroDivisionError, where)
+    assert failing.lost == [error]
+    assert isinstance(client.lost[0], ConnectionResetError)
+
+
+@pytest.mark.parametrize("where", ["connection_made", "eof_received", "connection_lost"])
+def test_an_exception_of_a_protocol_is_reported_and_nobody_elses(where: str) -> None:
+    (error,), failing, client = run_simulated(lambda: reports_of_a_failure(where))
+    assert (type(error), str(error)) == (ZeroDivisionError, where)
+    assert len(failing.lost) == 1
+    assert client.lost == [None]
+
+
+@simulated
 async def test_nobody_connects_to_a_silent_host() -> None:
     await connected()
     network().silence("server", 10)
