@@ -179,11 +179,24 @@ def test_without_the_policy_delete_nothing_is_deleted(open_log: OpenLog) -> None
 def test_waiters_learn_of_each_append(open_log: OpenLog) -> None:
     log = open_log()
     heard: list[int] = []
-    log.waiters.add(heard.append)
+    log.waiters[heard.append] = None
     append(log, [b"a"])
     append(log, [b"bb"])
     assert sum(heard) == log.size
     assert len(heard) == 2
+
+
+def test_waiters_are_told_in_the_order_in_which_they_came(open_log: OpenLog) -> None:
+    log = open_log()
+    told: list[int] = []
+
+    def waiter(number: int) -> Callable[[int], None]:
+        return lambda _: told.append(number)
+
+    for number in range(50):
+        log.waiters[waiter(number)] = None
+    append(log, [b"a"])
+    assert told == list(range(50))
 
 
 def test_retention_goes_on_after_everything_was_deleted(open_log: OpenLog) -> None:

@@ -67,7 +67,7 @@ def test_after_a_failed_sync_the_log_takes_and_gives_nothing(
     log = open_log(flush_messages=1)
     append(log, [b"kept"])
     woken: list[int] = []
-    log.waiters.add(woken.append)
+    log.waiters[woken.append] = None
     monkeypatch.setattr(os, "fsync", failing(errno.EIO))
     with pytest.raises(RequestFailed) as caught:
         append(log, [b"lost"])

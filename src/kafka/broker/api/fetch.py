@@ -159,13 +159,13 @@ class Fetching:
                     loop.call_soon(finish)
 
         for log in self._logs:
-            log.waiters.add(appended)
+            log.waiters[appended] = None
         timer = self._broker.clock.call_later(self._request.max_wait_ms / 1000, finish)
 
         def cleared(_: "asyncio.Future[Message]") -> None:
             timer.cancel()
             for log in self._logs:
-                log.waiters.discard(appended)
+                log.waiters.pop(appended, None)
 
         answer.add_done_callback(cleared)
         return answer

@@ -38,8 +38,8 @@ class PartitionLog:
 
     def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
         self.options = options
-        self.waiters: set[Callable[[int], None]] = set()
-        """Called with the number of bytes after each append; a callable may take itself out."""
+        self.waiters: dict[Callable[[int], None], None] = {}
+        """Called with the number of bytes after each append, longest waiting first; a callable may take itself out."""
         self._folder = folder
         self._top = folder if top is None else top
         self._files = files
