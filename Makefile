@@ -126,7 +126,7 @@ bench-quick: setup java
 	$(BIN)/python -m bench --quick $(BENCH_ARGS)
 
 simulate: setup
-	$(BIN)/python -m kafka.testing.simulate --seeds $(SEEDS)
+	$(BIN)/python -m kafka.testing --seeds $(SEEDS)
 
 mutate: setup
 	$(BIN)/python scripts/mutate.py $(MUTATE_ARGS)

@@ -1,6 +1,7 @@
 """Trouble for a simulated cluster: silent networks, cut connections, brokers that end and come back."""
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable
 
@@ -58,8 +59,12 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
 """Errors that clients get over, by the request that brokers answer with them."""
 
 
+CALM_AFTER_S = 30.0
+"""How long after the last trouble nothing of it is left: longer than requests, pauses and sessions last."""
+
+
 class Chaos:
-    """Makes trouble of random kinds at random times, until it is told to stop.
+    """Makes trouble of random kinds at random times.
 
     Arguments:
         network: of the simulation.
@@ -73,6 +78,7 @@ class Chaos:
         self._cluster = cluster
         self._rng = rng
         self._story = story
+        self._calm_from = math.inf
         self._kinds: tuple[Callable[[], Awaitable[None]], ...] = (
             self._cut,
             self._silence,
@@ -88,7 +94,10 @@ class Chaos:
 
     async def run(self, seconds: float) -> None:
         """Make trouble for so long, then have everything heal."""
-        loop = asyncio.get_running_loop()
+        loop = self._network.loop
+        if not seconds:
+            self._calm_from = loop.time()
+            return
         end = loop.time() + seconds
         while loop.time() < end:
             await asyncio.sleep(self._rng.expovariate(1 / 5.0))
@@ -98,7 +107,12 @@ class Chaos:
             faults.clear()
         self._network.latency_s = (0.000_2, 0.002)
         await self._cluster.start_all()
+        self._calm_from = loop.time() + CALM_AFTER_S
         self._story.tell("network", "is healed")
+
+    def is_over(self) -> bool:
+        """Whether there was no trouble, or its effects have passed too."""
+        return self._network.loop.time() >= self._calm_from
 
     async def _cut(self) -> None:
         after = self._rng.choice((0, 1, 100, 10_000))

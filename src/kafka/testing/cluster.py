@@ -1,13 +1,16 @@
 """The brokers of a simulation: one for now; each has a host of its own on the simulated network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
 from kafka.broker.clock import Timer
 from kafka.broker.faults import Faults
+from kafka.broker.groups.group import CommittedOffset
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
+from kafka.structs import TopicPartition
+from kafka.testing.commit_ledger import CommitLedger, GroupPartition
 from kafka.testing.loop import SimulatedLoop
 
 PORT = 9092
@@ -43,6 +46,7 @@ class SimulatedCluster:
     Arguments:
         loop: the loop that they run on.
         data_dir: a folder for their data.
+        commits: told of each commit that a broker accepts, and of what is stored when one was started.
         settings: of each broker, as `EmbeddedBroker` takes them.
 
     Attributes:
@@ -50,9 +54,10 @@ class SimulatedCluster:
         faults: what each broker is to do wrong, by its host; faults outlive a restart.
     """
 
-    def __init__(self, loop: SimulatedLoop, data_dir: Path, **settings: object) -> None:
+    def __init__(self, loop: SimulatedLoop, data_dir: Path, commits: CommitLedger, **settings: object) -> None:
         self.hosts: tuple[str, ...] = ("broker-1",)
         self.faults: dict[str, Faults] = {host: Faults() for host in self.hosts}
+        self._commits = commits
         parsed = BrokerSettings.from_names(settings)
         self.survives_power_loss = parsed.fsync
         self._brokers = {
@@ -64,6 +69,7 @@ class SimulatedCluster:
                 clock=SimulatedClock(loop),
                 randomness=Random(loop.random.getrandbits(64)),
                 faults=self.faults[host],
+                commit_accepted=self._commit_accepted,
             )
             for host in self.hosts
         }
@@ -79,6 +85,16 @@ class SimulatedCluster:
         if host not in self._running:
             await self._brokers[host].start()
             self._running.add(host)
+            self._commits.stored(host, self.stored_offsets(host))
+
+    def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
+        """The committed offsets that a broker which runs has stored."""
+        stored = self._brokers[host].committed_offsets()
+        return {
+            (group, TopicPartition(*key)): offset
+            for group, offsets in stored.items()
+            for key, offset in offsets.items()
+        }
 
     async def start_all(self) -> None:
         """Start those that do not run."""
@@ -101,3 +117,6 @@ class SimulatedCluster:
         """Stop those that run."""
         for host in self.hosts:
             await self.stop(host)
+
+    def _commit_accepted(self, group: str, client_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        self._commits.accept(group, client_id, {TopicPartition(*key): each.offset for key, each in offsets.items()})

@@ -1,13 +1,15 @@
-"""What a simulation has promised and what it saw: sends and their outcomes, records handed out, offsets committed.
+"""What a simulation has promised and what it saw: sends and their outcomes, partitions assigned, records handed out.
 
-`Ledger` only takes down facts; `problems` holds them against what Kafka's clients promise.
+`Ledger` takes down facts, and what is wrong with them by themselves; `problems` holds them against what Kafka's clients
+promise. Commits have a ledger of their own.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kafka.structs import TopicPartition
+from kafka.testing.commit_ledger import CommitLedger, GroupPartition, shown
 
 
 @dataclass
@@ -39,22 +41,62 @@ class SentRecord:
 class Ledger:
     """See the module.
 
+    Arguments:
+        is_calm: whether nothing has been wrong for so long that nothing may fail any more.
+
     Attributes:
         sent: every record sent, by its name.
         handed_out: for a group and partition, the offset after the last record that any member was given.
+        handed_to: for a member and partition, the offset after the last record that it was given.
+        read: for a group, every record that any member was given.
+        assigned: for a group and member, the partitions that it was told of as its own.
+        commits: what groups have committed.
         found: problems that were seen while the simulation ran.
     """
 
+    is_calm: Callable[[], bool] = lambda: False
     sent: dict[str, SentRecord] = field(default_factory=dict)
-    handed_out: dict[tuple[str, TopicPartition], int] = field(default_factory=lambda: defaultdict(int))
+    handed_out: dict[GroupPartition, int] = field(default_factory=dict)
+    handed_to: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
     read: dict[str, set[tuple[TopicPartition, int]]] = field(default_factory=lambda: defaultdict(set))
+    assigned: dict[tuple[str, str], set[TopicPartition]] = field(default_factory=lambda: defaultdict(set))
     found: list[str] = field(default_factory=list)
+    commits: CommitLedger = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Have commits held against what is handed out."""
+        self.commits = CommitLedger(self.found, self.handed_out, self.handed_to)
+
+    # Facts ------------------------------------------------------------------------------------------------------------
 
     def sending(self, producer: str, number: int) -> SentRecord:
         """A record is about to be sent."""
         record = SentRecord(f"{producer}:{number}", producer, number)
         self.sent[record.name] = record
         return record
+
+    def assign(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
+        """A member was told that partitions are its own."""
+        for tp in partitions:
+            others = [other for (one, other), held in self.assigned.items() if one == group and tp in held]
+            if others and self.is_calm():
+                self.found.append(
+                    f"{member} is assigned {tp.topic}-{tp.partition}, which {', '.join(others)} still has"
+                )
+        self.assigned[group, member].update(partitions)
+
+    def take_away(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
+        """A member was told that partitions are not its own any more."""
+        held = self.assigned[group, member]
+        for tp in partitions:
+            if tp not in held:
+                self.found.append(f"{member} loses {tp.topic}-{tp.partition}, which it was never told to have")
+        held.difference_update(partitions)
+
+    def closed(self, group: str, member: str) -> None:
+        """A member's consumer was closed."""
+        for tp in sorted(self.assigned.pop((group, member), ())):
+            self.found.append(f"{member} is closed, and was not told that it gives up {tp.topic}-{tp.partition}")
 
     def hand_out(self, group: str, member: str, tp: TopicPartition, offsets: list[int], expected: int | None) -> None:
         """A member was given records of a partition.
@@ -64,24 +106,22 @@ class Ledger:
             expected: the offset that follows what this member was given of the partition since it was assigned; None:
                 nothing since then.
         """
-        first, reached = offsets[0], self.handed_out[group, tp]
-        if expected is not None and first != expected:
-            self.found.append(f"{member} was given {_shown(tp)}@{first} after it had read up to {expected}")
+        first, end, reached = offsets[0], offsets[-1] + 1, self.handed_out.get((group, tp), 0)
+        if tp not in self.assigned[group, member]:
+            self.found.append(f"{member} was given {shown(tp, first)} of a partition that it was not told to have")
+        if expected is None:
+            self.commits.started(group, member, tp, first)
+        elif first != expected:
+            self.found.append(f"{member} was given {shown(tp, first)} after it had read up to {expected}")
         if first > reached:
-            self.found.append(f"{member} was given {_shown(tp)}@{first}, but its group had only read up to {reached}")
+            self.found.append(f"{member} was given {shown(tp, first)}, but its group had only read up to {reached}")
         if offsets != list(range(first, first + len(offsets))):
-            self.found.append(f"{member} was given {_shown(tp)} with gaps or out of order: {offsets}")
-        self.handed_out[group, tp] = max(reached, offsets[-1] + 1)
+            self.found.append(f"{member} was given {tp.topic}-{tp.partition} with gaps or out of order: {offsets}")
+        self.handed_out[group, tp] = max(reached, end)
+        self.handed_to[member, tp] = max(self.handed_to.get((member, tp), 0), end)
         self.read[group].update((tp, offset) for offset in offsets)
 
-    def committed(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A group's committed offsets were looked at."""
-        for tp, offset in offsets.items():
-            if offset > self.handed_out[group, tp]:
-                self.found.append(
-                    f"group {group} has committed {_shown(tp)}@{offset}, but was only given records up to "
-                    f"{self.handed_out[group, tp]}"
-                )
+    # What is wrong with them ------------------------------------------------------------------------------------------
 
     def problems(self, logs: Mapping[TopicPartition, list[str]], groups: Iterable[str], idempotent: bool) -> list[str]:
         """Everything that is not as promised, in words.
@@ -112,13 +152,13 @@ class Ledger:
             log = logs[record.partition]
             there = log[record.offset] if 0 <= record.offset < len(log) else None
             if there != record.name:
-                yield f"{record.name} was acknowledged at {_shown(record.partition)}@{record.offset}, where {there} is"
+                yield f"{record.name} was acknowledged at {shown(record.partition, record.offset)}, where {there} is"
 
     def _doubles(self, logs: Mapping[TopicPartition, list[str]]) -> Iterable[str]:
         seen: dict[str, str] = {}
         for tp, log in logs.items():
             for offset, name in enumerate(log):
-                place = f"{_shown(tp)}@{offset}"
+                place = shown(tp, offset)
                 if name in seen:
                     yield f"{name} is in the log twice: {seen[name]} and {place}"
                 seen[name] = place
@@ -129,23 +169,19 @@ class Ledger:
             for name in dict.fromkeys(log):
                 record = self.sent.get(name)
                 if record is None:
-                    yield f"{_shown(tp)} holds {name!r}, which was never sent"
+                    yield f"{tp.topic}-{tp.partition} holds {name!r}, which was never sent"
                     continue
                 if record.number < last.get(record.producer, -1):
-                    yield f"{name} stands behind {record.producer}:{last[record.producer]} in {_shown(tp)}"
+                    yield f"{name} stands behind {record.producer}:{last[record.producer]} in {tp.topic}-{tp.partition}"
                 last[record.producer] = record.number
 
     def _unread(self, logs: Mapping[TopicPartition, list[str]], groups: Iterable[str]) -> Iterable[str]:
         for group in groups:
             missing = [
-                f"{_shown(tp)}@{offset}"
+                shown(tp, offset)
                 for tp, log in logs.items()
                 for offset in range(len(log))
                 if (tp, offset) not in self.read[group]
             ]
             if missing:
                 yield f"group {group} was never given {len(missing)} records, the first is {missing[0]}"
-
-
-def _shown(tp: TopicPartition) -> str:
-    return f"{tp.topic}-{tp.partition}"

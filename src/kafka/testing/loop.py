@@ -26,7 +26,8 @@ class _VirtualSelector(selectors.SelectSelector):
     loop: "SimulatedLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
+        # Besides the descriptor that other threads wake the loop by, for which it looks at its queue anyway.
+        ready = super().select(0) if len(self.get_map()) > 1 else []
         if not ready:
             if timeout is None:
                 raise SimulationStuckError("no timer is set and nothing is on its way: the simulation would hang")
@@ -71,6 +72,11 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
     def _pass(self, seconds: float) -> None:
         self._now += seconds
+
+    def timers(self) -> list[asyncio.TimerHandle]:
+        """The timers that are set, in no order."""
+        scheduled: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        return [timer for timer in scheduled if not timer.cancelled()]
 
     # What would leave the thread --------------------------------------------------------------------------------------
 

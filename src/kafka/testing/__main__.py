@@ -1,0 +1,86 @@
+"""`python -m kafka.testing --seed N`: run seeds of the simulation, and tell the story of one that fails."""
+
+import argparse
+import concurrent.futures
+import ctypes
+import dataclasses
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from kafka.testing.simulation import Report, run_seed
+
+_NO_RANDOM_ADDRESSES = 0x0040000
+"""Linux: ``ADDR_NO_RANDOMIZE``, see personality(2)."""
+_SHOWN = 5
+"""Problems of a seed that are printed."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 1 where a seed has found a problem."""
+    parser = argparse.ArgumentParser(prog="python -m kafka.testing", description=__doc__)
+    parser.add_argument("--seed", "--seeds", type=_seeds, required=True, help="a seed, or FIRST-LAST", dest="seeds")
+    parser.add_argument("--quiet", action="store_true", help="do not tell the story of a single seed")
+    parser.add_argument("--jobs", type=int, default=_processors(), help="how many processes share the seeds")
+    options = parser.parse_args(arguments)
+    one = len(options.seeds) == 1
+    failed = 0
+    for report in [run_seed(options.seeds[0], not options.quiet)] if one else _reports(options.seeds, options.jobs):
+        _print(report)
+        failed += bool(report.problems)
+    if failed and not one:
+        print(f"{failed} of {len(options.seeds)} seeds found problems: --seed N tells the story of one")
+    return 1 if failed else 0
+
+
+def _seeds(text: str) -> range:
+    first, _, last = text.partition("-")
+    try:
+        return range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a seed, or FIRST-LAST, both whole numbers; not {text!r}") from None
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _reports(seeds: Sequence[int], jobs: int) -> Iterator[Report]:
+    """The reports of seeds, in their order; each of the processes runs many."""
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_without_story, seeds)
+
+
+def _without_story(seed: int) -> Report:
+    return dataclasses.replace(run_seed(seed), story=[])
+
+
+def _print(report: Report) -> None:
+    print(
+        f"seed {report.seed}: {report.sent} sent, {report.acknowledged} acknowledged, {report.virtual_s:.1f} virtual "
+        f"seconds, story {report.digest}, {len(report.problems)} problems",
+        flush=True,
+    )
+    for problem in report.problems[:_SHOWN]:
+        print(f"    {problem}", flush=True)
+    if len(report.problems) > _SHOWN:
+        print(f"    and {len(report.problems) - _SHOWN} more")
+
+
+def repeatable() -> None:
+    """Start this program anew where the order of sets would differ from run to run.
+
+    The hashes of texts are fixed by an environment variable; those of other objects are their addresses, which repeat
+    where the system does not move the address space about (Linux). Elsewhere a seed repeats in most runs.
+    """
+    if os.environ.get("PYTHONHASHSEED") == "0":
+        return
+    os.environ["PYTHONHASHSEED"] = "0"
+    if sys.platform == "linux":
+        ctypes.CDLL(None).personality(_NO_RANDOM_ADDRESSES)
+    os.execv(sys.executable, [sys.executable, "-m", "kafka.testing", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    repeatable()
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Commits of groups: what brokers accepted, held against what members were handed out, were told and find later."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kafka.structs import TopicPartition
+
+GroupPartition = tuple[str, TopicPartition]
+
+
+@dataclass
+class CommitLedger:
+    """See the module.
+
+    Attributes:
+        found: where problems go.
+        handed_out: for a group and partition, the offset after the last record that any member was given.
+        handed_to: for a member and partition, the offset after the last record that it was given.
+        accepted: for a group and partition, what brokers accepted last.
+    """
+
+    found: list[str]
+    handed_out: Mapping[GroupPartition, int]
+    handed_to: Mapping[tuple[str, TopicPartition], int]
+    accepted: dict[GroupPartition, int] = field(default_factory=dict)
+
+    def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """A broker has accepted a member's commit. Nobody seeks here, so no offset goes back."""
+        for tp, offset in offsets.items():
+            key, place = (group, tp), shown(tp, offset)
+            stood, reached = self.accepted.get(key, 0), self.handed_out.get(key, 0)
+            if offset > reached:
+                self.found.append(f"{member} commits {place}, but {group} was only given records up to {reached}")
+            elif offset > max(stood, self.handed_to.get((member, tp), 0)):
+                self.found.append(f"{member} commits {place}, which others were given, while {group} stood at {stood}")
+            if offset < stood:
+                self.found.append(f"{member} commits {place}, which takes {group} back from {stood}")
+            self.accepted[key] = offset
+
+    def told(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """A member was told that its commit has succeeded."""
+        for tp, offset in offsets.items():
+            stood = self.accepted.get((group, tp), 0)
+            if stood < offset:
+                self.found.append(f"{member} was told that {shown(tp, offset)} is committed, but {group} is at {stood}")
+
+    def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> None:
+        """A member that commits automatically gives up partitions, in order and without trouble."""
+        for tp, position in positions.items():
+            stood = self.accepted.get((group, tp), 0)
+            if stood != position:
+                self.found.append(f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}")
+
+    def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
+        """A member was given the first record of a partition that it has taken over."""
+        stood = self.accepted.get((group, tp), 0)
+        if offset != stood:
+            self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} is at {stood}")
+
+    def stored(self, whose: str, offsets: Mapping[GroupPartition, int]) -> None:
+        """Stored offsets were looked at; every commit that was accepted has to be there.
+
+        Arguments:
+            whose: who has looked, or where.
+            offsets: all that is stored.
+        """
+        for (group, tp), offset in self.accepted.items():
+            there = offsets.get((group, tp))
+            if there != offset:
+                self.found.append(f"{whose}: {group} has committed {shown(tp, offset)}, but {there} is stored")
+        for (group, tp), offset in offsets.items():
+            if (group, tp) not in self.accepted:
+                self.found.append(f"{whose}: {shown(tp, offset)} is stored, which {group} has never committed")
+
+    def behind(self) -> Iterable[str]:
+        """Groups that have not committed everything that they were given."""
+        for (group, tp), reached in self.handed_out.items():
+            stood = self.accepted.get((group, tp), 0)
+            if stood != reached:
+                yield f"{group} was given {tp.topic}-{tp.partition} up to {reached}, but has committed {stood}"
+
+
+def shown(tp: TopicPartition, offset: int) -> str:
+    """A partition and an offset in a text."""
+    return f"{tp.topic}-{tp.partition}@{offset}"

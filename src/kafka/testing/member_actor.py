@@ -1,0 +1,194 @@
+"""A program that uses a consumer in a simulation: a member of a group, which reads and commits."""
+
+import asyncio
+import functools
+import random
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from kafka.consumer import AsyncKafkaConsumer
+from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
+from kafka.errors import CommitFailedError, KafkaError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.testing.ledger import Ledger
+from kafka.testing.plan import CommitMode, MemberPlan
+from kafka.testing.story import Story
+
+COMMIT_TIMEOUT_MS = 10_000
+"""How long ``commit()`` tries."""
+
+
+class MemberActor:
+    """A member of a group, which reads until it is told to stop, and now and then leaves and comes back.
+
+    Arguments:
+        name: what it is called; also its client id.
+        group: the group.
+        plan: how it commits, and the options of its consumer.
+        bootstrap_servers: where the cluster is.
+        topics: what it subscribes to.
+        rng: of pauses, and of how long it stays.
+        ledger, story: take down what happens.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        group: str,
+        plan: MemberPlan,
+        bootstrap_servers: str,
+        topics: Sequence[str],
+        rng: random.Random,
+        ledger: Ledger,
+        story: Story,
+    ) -> None:
+        self.name, self.group = name, group
+        self._commits = plan.commits
+        self._options = {
+            **plan.options,
+            "bootstrap_servers": bootstrap_servers,
+            "client_id": name,
+            "group_id": group,
+            "default_offset_commit_callback": self._called_back,
+        }
+        self._topics = topics
+        self._rng = rng
+        self._ledger = ledger
+        self._story = story
+        self._stopping = False
+        self._positions: dict[TopicPartition, int] = {}
+        self._committed: dict[TopicPartition, int] = {}
+        self._callbacks_due = 0
+
+    def stop(self) -> None:
+        """Close the consumer after the present poll, and end."""
+        self._stopping = True
+
+    async def run(self) -> None:
+        """Read; returns after `stop`."""
+        while not self._stopping:
+            await self._stay(polls=self._rng.randrange(20, 400))
+
+    async def _stay(self, polls: int) -> None:
+        consumer = AsyncKafkaConsumer(**self._options)
+        try:
+            await consumer.start()
+            consumer.subscribe(self._topics, listener=_Listener(self, consumer))
+            while polls > 0 and not self._stopping:
+                polls -= 1
+                await self._poll(consumer)
+        except KafkaError as error:
+            self._story.tell(self.name, f"its consumer gave up: {type(error).__name__}: {error}")
+            await asyncio.sleep(1.0)
+        finally:
+            await consumer.close()
+            self._closed()
+
+    def _closed(self) -> None:
+        self._ledger.closed(self.group, self.name)
+        if self._callbacks_due:
+            self._ledger.found.append(f"{self.name} is closed, and {self._callbacks_due} commits never called back")
+        self._callbacks_due = 0
+        self._positions.clear()
+        self._committed.clear()
+
+    async def _poll(self, consumer: AsyncKafkaConsumer) -> None:
+        try:
+            batches = dict(await consumer.poll(timeout_ms=500))
+        except KafkaError as error:
+            if not error.retriable:
+                raise
+            self._story.tell(self.name, f"poll: {error}")
+            await asyncio.sleep(0.1)
+            return
+        for tp, records in batches.items():
+            offsets = [record.offset for record in records]
+            self._ledger.hand_out(self.group, self.name, tp, offsets, self._positions.get(tp))
+            self._positions[tp] = offsets[-1] + 1
+        if self._rng.random() < 0.1:
+            await asyncio.sleep(self._rng.expovariate(1.0))
+        if not batches or self._rng.random() < 0.5:
+            await self.commit(consumer)
+
+    # Commits ----------------------------------------------------------------------------------------------------------
+
+    async def commit(self, consumer: AsyncKafkaConsumer) -> None:
+        """Commit what is not committed yet, where that is not automatic."""
+        if self._commits is CommitMode.AUTOMATIC or self._positions == self._committed:
+            return
+        if self._commits is CommitMode.ASYNC:
+            self._committed = dict(self._positions)  # until the callback says that it has failed
+            self._callbacks_due += 1
+            consumer.commit_async(callback=functools.partial(self._called_back, of_commit_async=True))
+            return
+        positions = dict(self._positions)
+        try:
+            await consumer.commit(timeout_ms=COMMIT_TIMEOUT_MS)
+        except KafkaError as error:
+            self._story.tell(self.name, f"commit: {type(error).__name__}: {error}")
+            if not error.retriable and not isinstance(error, CommitFailedError):
+                raise
+        else:
+            self._ledger.commits.told(self.group, self.name, positions)
+            self._committed = positions
+
+    def _called_back(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], error: Any, of_commit_async: bool = False
+    ) -> None:
+        """A commit without waiting, or an automatic one, is done."""
+        self._callbacks_due -= of_commit_async
+        if error is None:
+            self._ledger.commits.told(self.group, self.name, {tp: each.offset for tp, each in offsets.items()})
+        else:
+            self._committed = {}
+            self._story.tell(self.name, f"a commit failed: {type(error).__name__}: {error}")
+
+    # Partitions -------------------------------------------------------------------------------------------------------
+
+    def assigned(self, partitions: Collection[TopicPartition]) -> None:
+        """Partitions are read from where the group stands."""
+        self._ledger.assign(self.group, self.name, partitions)
+        self._forget(partitions)
+
+    def revoked(self, partitions: Collection[TopicPartition]) -> None:
+        """Partitions are given up in order."""
+        if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
+            positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
+            self._ledger.commits.given_up(self.group, self.name, positions)
+        self.lost(partitions)
+
+    def lost(self, partitions: Collection[TopicPartition]) -> None:
+        """Partitions are other members' already."""
+        self._ledger.take_away(self.group, self.name, partitions)
+        self._forget(partitions)
+
+    def _forget(self, partitions: Collection[TopicPartition]) -> None:
+        for tp in partitions:
+            self._positions.pop(tp, None)
+            self._committed.pop(tp, None)
+
+
+class _Listener(AsyncConsumerRebalanceListener):
+    """Tells a member of rebalances.
+
+    Arguments:
+        member: the member.
+        consumer: its consumer.
+    """
+
+    def __init__(self, member: MemberActor, consumer: AsyncKafkaConsumer) -> None:
+        self._member = member
+        self._consumer = consumer
+
+    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        """Commit before they are given up."""
+        await self._member.commit(self._consumer)
+        self._member.revoked(revoked)
+
+    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        """They are read from where the group stands."""
+        self._member.assigned(assigned)
+
+    async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
+        """It is too late to commit."""
+        self._member.lost(lost)

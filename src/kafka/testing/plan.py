@@ -1,0 +1,91 @@
+"""The parameters of a simulation, all of them drawn from its seed."""
+
+import enum
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class CommitMode(enum.Enum):
+    """How a member of a group commits."""
+
+    AUTOMATIC = "by itself, from time to time and when it gives partitions up"
+    SYNC = "by commit(), after records and when it gives partitions up"
+    ASYNC = "by commit_async(), after records"
+
+
+@dataclass(frozen=True)
+class MemberPlan:
+    """A member of a group: how it commits, and the options of its consumer."""
+
+    commits: CommitMode
+    options: dict[str, Any]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "MemberPlan":
+        """Draw one."""
+        commits = rng.choice((CommitMode.AUTOMATIC, CommitMode.AUTOMATIC, CommitMode.SYNC, CommitMode.ASYNC))
+        options = {
+            "auto_offset_reset": "earliest",
+            "enable_auto_commit": commits is CommitMode.AUTOMATIC,
+            "auto_commit_interval_ms": rng.choice((200, 5_000)),
+            "max_poll_records": rng.choice((1, 10, 500)),
+            "fetch_max_wait_ms": rng.choice((50, 500)),
+            "session_timeout_ms": rng.choice((6_000, 10_000)),
+            "heartbeat_interval_ms": 2_000,
+            "request_timeout_ms": 15_000,
+        }
+        return cls(commits, options)
+
+
+@dataclass(frozen=True)
+class ProducerPlan:
+    """A producer: how many records it sends, and its options."""
+
+    records: int
+    options: dict[str, Any]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "ProducerPlan":
+        """Draw one."""
+        options = {
+            "linger_ms": rng.choice((0, 5, 100)),
+            "batch_size": rng.choice((200, 16_384)),
+            "compression_type": rng.choice((None, None, "lz4", "gzip", "snappy", "zstd")),
+            "delivery_timeout_ms": rng.choice((20_000, 120_000)),
+            "request_timeout_ms": rng.choice((5_000, 10_000)),
+            "max_in_flight_requests_per_connection": rng.choice((1, 5)),
+        }
+        return cls(rng.randrange(20, 200), options)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """See the module.
+
+    Attributes:
+        topics: pairs of a name and a number of partitions.
+        producers, groups: who sends, and the members of each group.
+        trouble_s: how long there is trouble, in seconds.
+        segment_bytes: see `Network`.
+        broker: settings of the brokers.
+    """
+
+    topics: list[tuple[str, int]]
+    producers: list[ProducerPlan]
+    groups: list[list[MemberPlan]]
+    trouble_s: float
+    segment_bytes: int
+    broker: dict[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "Plan":
+        """Draw one."""
+        return cls(
+            producers=[ProducerPlan.draw(rng) for _ in range(rng.randrange(1, 4))],
+            groups=[[MemberPlan.draw(rng) for _ in range(rng.randrange(1, 4))] for _ in range(rng.randrange(1, 3))],
+            topics=[(f"topic-{number}", rng.randrange(1, 5)) for number in range(rng.randrange(1, 3))],
+            trouble_s=rng.choice((0.0, 30.0, 120.0)),
+            segment_bytes=rng.choice((0, 0, 7, 1_000)),
+            broker={"fsync": rng.random() < 0.3},
+        )

@@ -1,0 +1,181 @@
+"""The ledgers of a simulation find what is not as promised, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.structs import TopicPartition
+from kafka.testing.commit_ledger import CommitLedger
+from kafka.testing.ledger import Ledger
+
+TP = TopicPartition("t", 0)
+
+
+def acknowledged(ledger: Ledger, producer: str, number: int, offset: int) -> str:
+    record = ledger.sending(producer, number)
+    record.partition, record.offset = TP, offset
+    return record.name
+
+
+def problems(ledger: Ledger, log: list[str], groups: tuple[str, ...] = ()) -> list[str]:
+    return ledger.problems({TP: log}, groups, idempotent=True)
+
+
+def member(*groups: str) -> Ledger:
+    """A ledger of a calm run, in which the member "m" of each group has the partition."""
+    ledger = Ledger(is_calm=lambda: True)
+    for group in groups or ("g",):
+        ledger.assign(group, "m", [TP])
+    return ledger
+
+
+def test_what_is_as_promised_is_no_problem() -> None:
+    ledger = member()
+    log = [acknowledged(ledger, "p", number, number) for number in range(4)]
+    ledger.hand_out("g", "m", TP, [0, 1], None)
+    ledger.commits.accept("g", "m", {TP: 2})
+    ledger.commits.told("g", "m", {TP: 2})
+    ledger.hand_out("g", "m", TP, [2], 2)
+    ledger.commits.accept("g", "m", {TP: 3})
+    ledger.commits.given_up("g", "m", {TP: 3})
+    ledger.take_away("g", "m", [TP])
+    ledger.closed("g", "m")
+    ledger.assign("g", "n", [TP])
+    ledger.commits.accept("g", "n", {TP: 3})
+    ledger.hand_out("g", "n", TP, [3], None)
+    assert list(ledger.commits.behind()) == ["g was given t-0 up to 4, but has committed 3"]
+    ledger.commits.accept("g", "n", {TP: 4})
+    ledger.commits.stored("at the end", {("g", TP): 4})
+    assert not list(ledger.commits.behind())
+    assert problems(ledger, log, ("g",)) == []
+
+
+def test_an_acknowledged_record_that_is_not_in_the_log_is_a_problem() -> None:
+    ledger = Ledger()
+    acknowledged(ledger, "p", 0, 0)
+    assert "was acknowledged" in problems(ledger, [])[0]
+
+
+def test_a_record_without_an_outcome_is_a_problem() -> None:
+    ledger = Ledger()
+    ledger.sending("p", 0)
+    assert "neither acknowledged nor failed" in problems(ledger, [])[0]
+
+
+def test_a_record_that_is_there_twice_is_a_problem() -> None:
+    ledger = Ledger()
+    name = acknowledged(ledger, "p", 0, 0)
+    assert "twice" in problems(ledger, [name, name])[0]
+
+
+def test_records_out_of_order_are_a_problem() -> None:
+    ledger = Ledger()
+    log = [acknowledged(ledger, "p", 1, 0), acknowledged(ledger, "p", 0, 1)]
+    assert "stands behind" in problems(ledger, log)[0]
+
+
+def test_a_record_that_was_never_sent_is_a_problem() -> None:
+    assert "never sent" in problems(Ledger(), ["stranger"])[0]
+
+
+def test_records_that_a_group_skips_are_a_problem() -> None:
+    ledger = member("g", "h")
+    ledger.hand_out("g", "m", TP, [0, 1], None)
+    ledger.hand_out("g", "m", TP, [3], 2)
+    assert len(ledger.found) == 2
+    ledger.hand_out("h", "m", TP, [0, 2], None)
+    assert "gaps" in ledger.found[2]
+
+
+def test_records_that_are_handed_out_again_are_a_problem() -> None:
+    ledger = member()
+    ledger.hand_out("g", "m", TP, [0, 1], None)
+    ledger.hand_out("g", "m", TP, [1], 2)
+    assert ledger.found == ["m was given t-0@1 after it had read up to 2"]
+
+
+def test_a_member_that_does_not_start_where_its_group_stands_is_a_problem() -> None:
+    ledger = member()
+    ledger.hand_out("g", "m", TP, [0, 1, 2], None)
+    ledger.commits.accept("g", "m", {TP: 2})
+    ledger.take_away("g", "m", [TP])
+    ledger.assign("g", "n", [TP])
+    ledger.hand_out("g", "n", TP, [1, 2], None)
+    assert ledger.found == ["n starts at t-0@1, where g is at 2"]
+
+
+def test_records_of_a_partition_that_a_member_does_not_have_are_a_problem() -> None:
+    ledger = Ledger()
+    ledger.hand_out("g", "m", TP, [0], None)
+    assert "was not told to have" in ledger.found[0]
+
+
+def test_what_a_member_is_told_of_its_partitions_has_to_fit() -> None:
+    ledger = member()
+    ledger.assign("g", "n", [TP])
+    ledger.take_away("g", "o", [TP])
+    ledger.closed("g", "m")
+    assert ledger.found == [
+        "n is assigned t-0, which m still has",
+        "o loses t-0, which it was never told to have",
+        "m is closed, and was not told that it gives up t-0",
+    ]
+
+
+def test_in_trouble_a_member_may_hear_late_that_another_has_its_partition() -> None:
+    ledger = Ledger(is_calm=lambda: False)
+    ledger.assign("g", "m", [TP])
+    ledger.assign("g", "n", [TP])
+    assert not ledger.found
+
+
+def test_records_that_a_group_never_reads_are_a_problem() -> None:
+    ledger = Ledger()
+    log = [acknowledged(ledger, "p", 0, 0)]
+    assert "was never given 1 records" in problems(ledger, log, ("g",))[0]
+
+
+@pytest.fixture
+def read_to_three() -> Ledger:
+    """A ledger of a member that was given three records."""
+    ledger = member()
+    ledger.hand_out("g", "m", TP, [0, 1, 2], None)
+    return ledger
+
+
+def test_a_commit_beyond_what_was_handed_out_is_a_problem(read_to_three: Ledger) -> None:
+    read_to_three.commits.accept("g", "m", {TP: 4})
+    assert read_to_three.found == ["m commits t-0@4, but g was only given records up to 3"]
+
+
+def test_a_commit_of_what_another_member_was_given_is_a_problem(read_to_three: Ledger) -> None:
+    read_to_three.commits.accept("g", "n", {TP: 3})
+    assert read_to_three.found == ["n commits t-0@3, which others were given, while g stood at 0"]
+
+
+def test_a_commit_that_goes_back_is_a_problem(read_to_three: Ledger) -> None:
+    read_to_three.commits.accept("g", "m", {TP: 3})
+    read_to_three.commits.accept("g", "m", {TP: 2})
+    assert read_to_three.found == ["m commits t-0@2, which takes g back from 3"]
+
+
+def test_a_commit_that_was_never_made_is_a_problem(read_to_three: Ledger) -> None:
+    read_to_three.commits.told("g", "m", {TP: 3})
+    read_to_three.commits.given_up("g", "m", {TP: 3})
+    assert read_to_three.found == [
+        "m was told that t-0@3 is committed, but g is at 0",
+        "m gives up t-0@3, but g is left at 0",
+    ]
+
+
+@pytest.mark.parametrize("stored", [None, 2, 4])
+def test_a_commit_that_is_not_stored_as_it_was_made_is_a_problem(read_to_three: Ledger, stored: int | None) -> None:
+    commits: CommitLedger = read_to_three.commits
+    commits.accept("g", "m", {TP: 3})
+    commits.stored("broker-1", {} if stored is None else {("g", TP): stored})
+    assert read_to_three.found == [f"broker-1: g has committed t-0@3, but {stored} is stored"]
+
+
+def test_a_stored_offset_that_nobody_committed_is_a_problem(read_to_three: Ledger) -> None:
+    read_to_three.commits.stored("broker-1", {("g", TP): 3})
+    assert read_to_three.found == ["broker-1: t-0@3 is stored, which g has never committed"]
