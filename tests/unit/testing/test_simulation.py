@@ -32,15 +32,21 @@ def test_a_simulation_that_does_not_end_is_a_problem(monkeypatch: pytest.MonkeyP
     assert any("did not end" in problem for problem in run_seed(1).problems)
 
 
-def test_a_seed_tells_the_same_story_again() -> None:
-    command = [sys.executable, "-m", "kafka.testing", "--seed", "9"]
+def program(*arguments: str) -> str:
+    """What the program says."""
+    command = [sys.executable, "-m", "kafka.testing", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
-    stories = [
-        subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment).stdout
-        for _ in range(2)
-    ]
-    assert "connections are cut" in stories[0]
-    assert stories[0] == stories[1]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
+    return done.stdout
+
+
+def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
+    story = program("--seed", "9")
+    assert "connections are cut" in story
+    assert program("--seed", "9") == story
+    many = program("--seed", "7-9", "--jobs", "2").splitlines()
+    assert [line.split(":")[0] for line in many] == ["seed 7", "seed 8", "seed 9"]
+    assert many[-1] == story.splitlines()[-1]
 
 
 def test_a_seed_does_not_depend_on_what_ran_before() -> None:

@@ -1,0 +1,264 @@
+"""Faults that are planted in clients and brokers are noticed by some seed, each by what it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka.broker.codes import RequestFailed
+from kafka.broker.groups.coordinator import GroupCoordinator
+from kafka.broker.groups.journal import OffsetJournal
+from kafka.broker.log.producers import ProducerStates
+from kafka.consumer import AsyncKafkaConsumer
+from kafka.consumer.commit.commits import Commits
+from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.coordinator.offsets import GroupOffsets
+from kafka.net.buffers import shared_pool
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.testing import member_actor, producer_actor, run_seed, simulation
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+SEEDS = (6, 3, 8, 15, *range(1, 41))
+"""First those that notice most and take least; a seed takes 0.1 to 0.4 s."""
+
+
+async def nothing(*arguments: Any, **options: Any) -> None:
+    """Do nothing, and say that it has been done."""
+
+
+def commit_does_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(AsyncKafkaConsumer, "commit", nothing)
+
+
+def no_commit_is_sent(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(GroupOffsets, "commit", nothing)
+
+
+def nothing_is_committed_automatically(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Commits, "commit_automatically", nothing)
+
+
+def a_newer_commit_is_followed_by_an_older_one(patch: pytest.MonkeyPatch) -> None:
+    send, earlier = GroupOffsets.commit, dict[GroupOffsets, Any]()
+
+    async def commit(self: GroupOffsets, offsets: Any, generation: Any, timeout_ms: float, **options: Any) -> None:
+        await send(self, offsets, generation, timeout_ms, **options)
+        before, earlier[self] = earlier.get(self), (offsets, generation)
+        if before is not None and before[1] == generation:
+            await send(self, *before, timeout_ms, **options)
+
+    patch.setattr(GroupOffsets, "commit", commit)
+
+
+def one_record_too_many_is_committed(patch: pytest.MonkeyPatch) -> None:
+    consumed = SubscriptionState.all_consumed_offsets
+
+    def too_many(self: SubscriptionState) -> Any:
+        return {tp: each._replace(offset=each.offset + 1) for tp, each in consumed(self).items()}
+
+    patch.setattr(SubscriptionState, "all_consumed_offsets", too_many)
+
+
+def callbacks_of_commits_are_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Commits, "next_call", lambda self: None)
+
+
+def the_listener_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(AsyncDriver, "_tell_listener", nothing)
+
+
+class _PollsAmiss(AsyncKafkaConsumer):
+    """Gives something else than what was fetched in every fifth poll that gives anything."""
+
+    _polls = 0
+
+    async def poll(self, *arguments: Any, **options: Any) -> Any:
+        batches = dict(await super().poll(*arguments, **options))
+        self._polls += bool(batches)
+        return self.amiss(batches) if batches and self._polls % 5 == 0 else batches
+
+    def amiss(self, batches: Any) -> Any:
+        raise NotImplementedError
+
+
+def a_record_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
+    class Twice(_PollsAmiss):
+        def amiss(self, batches: Any) -> Any:
+            return {tp: [*records, records[-1]] for tp, records in batches.items()}
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Twice)
+
+
+def a_batch_is_handed_out_again(patch: pytest.MonkeyPatch) -> None:
+    class Again(_PollsAmiss):
+        last: Any = None
+
+        def amiss(self, batches: Any) -> Any:
+            again, self.last = self.last, batches
+            return again or batches
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Again)
+
+
+def a_record_is_not_handed_out(patch: pytest.MonkeyPatch) -> None:
+    class Forgetful(_PollsAmiss):
+        def amiss(self, batches: Any) -> Any:
+            return {tp: records[:-1] for tp, records in batches.items() if len(records) > 1}
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Forgetful)
+
+
+def committed_offsets_are_not_asked_for(patch: pytest.MonkeyPatch) -> None:
+    async def none(*arguments: Any) -> dict[Any, Any]:
+        return {}
+
+    patch.setattr(GroupOffsets, "fetch", none)
+
+
+def a_broker_keeps_commits_in_memory(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OffsetJournal, "commit", lambda *arguments: None)
+
+
+def a_broker_forgets_commits(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(GroupCoordinator, "commit", lambda *arguments: None)
+
+
+def retries_come_last_and_brokers_take_any_order(patch: pytest.MonkeyPatch) -> None:
+    repeated = ProducerStates.repeated
+
+    def any_order(self: ProducerStates, head: Any) -> Any:
+        try:
+            return repeated(self, head)
+        except RequestFailed:
+            return None
+
+    patch.setattr(ProducerStates, "repeated", any_order)
+    patch.setattr(PartitionQueue, "retry", lambda self, batch: self.closed.append(batch))
+
+
+def brokers_take_retries_for_new(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ProducerStates, "repeated", lambda self, head: None)
+
+
+class _ProducerWith(producer_actor.AsyncKafkaProducer):
+    """Leaves something of every tenth record."""
+
+    _sends = 0
+
+    async def send(self, *arguments: Any, **options: Any) -> Any:
+        self._sends += 1
+        if self._sends % 10:
+            return await super().send(*arguments, **options)
+        return await self.amiss(*arguments, **options)
+
+    async def amiss(self, topic: str, value: bytes, partition: int) -> Any:
+        raise NotImplementedError
+
+
+def a_record_is_never_sent(patch: pytest.MonkeyPatch) -> None:
+    class Silent(_ProducerWith):
+        async def amiss(self, topic: str, value: bytes, partition: int) -> Any:
+            return await super(_ProducerWith, self).send(topic, b"another", partition=partition)
+
+    patch.setattr(producer_actor, "AsyncKafkaProducer", Silent)
+
+
+def a_record_has_no_outcome(patch: pytest.MonkeyPatch) -> None:
+    class Mute(_ProducerWith):
+        async def amiss(self, topic: str, value: bytes, partition: int) -> Any:
+            return asyncio.get_running_loop().create_future()
+
+    patch.setattr(producer_actor, "AsyncKafkaProducer", Mute)
+    patch.setattr(simulation, "LIMIT_S", 500.0)
+
+
+class _StartsSomething(AsyncKafkaConsumer):
+    """Starts something that nobody ends."""
+
+    async def start(self) -> None:
+        await super().start()
+        self.begin(asyncio.get_running_loop())
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        raise NotImplementedError
+
+
+def a_timer_is_left(patch: pytest.MonkeyPatch) -> None:
+    class Late(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            loop.call_later(100_000, int)
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Late)
+
+
+def a_task_is_left(patch: pytest.MonkeyPatch) -> None:
+    class Busy(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            self.task = loop.create_task(asyncio.sleep(100_000))
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Busy)
+
+
+def a_receive_buffer_is_left(patch: pytest.MonkeyPatch) -> None:
+    kept = []
+
+    class Greedy(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            kept.append(shared_pool.take(100_000))
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Greedy)
+
+
+def a_callback_fails(patch: pytest.MonkeyPatch) -> None:
+    class Careless(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            loop.call_soon(lambda: 1 // 0)
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Careless)
+
+
+def a_program_fails(patch: pytest.MonkeyPatch) -> None:
+    class Broken(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            raise ZeroDivisionError
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Broken)
+
+
+@pytest.mark.parametrize(
+    ("plant", "problem"),
+    [
+        (commit_does_nothing, "was told that"),
+        (no_commit_is_sent, "was told that"),
+        (nothing_is_committed_automatically, "but has committed 0"),
+        (a_newer_commit_is_followed_by_an_older_one, "back from"),
+        (one_record_too_many_is_committed, "was only given records up to"),
+        (callbacks_of_commits_are_forgotten, "commits never called back"),
+        (the_listener_is_forgotten, "was not told to have"),
+        (a_record_is_handed_out_twice, "out of order"),
+        (a_batch_is_handed_out_again, "after it had read up to"),
+        (a_record_is_not_handed_out, "after it had read up to"),
+        (committed_offsets_are_not_asked_for, "starts at"),
+        (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed"),
+        (a_broker_forgets_commits, "at the end: group-0 has committed"),
+        (retries_come_last_and_brokers_take_any_order, "stands behind"),
+        (brokers_take_retries_for_new, "is in the log twice"),
+        (a_record_is_never_sent, "was acknowledged at"),
+        (a_record_has_no_outcome, "did not end"),
+        (a_timer_is_left, "the timer"),
+        (a_task_is_left, "the task"),
+        (a_receive_buffer_is_left, "a receive buffer of"),
+        (a_callback_fails, "ZeroDivisionError"),
+        (a_program_fails, "ZeroDivisionError"),
+    ],
+)
+def test_a_planted_fault_is_noticed(plant: Plant, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
+    monkeypatch.setattr(simulation, "COMMIT_S", 10.0)
+    assert any(problem in found for seed in SEEDS for found in run_seed(seed).problems)
