@@ -258,13 +258,15 @@ def run_seed(seed: int, echo: bool = False) -> Report:
 
 @contextmanager
 def _logging_to(story: Story) -> Iterator[None]:
-    """Have the package's log told as part of the story."""
+    """Have the package's log told as part of the story, and nowhere else: who keeps tracebacks keeps what they hold."""
     logger = logging.getLogger("kafka")
-    level = logger.level
+    level, propagates = logger.level, logger.propagate
     logger.addHandler(story)
     logger.setLevel(logging.INFO)
+    logger.propagate = False
     try:
         yield
     finally:
         logger.removeHandler(story)
         logger.setLevel(level)
+        logger.propagate = propagates

@@ -23,7 +23,7 @@ from kafka.testing import member_actor, producer_actor, run_seed, simulation
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
-SEEDS = (6, 3, 8, 15, *range(1, 41))
+SEEDS = (6, 3, 15, 8, *range(1, 41))
 """First those that notice most and take least; a seed takes 0.1 to 0.4 s."""
 
 
