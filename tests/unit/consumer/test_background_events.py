@@ -32,3 +32,20 @@ def test_of_errors_that_are_alike_one_waits_to_be_raised() -> None:
         events.failed_alike(KafkaTimeoutError(text))
     events.failed_alike(ValueError("three"))
     assert [str(events.next_error()) for _ in range(3)] == ["one", "three", "None"]
+
+
+def test_an_error_may_be_taken_out_while_another_is_told() -> None:
+    class TakenMeanwhile(Exception):
+        """Is raised by the caller's thread while the background's compares it."""
+
+        def __eq__(self, other: object) -> bool:
+            return events.next_error() is other
+
+        __hash__ = Exception.__hash__
+
+    events = BackgroundEvents(lambda: None)
+    for _ in range(2):
+        events.failed(TakenMeanwhile())
+    last = ValueError("the last one")
+    events.failed(last)
+    assert events.next_error() is last

@@ -146,3 +146,24 @@ def test_a_program_that_polls_without_waiting_lets_the_loop_run() -> None:
         beating.cancel()
 
     play(scenario)
+
+
+def test_a_close_that_is_interrupted_closes_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(bench: Bench) -> None:
+        leaving = asyncio.Event()
+
+        async def hang(timeout_ms: float) -> None:
+            leaving.set()
+            await asyncio.Event().wait()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(bench.core.membership, "close", hang)
+            closing = asyncio.create_task(bench.core.close(10_000))
+            await leaving.wait()
+            assert not bench.cluster.closed
+            closing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await closing
+        assert bench.cluster.closed
+
+    play(scenario, group_id="g")

@@ -145,6 +145,23 @@ def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> Non
     play(scenario, {0: 1})
 
 
+def test_fetching_goes_on_if_what_follows_from_a_failure_fails_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        def broken(*args: object) -> None:
+            raise ValueError("a fault")
+
+        monkeypatch.setattr(bench.fetcher, "fetch_failed", broken)
+        bench.leaders.failures = [KafkaConnectionError("gone")]
+        bench.leaders.ends[0] = 3
+        bench.assign(0)
+        assert len(await bench.read(3)) == 3
+
+    play(scenario, {0: 1})
+    assert "what follows from a failed fetch could not be done" in caplog.text
+
+
 def test_an_error_of_a_partition_that_stays_is_a_warning_and_tried_with_growing_pauses(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
