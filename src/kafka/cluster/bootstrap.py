@@ -25,6 +25,9 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, Metad
 
 log = logging.getLogger(__name__)
 
+_CREATION_CHOSEN_SINCE = 4
+"""The first version of Metadata that says whether topics may be created (Kafka 0.11)."""
+
 _STAGGER_S = 0.5
 """Head start of an address before the next one is tried beside it."""
 
@@ -32,19 +35,27 @@ Found = tuple[Connection, MetadataResponse]
 Address = tuple[str, int]
 
 
-def metadata_request(topics: set[str] | None, version: int, allow_auto_creation: bool) -> MetadataRequest:
-    """Ask about some topics; None: about all."""
+def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
+    """Ask about some topics; None: about all. Where a topic may not be created, brokers before 0.11 are asked for all:
+    they create what is named and missing."""
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
-    if version < 4:  # brokers before 0.11 create missing topics as they please
-        return MetadataRequest(topics=None if topics is None and version > 0 else named)
-    return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=allow_auto_creation)
+    if version >= _CREATION_CHOSEN_SINCE:
+        return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
+    if topics is None or (topics and not may_create):
+        return MetadataRequest(topics=None if version > 0 else [])
+    return MetadataRequest(topics=named)
 
 
-async def ask_metadata(connection: Connection, topics: set[str] | None, options: ConnectionOptions) -> MetadataResponse:
-    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises."""
+async def ask_metadata(connection: Connection, topics: set[str] | None, may_create: bool) -> MetadataResponse:
+    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises.
+
+    Arguments:
+        may_create: whether the brokers may create what is named and missing, if that is their way.
+    """
     version = connection.api_versions.version_for(MetadataRequest)
-    request = metadata_request(topics, version, options.allow_auto_create_topics)
-    response = await connection.send(request, version)
+    response = await connection.send(metadata_request(topics, version, may_create), version)
+    if topics is not None and version < _CREATION_CHOSEN_SINCE:
+        response.topics = [each for each in response.topics if each.name in topics]
     nonsense = without_nonsense(response)
     if nonsense:
         log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, "; ".join(nonsense[:5]))
@@ -210,7 +221,7 @@ class Bootstrap:
     async def _ask(self, server: Address, topics: set[str] | None) -> Found:
         connection = await open_connection(*server, self._options, self._security)
         try:
-            return connection, await ask_metadata(connection, topics, self._options)
+            return connection, await ask_metadata(connection, topics, self._options.allow_auto_create_topics)
         except BaseException as error:
             connection.abort(KafkaConnectionError(f"asking for metadata failed: {error!r}"))
             if isinstance(error, KafkaConnectionError) and not self._security.security_protocol.startswith("SASL"):

@@ -1,7 +1,6 @@
 """The cluster client: every request of the three clients goes out here."""
 
 import asyncio
-import dataclasses
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
@@ -13,24 +12,21 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap, Found, ask_metadata
 from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool, outcome_of
-from kafka.cluster.refresh import MetadataRefresher
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.cluster.seam import CoordinatorKind
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     IllegalStateError,
     KafkaConnectionError,
-    KafkaError,
     KafkaTimeoutError,
     LeaderNotAvailableError,
     NotControllerError,
     UnknownTopicOrPartitionError,
     UnsupportedVersionError,
-    for_code,
 )
 from kafka.net import Connection
-from kafka.net.blocking import run_blocking
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
 
@@ -42,9 +38,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Response")
-_REBOOTSTRAP_REQUIRED = 129
-_LARGE_ANSWER = 5_000
-"""So many partitions, and the picture that an answer makes is drawn in a thread, as the loop has other work."""
 
 
 class ClusterClient:
@@ -55,9 +48,6 @@ class ClusterClient:
 
     Arguments:
         rng: picks among brokers that are equally good.
-
-    Attributes:
-        metadata: the newest picture of the cluster; immutable, so any thread may read it.
     """
 
     def __init__(
@@ -68,17 +58,14 @@ class ClusterClient:
         self._pool = ConnectionPool(connection, security, self._address_of)
         self._bootstrap = Bootstrap(connection, security, self._rng, self._pool.last_error_at)
         self._coordinators = Coordinators(self.any_connection)
-        self._watched: set[str] | None = set()
-        self._listeners: list[Callable[[ClusterMetadata], object]] = []
+        self._updater = MetadataUpdater(connection, self.any_connection, self._bootstrap_again)
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         self._retries = RetryPolicy(
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
         )
         self._lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
-        self._refresher: MetadataRefresher | None = None
         self._finding: set[asyncio.Task[Connection]] = set()
         self._closed = False
-        self.metadata = ClusterMetadata()
         warn_if_plain()
 
     async def start(self) -> None:
@@ -88,20 +75,14 @@ class ClusterClient:
         `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
         the client is closed meanwhile.
         """
-        self._refresher = MetadataRefresher(
-            self._fetch_metadata,
-            self._options.retry_backoff_ms,
-            self._options.retry_backoff_max_ms,
-            self._options.metadata_max_age_ms,
-        )
+        self._updater.start()
         await self._find(self._bootstrap.until_found)
-        self._refresher.fetched()
+        self._updater.refresher.fetched()
 
     async def close(self) -> None:
         """Close all connections; what is under way fails. Does not raise."""
         self._closed = True
-        if self._refresher is not None:
-            await self._refresher.close()
+        await self._updater.close()
         for task in self._finding:
             task.cancel()
         await asyncio.gather(*self._finding, return_exceptions=True)
@@ -109,14 +90,22 @@ class ClusterClient:
 
     # Metadata
 
+    @property
+    def metadata(self) -> ClusterMetadata:
+        """The newest picture of the cluster; immutable, so any thread may read it."""
+        return self._updater.metadata
+
     def watch_topics(self, topics: set[str] | None) -> None:
-        """From the next refresh on keep the metadata of these topics; None: of all."""
-        self._watched = None if topics is None else set(topics)
+        """From the next refresh on keep the metadata of these topics; None: of all.
+
+        These are the topics that the program sends to or subscribes to: asking for them may create them, where
+        ``allow_auto_create_topics`` says so and the brokers do it. No other request for metadata creates a topic.
+        """
+        self._updater.watched = None if topics is None else set(topics)
 
     def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
         """Call ``callback(metadata)`` on the loop after each change; calling what this returns ends that."""
-        self._listeners.append(callback)
-        return lambda: self._listeners.remove(callback)
+        return self._updater.on_change(callback)
 
     async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
         """Ask for metadata newer than what was there, and give them.
@@ -128,22 +117,22 @@ class ClusterClient:
 
         Raises `KafkaConnectionError` or `NoBrokersAvailable` when no broker answers.
         """
-        await self._refreshing().refresh(topics)
+        self._check_open()
+        await self._updater.refresher.refresh(topics)
         return self.metadata
 
     async def read_metadata(self, topics: set[str] | None) -> "MetadataResponse":
         """One broker's present answer about these topics (None: all), without creating or remembering any."""
-        options = dataclasses.replace(self._options, allow_auto_create_topics=False)
-        return await ask_metadata(await self.any_connection(), topics, options)
+        return await ask_metadata(await self.any_connection(), topics, may_create=False)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
         """As `refresh_metadata`, without waiting: the present picture has proved wrong."""
-        self._refreshing().request(topics)
+        self._check_open()
+        self._updater.refresher.request(topics)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
         """A response named a newer leader of a partition than the metadata do (KIP-951)."""
-        if self.metadata.broker_metadata(leader) is not None:
-            self._set_metadata(self.metadata.with_leader(tp, leader, leader_epoch))
+        self._updater.note_leader(tp, leader, leader_epoch)
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
         """The id of the broker that leads a partition, refreshing the metadata until there is one.
@@ -325,12 +314,6 @@ class ClusterClient:
         node = self.metadata.broker_metadata(node_id) or self._coordinators.nodes.get(node_id)
         return (node.host, node.port) if node is not None else None
 
-    def _refreshing(self) -> MetadataRefresher:
-        self._check_open()
-        if self._refresher is None:
-            raise IllegalStateError("the client was not started: await start() first")
-        return self._refresher
-
     def _check_open(self) -> None:
         if self._closed:
             raise IllegalStateError("the client is closed")
@@ -366,11 +349,11 @@ class ClusterClient:
 
     async def _found_by(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
         """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
-        connection, response = await look(self._watched)
+        connection, response = await look(self._updater.watched)
         self._coordinators.clear()
         self._pool.try_all_again()
         try:
-            await self._take_in(response, keep_others=False)
+            await self._updater.take_in(response, keep_others=False)
         except BaseException:
             connection.abort(KafkaConnectionError("looking for the cluster was given up"))
             raise
@@ -378,44 +361,3 @@ class ClusterClient:
         same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
         self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)
         return connection
-
-    async def _fetch_metadata(self, topics: set[str], everything: bool) -> None:
-        wanted: set[str] | None = set(topics)
-        if everything:
-            wanted = None if self._watched is None else topics | self._watched
-        last: KafkaError | None = None
-        for _ in range(1 + len(self.metadata.brokers())):
-            connection = await self.any_connection()
-            try:
-                response = await ask_metadata(connection, wanted, self._options)
-            except (KafkaConnectionError, KafkaTimeoutError) as error:
-                last = error
-                continue
-            if response.error_code == _REBOOTSTRAP_REQUIRED:  # KIP-1102
-                await self._bootstrap_again()
-            elif response.error_code:
-                raise for_code(response.error_code)(f"metadata from {connection.described_as}")
-            else:
-                await self._take_in(response, keep_others=not everything)
-            return
-        raise last if last is not None else KafkaConnectionError("no broker answered")
-
-    async def _take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
-        if sum(len(topic.partitions) for topic in response.topics) < _LARGE_ANSWER:
-            self._set_metadata(self.metadata.updated(response, keep_others=keep_others))
-            return
-        before = None
-        while before is not self.metadata:  # again, if a leader was noted meanwhile
-            before = self.metadata
-            after = await run_blocking(before.updated, response, keep_others=keep_others)
-        self._set_metadata(after)
-
-    def _set_metadata(self, metadata: ClusterMetadata) -> None:
-        if metadata is self.metadata:
-            return
-        self.metadata = metadata
-        for listener in list(self._listeners):
-            try:
-                listener(metadata)
-            except Exception:
-                log.exception("a listener to metadata failed")

@@ -118,7 +118,7 @@ class ConnectionOptions:
         300_000, integer(0), "How old the picture of the cluster may grow.", "metadata.max.age.ms"
     )
     allow_auto_create_topics: bool = option(
-        True, boolean, "Whether asking for a topic may create it.", "allow.auto.create.topics"
+        True, boolean, "Whether subscribing or sending to a topic may create it.", "allow.auto.create.topics"
     )
     receive_message_max_bytes: int = option(
         100_000_000, integer(1024), "The largest response taken from a broker.", "receive.message.max.bytes"

@@ -49,7 +49,7 @@ class CommonConfigs(TypedDict, total=False):
     metadata_max_age_ms: int
     """How old the picture of the cluster may grow. (in milliseconds; default 300000; Java: metadata.max.age.ms)"""
     allow_auto_create_topics: bool
-    """Whether asking for a topic may create it. (default True; Java: allow.auto.create.topics)"""
+    """Whether subscribing or sending to a topic may create it. (default True; Java: allow.auto.create.topics)"""
     receive_message_max_bytes: int
     """The largest response taken from a broker. (in bytes; default 100000000; Java: receive.message.max.bytes)"""
     receive_buffer_bytes: int | None

@@ -61,7 +61,9 @@ class ScriptedCluster:
         self.controller = 1
 
     def metadata(self, header: Any, request: Any) -> MetadataResponse:
-        names = [each.name for each in request.topics] if request.topics is not None else [*self.leaders, *self.errors]
+        names = [each.name for each in request.topics or ()]
+        if request.topics is None or (header.request_api_version == 0 and not names):
+            names = [*self.leaders, *self.errors]
         return MetadataResponse(
             brokers=[MetadataResponseBroker(node_id=b.node_id, host=b.host, port=b.port) for b in self.brokers],
             cluster_id="scripted",

@@ -462,7 +462,7 @@ async def test_refreshing_survives_what_nobody_expected(client, monkeypatch, cap
     async def broken(*args):
         raise ValueError("a fault")
 
-    monkeypatch.setattr(client, "any_connection", broken)
+    monkeypatch.setattr(client._updater, "_any_connection", broken)
     with pytest.raises(KafkaError, match="a fault"):
         await client.refresh_metadata()
     assert "refreshing the cluster's metadata failed unexpectedly" in caplog.text

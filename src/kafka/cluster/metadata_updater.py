@@ -1,0 +1,142 @@
+"""The client's picture of the cluster: which topics it has, how it is fetched, who is told of a new one."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from kafka.cluster.bootstrap import ask_metadata
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.refresh import MetadataRefresher
+from kafka.config import ConnectionOptions
+from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
+from kafka.net import Connection
+from kafka.net.blocking import run_blocking
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.wire.api.metadata import MetadataResponse
+
+log = logging.getLogger(__name__)
+
+_REBOOTSTRAP_REQUIRED = 129
+_LARGE_ANSWER = 5_000
+"""So many partitions, and the picture that an answer makes is drawn in a thread, as the loop has other work."""
+
+
+class MetadataUpdater:
+    """Keeps `ClusterMetadata` new, for one client.
+
+    A topic may be created by asking for it (``allow_auto_create_topics``) only if it is watched: if the program sends
+    to it, or subscribes to it. A look-up never creates one.
+
+    Arguments:
+        options: how often, and whether topics may be created.
+        any_connection: gives a connection to ask on.
+        bootstrap: finds the cluster anew (KIP-1102).
+
+    Attributes:
+        metadata: the newest picture; immutable, so any thread may read it.
+        watched: the topics that every full refresh asks for; None: all.
+    """
+
+    def __init__(
+        self,
+        options: ConnectionOptions,
+        any_connection: Callable[[], Awaitable[Connection]],
+        bootstrap: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._options = options
+        self._any_connection = any_connection
+        self._bootstrap = bootstrap
+        self._listeners: list[Callable[[ClusterMetadata], object]] = []
+        self._refresher: MetadataRefresher | None = None
+        self.watched: set[str] | None = set()
+        self.metadata = ClusterMetadata()
+
+    def start(self) -> None:
+        """Refresh from now on, on the running loop."""
+        options = self._options
+        self._refresher = MetadataRefresher(
+            self._fetch, options.retry_backoff_ms, options.retry_backoff_max_ms, options.metadata_max_age_ms
+        )
+
+    async def close(self) -> None:
+        """End what is under way."""
+        if self._refresher is not None:
+            await self._refresher.close()
+
+    @property
+    def refresher(self) -> MetadataRefresher:
+        """What refreshes. Raises `IllegalStateError` before `start`."""
+        if self._refresher is None:
+            raise IllegalStateError("the client was not started: await start() first")
+        return self._refresher
+
+    @property
+    def creates(self) -> set[str]:
+        """The topics that asking for may create."""
+        return self.watched or set() if self._options.allow_auto_create_topics else set()
+
+    def on_change(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
+        """See `ClusterClient.on_metadata`."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
+
+    def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
+        """See `ClusterClient.note_leader`."""
+        if self.metadata.broker_metadata(leader) is not None:
+            self._set(self.metadata.with_leader(tp, leader, leader_epoch))
+
+    async def take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
+        """Take in what a broker answered; ``keep_others``: topics that the answer does not name are still there."""
+        if sum(len(topic.partitions) for topic in response.topics) < _LARGE_ANSWER:
+            self._set(self.metadata.updated(response, keep_others=keep_others))
+            return
+        before = None
+        while before is not self.metadata:  # again, if a leader was noted meanwhile
+            before = self.metadata
+            after = await run_blocking(before.updated, response, keep_others=keep_others)
+        self._set(after)
+
+    async def _fetch(self, topics: set[str], everything: bool) -> None:
+        """Ask about topics, and about all that is watched if ``everything``."""
+        if everything and self.watched is None:
+            await self._ask_any(None, False, keep_others=False)
+            return
+        watched = self.watched or set()
+        create = self.creates
+        both = topics | watched if everything else topics
+        may_create, others = both & create, both - create
+        if may_create or not others:
+            await self._ask_any(may_create, True, keep_others=not everything)
+            everything = False
+        if others:
+            await self._ask_any(others, False, keep_others=not everything)
+
+    async def _ask_any(self, topics: set[str] | None, may_create: bool, *, keep_others: bool) -> None:
+        last: KafkaError | None = None
+        for _ in range(1 + len(self.metadata.brokers())):
+            connection = await self._any_connection()
+            try:
+                response = await ask_metadata(connection, topics, may_create)
+            except (KafkaConnectionError, KafkaTimeoutError) as error:
+                last = error
+                continue
+            if response.error_code == _REBOOTSTRAP_REQUIRED:
+                await self._bootstrap()
+            elif response.error_code:
+                raise for_code(response.error_code)(f"metadata from {connection.described_as}")
+            else:
+                await self.take_in(response, keep_others=keep_others)
+            return
+        raise last if last is not None else KafkaConnectionError("no broker answered")
+
+    def _set(self, metadata: ClusterMetadata) -> None:
+        if metadata is self.metadata:
+            return
+        self.metadata = metadata
+        for listener in list(self._listeners):
+            try:
+                listener(metadata)
+            except Exception:
+                log.exception("a listener to metadata failed")

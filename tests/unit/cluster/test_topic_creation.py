@@ -1,0 +1,76 @@
+"""Who may create a topic by asking for it: only what is watched, which is what a program sends or subscribes to."""
+
+import asyncio
+
+import pytest
+
+from kafka.errors import KafkaTimeoutError
+from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataRequest
+
+
+def asked_since(cluster, count):
+    """The topics of each Metadata request behind the first ``count``, and whether they may be created."""
+    requests = [request for broker in cluster.brokers for request in broker.requests("Metadata")]
+    return [
+        (request.topics if request.topics is None else [each.name for each in request.topics], create)
+        for request in requests[count:]
+        if (create := request.allow_auto_topic_creation) is not None
+    ]
+
+
+async def test_what_is_watched_may_be_created(client, cluster):
+    client.watch_topics({"t", "sent to"})
+    await client.refresh_metadata()
+    await client.refresh_metadata(["sent to"])
+    assert asked_since(cluster, 1) == [(["sent to", "t"], True), (["sent to"], True)]
+
+
+async def test_what_is_only_looked_up_is_never_created(client, cluster):
+    await client.refresh_metadata(["other"])
+    with pytest.raises(KafkaTimeoutError):
+        await client.partition_leader(TopicPartition("missing", 0), 1)
+    await client.read_metadata({"third", "t"})
+    assert {create for _, create in asked_since(cluster, 1)} == {False}
+
+
+async def test_both_kinds_at_once_are_asked_for_apart_and_known_afterwards(client, cluster):
+    cluster.leaders["other"] = [(1, 0)]
+    cluster.leaders["gone"] = [(1, 0)]
+    await client.refresh_metadata(["gone"])
+    await asyncio.gather(client.refresh_metadata(), client.refresh_metadata(["other"]))
+    assert asked_since(cluster, 2) == [(["t"], True), (["other"], False)]
+    assert client.metadata.topics() == {"t", "other"}
+
+
+async def test_the_option_forbids_it_for_all(cluster, make_client):
+    client = make_client(cluster, allow_auto_create_topics=False)
+    client.watch_topics({"t"})
+    await client.start()
+    await client.refresh_metadata()
+    await client.refresh_metadata(["t"])
+    assert {create for _, create in asked_since(cluster, 0)} == {False}
+
+
+async def test_all_topics_are_asked_for_without_a_name(client, cluster):
+    client.watch_topics(None)
+    await client.refresh_metadata()
+    await client.refresh_metadata(["other"])
+    assert asked_since(cluster, 1) == [(None, False), (["other"], False)]
+
+
+@pytest.mark.parametrize("version", [0, 1, 3])
+async def test_brokers_that_create_whatever_is_named_are_asked_for_all_topics(cluster, make_client, version):
+    """Before Kafka 0.11 a request could not say that topics are not to be created."""
+    for broker in cluster.brokers:
+        broker.versions[MetadataRequest.API_KEY] = (0, version)
+    client = make_client(cluster)
+    client.watch_topics({"t"})
+    await client.start()
+    everything = None if version else []
+    cluster.leaders.update(other=[(1, 0)], third=[(1, 0)])
+    await client.refresh_metadata(["other", "missing"])
+    await client.refresh_metadata()
+    assert [topics for topics, _ in asked_since(cluster, 1)] == [everything, ["t"]]
+    answer = await client.read_metadata({"other", "missing"})
+    assert [topic.name for topic in answer.topics] == ["other"]
