@@ -1,4 +1,4 @@
-"""A cluster in memory, behind the seam of `kafka.cluster.seam`: no sockets, and time passes only on the test's loop.
+"""A cluster in memory behind `kafka.cluster.protocols`: no sockets, and time passes only on the test's loop.
 
 It passes the same contract tests as the real `ClusterClient` (`unit/cluster/test_contract.py`), so that what a test
 sees here is what a client would see: requests and answers go through their bytes in the version that both sides have,
@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from kafka.cluster import Backoff, Cluster, ClusterMetadata
+from kafka.cluster import Backoff, ClusterAccess, ClusterMetadata
+from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
-from kafka.cluster.seam import CoordinatorKind
 from kafka.errors import (
     CoordinatorNotAvailableError,
     IllegalStateError,
@@ -312,7 +312,7 @@ class FakeCluster:
             answer = await answer
         return answer
 
-    # The seam: life
+    # The protocols: life
 
     async def start(self) -> None:
         if self.broker_ids <= self.down:
@@ -330,7 +330,7 @@ class FakeCluster:
             connection.cut(KafkaConnectionError("the client was closed"))
         await asyncio.gather(*waiting, return_exceptions=True)
 
-    # The seam: metadata
+    # The protocols: metadata
 
     def watch_topics(self, topics: set[str] | None) -> None:
         self.watched = None if topics is None else set(topics)
@@ -391,7 +391,7 @@ class FakeCluster:
         known = self.metadata.leader_for_partition(tp)
         return known if known is not None else await self._retries.run("leader", look, timeout_ms)
 
-    # The seam: requests
+    # The protocols: requests
 
     async def send(
         self,
@@ -434,7 +434,7 @@ class FakeCluster:
     async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
         return await self._retries.run("the operation", operation, timeout_ms)
 
-    # The seam: connections
+    # The protocols: connections
 
     async def connection(self, node_id: int, channel: str = "") -> FakeConnection:
         ready = self.ready_connection(node_id, channel)
@@ -464,7 +464,7 @@ class FakeCluster:
             raise KafkaConnectionError("no broker answers")
         return await self.connection(self._rng.choice(up))
 
-    # The seam: coordinators
+    # The protocols: coordinators
 
     async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int:
         known = self._coordinators.get((kind, key))
@@ -590,4 +590,4 @@ _CLIENT_APIS = (
     *("IncrementalAlterConfigs", "ListGroups", "DescribeGroups", "DeleteGroups", "ConsumerGroupHeartbeat"),
 )
 
-_fits_the_seam: type[Cluster] = FakeCluster
+_fits_the_protocols: type[ClusterAccess] = FakeCluster

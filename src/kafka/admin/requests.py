@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kafka.cluster import Cluster
+from kafka.cluster import ClusterAccess
 from kafka.config import ConnectionOptions
 from kafka.errors import (
     CoordinatorLoadInProgressError,
@@ -38,7 +38,7 @@ class AdminRequests:
     only reads is repeated until ``request_timeout_ms`` is over. Other errors are raised at once.
     """
 
-    def __init__(self, cluster: Cluster, options: ConnectionOptions) -> None:
+    def __init__(self, cluster: ClusterAccess, options: ConnectionOptions) -> None:
         self.cluster = cluster
         self.options = options
 

@@ -8,16 +8,16 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.client import ClusterClient
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.cluster.retry import Attempts, RetryPolicy, anything_unexpected, refused_for_good
-from kafka.cluster.seam import (
+from kafka.cluster.protocols import (
     BrokerConnection,
     BrokerConnections,
     BrokerRequests,
-    Cluster,
+    ClusterAccess,
     CoordinatorKind,
     CoordinatorRequests,
     MetadataAccess,
 )
+from kafka.cluster.retry import Attempts, RetryPolicy, anything_unexpected, refused_for_good
 
 __all__ = [
     "Attempts",
@@ -25,7 +25,7 @@ __all__ = [
     "BrokerConnection",
     "BrokerConnections",
     "BrokerRequests",
-    "Cluster",
+    "ClusterAccess",
     "ClusterClient",
     "ClusterMetadata",
     "CoordinatorKind",

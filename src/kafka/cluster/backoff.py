@@ -2,7 +2,7 @@
 
 import random
 
-from kafka._runtime import loop_random
+from kafka._loop_services import loop_random
 
 _JITTER = 0.2
 

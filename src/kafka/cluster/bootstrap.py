@@ -5,9 +5,9 @@ import logging
 import random
 from collections.abc import Callable
 
+from kafka.cluster.answer_checks import remove_impossible
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
-from kafka.cluster.plausible import without_nonsense
 from kafka.cluster.retry import as_kafka_error
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -56,9 +56,9 @@ async def ask_metadata(connection: Connection, topics: set[str] | None, may_crea
     response = await connection.send(metadata_request(topics, version, may_create), version)
     if topics is not None and version < _CREATION_CHOSEN_SINCE:
         response.topics = [each for each in response.topics if each.name in topics]
-    nonsense = without_nonsense(response)
-    if nonsense:
-        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, "; ".join(nonsense[:5]))
+    impossible = remove_impossible(response)
+    if impossible:
+        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, "; ".join(impossible[:5]))
     if not response.brokers:
         raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")
     return response

@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka._runtime import loop_random
+from kafka._loop_services import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap, Found, ask_metadata
@@ -14,8 +14,8 @@ from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool, outcome_of
+from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
-from kafka.cluster.seam import CoordinatorKind
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     IllegalStateError,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from kafka.cluster.seam import CoordinatorKind
+from kafka.cluster.protocols import CoordinatorKind
 from kafka.errors import (
     CoordinatorNotAvailableError,
     KafkaConfigurationError,

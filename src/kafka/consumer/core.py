@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-from kafka.cluster import Backoff, Cluster, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
+from kafka.cluster import Backoff, ClusterAccess, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
 from kafka.consumer.background_events import BackgroundEvents
@@ -78,10 +78,10 @@ class ConsumerCore:
         config: ConsumerConfig,
         runner: Runner,
         loop: asyncio.AbstractEventLoop,
-        client: Cluster | None = None,
+        client: ClusterAccess | None = None,
     ) -> None:
         self.config = config
-        self.client: Cluster = client if client is not None else ClusterClient(config.connection, config.security)
+        self.client: ClusterAccess = client if client is not None else ClusterClient(config.connection, config.security)
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from kafka.cluster import Backoff, Cluster, RetryPolicy, anything_unexpected
+from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
 from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.generation import Generation
 from kafka.coordinator.protocol import partitions_by_topic
@@ -65,7 +65,7 @@ class GroupOffsets:
 
     def __init__(
         self,
-        client: Cluster,
+        client: ClusterAccess,
         group_id: str,
         group_instance_id: str | None,
         refused: Refused,

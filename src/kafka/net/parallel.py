@@ -22,7 +22,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def in_turn(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[T]:
+def results_in_order(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[T]:
     """Give what jobs return, in their order.
 
     Arguments:

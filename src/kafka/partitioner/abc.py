@@ -6,7 +6,7 @@ import abc
 from typing import Any, Protocol
 
 
-class Cluster(Protocol):
+class KnownPartitions(Protocol):
     """What a partitioner may ask about the cluster."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
@@ -27,6 +27,6 @@ class Partitioner(abc.ABC):
         serialized_key: bytes | None,
         value: Any,
         serialized_value: bytes | None,
-        cluster: Cluster,
+        cluster: KnownPartitions,
     ) -> int:
         """Return the number of a partition of `topic`."""

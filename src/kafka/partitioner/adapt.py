@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.partitioner.abc import Cluster
+from kafka.partitioner.abc import KnownPartitions
 from kafka.partitioner.default import DefaultPartitioner
 
-Pick = Callable[[str, Any, bytes | None, Any, bytes | None, Cluster], int]
+Pick = Callable[[str, Any, bytes | None, Any, bytes | None, KnownPartitions], int]
 
 
 def adapt_partitioner(given: Any) -> Pick | None:
@@ -51,7 +51,9 @@ def _sees_the_record(method: Callable[..., Any]) -> bool:
 def _by_key(function: Callable[..., Any]) -> Pick:
     """Wrap a callable that sees the key's bytes and the partitions only."""
 
-    def pick(topic: str, key: Any, key_bytes: bytes | None, value: Any, value_bytes: bytes | None, c: Cluster) -> int:
+    def pick(
+        topic: str, key: Any, key_bytes: bytes | None, value: Any, value_bytes: bytes | None, c: KnownPartitions
+    ) -> int:
         everything = sorted(c.partitions_for_topic(topic) or ())
         picked: int = function(key_bytes, everything, sorted(c.available_partitions_for_topic(topic) or ()))
         return picked

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from kafka.partitioner.abc import Cluster, Partitioner
+from kafka.partitioner.abc import KnownPartitions, Partitioner
 from kafka.partitioner.murmur2 import murmur2
 
 
@@ -37,7 +37,7 @@ class DefaultPartitioner(Partitioner):
         serialized_key: bytes | None,
         value: Any,
         serialized_value: bytes | None,
-        cluster: Cluster,
+        cluster: KnownPartitions,
     ) -> int:
         """Pick a partition by the serialized key."""
         everything = sorted(cluster.partitions_for_topic(topic) or ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from kafka.partitioner.abc import Cluster
+from kafka.partitioner.abc import KnownPartitions
 from kafka.partitioner.default import DefaultPartitioner
 
 
@@ -22,7 +22,7 @@ class StickyPartitioner(DefaultPartitioner):
         serialized_key: bytes | None,
         value: Any,
         serialized_value: bytes | None,
-        cluster: Cluster,
+        cluster: KnownPartitions,
     ) -> int:
         """Pick a partition by the serialized key, or the present one of the topic."""
         if serialized_key is not None:
@@ -31,7 +31,7 @@ class StickyPartitioner(DefaultPartitioner):
             self.on_new_batch(topic, cluster, -1)
         return self._present[topic]
 
-    def on_new_batch(self, topic: str, cluster: Cluster, prev_partition: int) -> None:
+    def on_new_batch(self, topic: str, cluster: KnownPartitions, prev_partition: int) -> None:
         """Move the topic to another available partition than `prev_partition`, if there is one."""
         choices = sorted(cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic) or {0})
         others = [p for p in choices if p != prev_partition] or choices

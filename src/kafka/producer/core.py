@@ -7,9 +7,9 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 
-from kafka._runtime import loop_random, wall_clock_ns
+from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
-from kafka.cluster.seam import Cluster
+from kafka.cluster.protocols import ClusterAccess
 from kafka.config import ProducerConfig
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
@@ -54,7 +54,7 @@ class ProducerCore:
         loop: asyncio.AbstractEventLoop,
         *,
         callbacks: CallbackRunner | None = None,
-        cluster: Cluster | None = None,
+        cluster: ClusterAccess | None = None,
         now_ns: Callable[[], int] | None = None,
         rng: random.Random | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class ProducerCore:
             )
         self.config = config
         self.metrics = Metrics(config.connection.metrics_enabled)
-        self.cluster: Cluster = cluster or ClusterClient(config.connection, config.security)
+        self.cluster: ClusterAccess = cluster or ClusterClient(config.connection, config.security)
         self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
         self._loop = loop
         self._now_ns = now_ns = now_ns or wall_clock_ns(loop)

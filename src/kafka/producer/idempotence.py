@@ -13,8 +13,8 @@ import logging
 from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.protocols import BrokerRequests
 from kafka.cluster.retry import RetryPolicy
-from kafka.cluster.seam import BrokerRequests
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue

@@ -38,7 +38,7 @@ class _VirtualSelector(selectors.SelectSelector):
 class SimulatedLoop(asyncio.SelectorEventLoop):
     """A loop on which clients and embedded brokers run together, in one thread and without real sockets.
 
-    What clients take from their loop besides timers (see `kafka._runtime`) comes from the seed and the virtual
+    What clients take from their loop besides timers (see `kafka._loop_services`) comes from the seed and the virtual
     clock too: random numbers, the wall clock, and calls that block, which are simply made.
 
     Arguments:

@@ -1,4 +1,4 @@
-"""What the seam promises (`kafka.cluster.seam`): the same tests on the real client and on the fake.
+"""What `kafka.cluster.protocols` promise: the same tests on the real client and on the fake.
 
 The real one talks to scripted brokers over TCP, the fake is `fakes.cluster.FakeCluster`.
 """
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import pytest
 
 from fakes.cluster import SILENCE, Call, FakeCluster
-from kafka.cluster import Cluster, ClusterClient
+from kafka.cluster import ClusterAccess, ClusterClient
 from kafka.config import parse_admin
 from kafka.errors import (
     GroupAuthorizationFailedError,
@@ -44,7 +44,7 @@ from unit.net import scripted
 class World(Protocol):
     """Three brokers; each answers a Heartbeat with its own id as the error code."""
 
-    client: Cluster
+    client: ClusterAccess
 
     def lead(self, partition: int, node_id: int, epoch: int) -> None:
         """Elect a leader of a partition of `t`."""
@@ -80,7 +80,7 @@ class RealWorld:
         cluster.leaders = {"t": [(2, 5), (3, 5)]}
         servers = [f"{each.host}:{each.port}" for each in cluster.brokers]
         parsed = parse_admin({**QUICK, "bootstrap_servers": servers})
-        self.client: Cluster = ClusterClient(parsed.connection, parsed.security, InOrder())
+        self.client: ClusterAccess = ClusterClient(parsed.connection, parsed.security, InOrder())
 
     def lead(self, partition: int, node_id: int, epoch: int) -> None:
         self._cluster.leaders["t"][partition] = (node_id, epoch)
@@ -124,7 +124,7 @@ class RealWorld:
 class FakeWorld:
     def __init__(self) -> None:
         self._cluster = FakeCluster({"t": 2}, brokers=3, latency_s=0.0, request_timeout_ms=3_000)
-        self.client: Cluster = self._cluster
+        self.client: ClusterAccess = self._cluster
         self._cluster.lead(0, 2, 5)
         self._cluster.lead(1, 3, 5)
         self._cluster.serve("Heartbeat", lambda call: HeartbeatResponse(error_code=call.node_id))
@@ -176,7 +176,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-async def client(world: World) -> Cluster:
+async def client(world: World) -> ClusterAccess:
     await world.client.start()
     return world.client
 
@@ -194,7 +194,7 @@ async def until(condition: Callable[[], bool]) -> None:
 # Metadata
 
 
-async def test_start_reads_the_metadata_of_what_is_watched(client: Cluster) -> None:
+async def test_start_reads_the_metadata_of_what_is_watched(client: ClusterAccess) -> None:
     assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
     assert client.metadata.topics() == {"t"}
     assert client.metadata.leader_for_partition(TP) == 2
@@ -202,32 +202,32 @@ async def test_start_reads_the_metadata_of_what_is_watched(client: Cluster) -> N
     assert client.metadata.topic_name(client.metadata.topic_id("t")) == "t"  # type: ignore[arg-type]
 
 
-async def test_a_named_refresh_keeps_others_and_a_full_one_forgets_them(world: World, client: Cluster) -> None:
+async def test_a_named_refresh_keeps_others_and_a_full_one_forgets_them(world: World, client: ClusterAccess) -> None:
     world.add_topic("other")
     assert (await client.refresh_metadata(["other"])).topics() == {"t", "other"}
     assert (await client.refresh_metadata()).topics() == {"t"}
 
 
-async def test_all_topics_are_watched_when_none_are_named(world: World, client: Cluster) -> None:
+async def test_all_topics_are_watched_when_none_are_named(world: World, client: ClusterAccess) -> None:
     world.add_topic("other")
     client.watch_topics(None)
     assert (await client.refresh_metadata()).topics() == {"t", "other"}
 
 
-async def test_a_topic_that_is_not_there_has_its_error(client: Cluster) -> None:
+async def test_a_topic_that_is_not_there_has_its_error(client: ClusterAccess) -> None:
     metadata = await client.refresh_metadata(["missing"])
     assert metadata.topic_errors["missing"] is UnknownTopicOrPartitionError
     assert metadata.partitions_for_topic("missing") is None
 
 
-async def test_a_refresh_that_is_requested_comes_without_waiting(world: World, client: Cluster) -> None:
+async def test_a_refresh_that_is_requested_comes_without_waiting(world: World, client: ClusterAccess) -> None:
     world.lead(0, 3, 6)
     client.request_refresh(["t"])
     assert client.metadata.leader_for_partition(TP) == 2
     await until(lambda: client.metadata.leader_for_partition(TP) == 3)
 
 
-async def test_listeners_get_each_new_picture_until_they_leave(client: Cluster) -> None:
+async def test_listeners_get_each_new_picture_until_they_leave(client: ClusterAccess) -> None:
     seen: list[Any] = []
     leave = client.on_metadata(seen.append)
     await client.refresh_metadata()
@@ -237,7 +237,7 @@ async def test_listeners_get_each_new_picture_until_they_leave(client: Cluster) 
     assert seen[0].version < client.metadata.version
 
 
-async def test_a_newer_leader_of_a_known_broker_is_noted(client: Cluster) -> None:
+async def test_a_newer_leader_of_a_known_broker_is_noted(client: ClusterAccess) -> None:
     client.note_leader(TP, 3, 6)
     assert client.metadata.leader_for_partition(TP) == 3
     client.note_leader(TP, 1, 5)  # older
@@ -245,7 +245,7 @@ async def test_a_newer_leader_of_a_known_broker_is_noted(client: Cluster) -> Non
     assert client.metadata.leader_for_partition(TP) == 3
 
 
-async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, client: Cluster) -> None:
+async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, client: ClusterAccess) -> None:
     client.note_leader(TP, 3, 6)
     await client.refresh_metadata()
     assert client.metadata.leader_for_partition(TP) == 3
@@ -254,14 +254,14 @@ async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, cli
     assert client.metadata.leader_for_partition(TP) == 1
 
 
-async def test_reading_metadata_remembers_nothing(world: World, client: Cluster) -> None:
+async def test_reading_metadata_remembers_nothing(world: World, client: ClusterAccess) -> None:
     world.add_topic("other")
     answer = await client.read_metadata({"other"})
     assert [topic.name for topic in answer.topics] == ["other"]
     assert client.metadata.topics() == {"t"}
 
 
-async def test_a_leader_is_waited_for(world: World, client: Cluster) -> None:
+async def test_a_leader_is_waited_for(world: World, client: ClusterAccess) -> None:
     assert await client.partition_leader(TP, 3_000) == 2
     world.lead(0, -1, 6)
     await client.refresh_metadata()
@@ -271,7 +271,7 @@ async def test_a_leader_is_waited_for(world: World, client: Cluster) -> None:
     assert await waiting == 3
 
 
-async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: Cluster) -> None:
+async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: ClusterAccess) -> None:
     with pytest.raises(KafkaTimeoutError, match="'missing'"):
         await client.partition_leader(TopicPartition("missing", 0), 600)
     with pytest.raises(KafkaTimeoutError, match="no partition 7"):
@@ -281,7 +281,7 @@ async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, cl
         await client.partition_leader(TopicPartition("secret", 0), 3_000)
 
 
-async def test_the_controller_is_found_again_when_it_moves(world: World, client: Cluster) -> None:
+async def test_the_controller_is_found_again_when_it_moves(world: World, client: ClusterAccess) -> None:
     assert await client.controller() == 1
     world.controller(3)
     await client.refresh_metadata()
@@ -295,11 +295,11 @@ async def test_the_controller_is_found_again_when_it_moves(world: World, client:
 # Requests
 
 
-async def test_a_request_goes_to_the_broker_asked_for(client: Cluster) -> None:
+async def test_a_request_goes_to_the_broker_asked_for(client: ClusterAccess) -> None:
     assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
 
 
-async def test_any_broker_that_is_up_will_do(world: World, client: Cluster) -> None:
+async def test_any_broker_that_is_up_will_do(world: World, client: ClusterAccess) -> None:
     await world.stop(1)
     await world.stop(2)
     answer = await client.retry(lambda: client.send_any(heartbeat()), 3_000)
@@ -323,7 +323,7 @@ async def test_what_a_version_cannot_say_does_not_arrive(world: World) -> None:
     assert seen[0].topics[0].partitions[0].current_leader_epoch == -1
 
 
-async def test_version_bounds_are_kept(client: Cluster) -> None:
+async def test_version_bounds_are_kept(client: ClusterAccess) -> None:
     assert (await client.send(2, heartbeat(), max_version=1)).error_code == 2
     with pytest.raises(UnsupportedVersionError):
         await client.send(2, heartbeat(), min_version=50)
@@ -336,26 +336,26 @@ async def test_an_api_that_the_brokers_lack_is_refused(world: World) -> None:
         await world.client.send(2, heartbeat())
 
 
-async def test_the_version_is_known_once_the_broker_was_connected(client: Cluster) -> None:
+async def test_the_version_is_known_once_the_broker_was_connected(client: ClusterAccess) -> None:
     assert client.api_version(3, HeartbeatRequest) is None
     await client.send(3, heartbeat())
     assert client.api_version(3, HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
     assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
 
 
-async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: Cluster) -> None:
+async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: ClusterAccess) -> None:
     with pytest.raises(StaleMetadata) as caught:
         await client.send(9, heartbeat())
     assert caught.value.invalid_metadata
 
 
-async def test_a_broker_that_is_down_refuses(world: World, client: Cluster) -> None:
+async def test_a_broker_that_is_down_refuses(world: World, client: ClusterAccess) -> None:
     await world.stop(2)
     with pytest.raises(KafkaConnectionError):
         await client.send(2, heartbeat())
 
 
-async def test_a_broker_that_says_nothing_times_out_and_the_connection_ends(world: World, client: Cluster) -> None:
+async def test_a_silent_broker_times_out_and_the_connection_ends(world: World, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     connection = await client.connection(2)
     with pytest.raises(KafkaTimeoutError, match="Heartbeat"):
@@ -364,7 +364,7 @@ async def test_a_broker_that_says_nothing_times_out_and_the_connection_ends(worl
     assert client.ready_connection(2) is None
 
 
-async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: World, client: Cluster) -> None:
+async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: World, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)
@@ -373,7 +373,7 @@ async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: World,
         await sending
 
 
-async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client: Cluster) -> None:
+async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client: ClusterAccess) -> None:
     failures: list[KafkaError] = [KafkaConnectionError("one"), KafkaConnectionError("two")]
 
     async def operation() -> str:
@@ -390,7 +390,7 @@ async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client:
 # Connections
 
 
-async def test_a_connection_is_ready_once_it_was_asked_for(client: Cluster) -> None:
+async def test_a_connection_is_ready_once_it_was_asked_for(client: ClusterAccess) -> None:
     assert client.ready_connection(2) is None
     connection = await client.connection(2)
     assert client.ready_connection(2) is connection
@@ -398,7 +398,7 @@ async def test_a_connection_is_ready_once_it_was_asked_for(client: Cluster) -> N
     assert await client.connection(2, "fetch") is not connection
 
 
-async def test_answers_of_a_connection_come_in_order(world: World, client: Cluster) -> None:
+async def test_answers_of_a_connection_come_in_order(world: World, client: ClusterAccess) -> None:
     async def slow_first(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
         await asyncio.sleep(0.02 if request.generation_id == 1 else 0)
         return HeartbeatResponse(error_code=request.generation_id)
@@ -424,7 +424,7 @@ async def test_answers_of_a_connection_come_in_order(world: World, client: Clust
     assert connection.in_flight == 0
 
 
-async def test_a_channel_is_not_held_up_by_another(world: World, client: Cluster) -> None:
+async def test_a_channel_is_not_held_up_by_another(world: World, client: ClusterAccess) -> None:
     gate = asyncio.Event()
 
     async def answer(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
@@ -440,7 +440,7 @@ async def test_a_channel_is_not_held_up_by_another(world: World, client: Cluster
     assert (await long_poll).error_code == 2
 
 
-async def test_a_connection_that_ended_refuses(world: World, client: Cluster) -> None:
+async def test_a_connection_that_ended_refuses(world: World, client: ClusterAccess) -> None:
     connection = await client.connection(2)
     await world.stop(2)
     await until(lambda: connection.closed)
@@ -448,7 +448,7 @@ async def test_a_connection_that_ended_refuses(world: World, client: Cluster) ->
         await connection.send(heartbeat())
 
 
-async def test_any_connection_is_one_that_is_open(client: Cluster) -> None:
+async def test_any_connection_is_one_that_is_open(client: ClusterAccess) -> None:
     first = await client.any_connection()
     assert await client.any_connection() is first
     assert (await first.send(heartbeat())).error_code in (1, 2, 3)
@@ -457,7 +457,7 @@ async def test_any_connection_is_one_that_is_open(client: Cluster) -> None:
 # Coordinators
 
 
-async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, client: Cluster) -> None:
+async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, client: ClusterAccess) -> None:
     world.coordinator(3)
     assert await client.coordinator("group", "g") == 3
     world.coordinator(2)
@@ -466,7 +466,7 @@ async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, c
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
 
 
-async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: Cluster) -> None:
+async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: ClusterAccess) -> None:
     world.coordinator(2)
     await client.send_coordinator("group", "g", heartbeat())
     await world.stop(2)
@@ -475,13 +475,13 @@ async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: 
     assert answer.error_code == 3
 
 
-async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, client: Cluster) -> None:
+async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, client: ClusterAccess) -> None:
     world.coordinator(1, error=15)
     with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
         await client.coordinator("group", "g", timeout_ms=300)
 
 
-async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client: Cluster) -> None:
+async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client: ClusterAccess) -> None:
     world.coordinator(1, error=30)
     with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
         await client.coordinator("group", "g")
@@ -490,7 +490,7 @@ async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client
 # The end
 
 
-async def test_after_close_everything_is_refused(world: World, client: Cluster) -> None:
+async def test_after_close_everything_is_refused(world: World, client: ClusterAccess) -> None:
     await client.send(1, heartbeat())
     await client.close()
     for call in (client.send(1, heartbeat()), client.send_any(heartbeat()), client.refresh_metadata()):
@@ -499,7 +499,7 @@ async def test_after_close_everything_is_refused(world: World, client: Cluster) 
     await client.close()
 
 
-async def test_close_ends_what_is_under_way(world: World, client: Cluster) -> None:
+async def test_close_ends_what_is_under_way(world: World, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.net.parallel import in_turn, processors
+from kafka.net.parallel import processors, results_in_order
 
 
 @pytest.mark.parametrize("helpers", [0, 1, 3])
@@ -16,7 +16,7 @@ def test_results_come_in_the_order_of_the_jobs(helpers: int, count: int) -> None
     def job(number: int) -> Callable[[], int]:
         return lambda: number
 
-    assert list(in_turn(map(job, range(count)), helpers)) == list(range(count))
+    assert list(results_in_order(map(job, range(count)), helpers)) == list(range(count))
 
 
 def test_the_next_job_runs_while_the_caller_does_the_first() -> None:
@@ -26,13 +26,13 @@ def test_the_next_job_runs_while_the_caller_does_the_first() -> None:
         both.wait()  # nobody comes here alone
         return threading.current_thread().name
 
-    names = list(in_turn([job, job], 1))
+    names = list(results_in_order([job, job], 1))
     assert names == [threading.current_thread().name, "kafka-helper"]
 
 
 def test_without_helpers_nothing_is_begun_before_its_turn() -> None:
     done: list[int] = []
-    results = in_turn([lambda: done.append(1), lambda: done.append(2)], 0)
+    results = results_in_order([lambda: done.append(1), lambda: done.append(2)], 0)
     next(results)
     assert done == [1]
 
@@ -41,7 +41,7 @@ def test_what_a_job_raises_comes_when_its_turn_does() -> None:
     def fail() -> int:
         raise ValueError("no")
 
-    results = in_turn([lambda: 1, fail, lambda: 3], 2)
+    results = results_in_order([lambda: 1, fail, lambda: 3], 2)
     assert next(results) == 1
     with pytest.raises(ValueError, match="no"):
         next(results)
@@ -54,7 +54,7 @@ def test_the_caller_does_everything_where_no_thread_can_be_had(monkeypatch: pyte
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     here = threading.current_thread()
-    assert list(in_turn([threading.current_thread] * 3, 2)) == [here] * 3
+    assert list(results_in_order([threading.current_thread] * 3, 2)) == [here] * 3
 
 
 def test_there_is_a_processor() -> None:

@@ -19,7 +19,7 @@ from kafka.structs import TopicPartition
 T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
 
 
-class Cluster:
+class ScriptedTopics:
     """Topics with their error codes and ends of logs, and the time that waiting for it has taken."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +35,7 @@ class Cluster:
     def wait(self, pause_ms: float) -> None:
         self.waited_ms += pause_ms
 
-    def make(self) -> "Cluster":
+    def make(self) -> "ScriptedTopics":
         self.made += 1
         return self
 
@@ -65,8 +65,8 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    return Cluster(monkeypatch)
+def cluster(monkeypatch: pytest.MonkeyPatch) -> ScriptedTopics:
+    return ScriptedTopics(monkeypatch)
 
 
 def lookup(**options: str) -> ClusterLookup:

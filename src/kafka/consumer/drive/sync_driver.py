@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from kafka.cluster import Cluster
+from kafka.cluster import ClusterAccess
 from kafka.config import ConsumerConfig
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.drive.thread_runner import ThreadRunner
@@ -27,7 +27,7 @@ class SyncDriver:
         client: the cluster; None: one is made from the options.
     """
 
-    def __init__(self, config: ConsumerConfig, client: Cluster | None = None) -> None:
+    def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
         self.runner = ThreadRunner()
         self.one_caller = self.runner.one_caller
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)

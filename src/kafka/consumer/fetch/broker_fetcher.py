@@ -5,7 +5,7 @@ import logging
 from typing import Protocol
 
 from kafka.cluster import RetryPolicy
-from kafka.cluster.seam import BrokerConnection, BrokerConnections
+from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession
 from kafka.consumer.fetch.long_poll import LongPolls

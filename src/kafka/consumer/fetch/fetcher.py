@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable
 
 from kafka.cluster import Backoff, RetryPolicy
+from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
-from kafka.cluster.seam import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
 from kafka.consumer.fetch.fetch_session import FetchTarget

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.cluster import Backoff
-from kafka.cluster.seam import BrokerConnections
+from kafka.cluster.protocols import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.failure_log import FailureLog, place
 from kafka.consumer.fetch.fetch_session import FetchTarget

@@ -50,7 +50,7 @@ class ArrowEncoder:
 
     def chunks(self) -> Iterator[list[tuple[int, EncodedBatch]]]:
         """The batches of one chunk after the other, each with its partition; encoding is done when it is asked for."""
-        return parallel.in_turn(self._chunks(), self._helpers)
+        return parallel.results_in_order(self._chunks(), self._helpers)
 
     def progress(self) -> _Progress:
         """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""

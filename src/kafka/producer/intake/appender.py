@@ -39,7 +39,7 @@ else:
     from kafka.producer.intake.append import append_unlocked
 
 if TYPE_CHECKING:
-    from kafka.partitioner.abc import Cluster
+    from kafka.partitioner.abc import KnownPartitions
     from kafka.partitioner.adapt import Pick
     from kafka.producer.batch.queues import TopicQueues
     from kafka.producer.batch.record_buffer import RecordBuffer
@@ -82,7 +82,7 @@ class RecordAppender:
         key_serializer: AdaptedSerializer | None,
         value_serializer: AdaptedSerializer | None,
         pick: Pick | None,
-        cluster: Callable[[], Cluster],
+        cluster: Callable[[], KnownPartitions],
         max_record_size: int,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:

@@ -7,8 +7,8 @@ from functools import partial
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
-from kafka.cluster.seam import MetadataAccess
 from kafka.errors import IllegalArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy
-from kafka.cluster.seam import MetadataAccess
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue

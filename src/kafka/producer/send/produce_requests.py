@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
-from kafka.cluster.seam import BrokerConnection, BrokerRequests
+from kafka.cluster.protocols import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
 from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage

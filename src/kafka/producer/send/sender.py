@@ -16,8 +16,8 @@ from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.cluster.retry import RetryPolicy, nothing
-from kafka.cluster.seam import BrokerConnection, BrokerConnections
 from kafka.errors import KafkaError, LeaderNotAvailableError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue

@@ -11,7 +11,7 @@ _LONGEST_NAME = 249
 _SHOWN = 5
 
 
-def without_nonsense(response: "MetadataResponse") -> list[str]:
+def remove_impossible(response: "MetadataResponse") -> list[str]:
     """Take out of an answer, in place, what no cluster can have; gives what it was, in words.
 
     Brokers without an id or a port, topics without a name, partitions with a number that is negative or beyond

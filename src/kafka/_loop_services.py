@@ -1,4 +1,4 @@
-"""What clients and brokers take from their surroundings besides I/O and timers: random numbers and the wall clock.
+"""What clients and brokers take from their event loop besides I/O and timers: random numbers and the wall clock.
 
 An event loop may bring its own (attributes `random`, a `random.Random`, and `wall_clock_ns`): the simulated one of
 `kafka.testing` does, so that a seed repeats a run. Every other loop gets the process's.

@@ -1,4 +1,4 @@
-"""The seam between the clients and the cluster: what a consumer, a producer, a member or an admin operation needs.
+"""What a consumer, a producer, a member or an admin operation needs of the cluster, as protocols.
 
 `kafka.cluster.ClusterClient` has all of it, and so has the fake of the tests (`tests/fakes/cluster.py`); one set of
 contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the smallest part that does:
@@ -9,7 +9,7 @@ contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the
 | `BrokerRequests` | who sends a request now and then: look-ups, admin operations |
 | `CoordinatorRequests` | group membership, offsets, transactions |
 | `BrokerConnections` | the hot paths, fetching and producing, which keep a connection at hand |
-| `Cluster` | who starts and closes it |
+| `ClusterAccess` | who starts and closes it |
 
 The methods are documented at `ClusterClient`. Everything runs on one event loop; ``metadata`` may be read anywhere.
 """
@@ -123,7 +123,7 @@ class BrokerConnections(BrokerRequests, Protocol):
     async def any_connection(self) -> BrokerConnection: ...
 
 
-class Cluster(BrokerConnections, CoordinatorRequests, Protocol):
+class ClusterAccess(BrokerConnections, CoordinatorRequests, Protocol):
     """All of it."""
 
     async def start(self) -> None: ...
