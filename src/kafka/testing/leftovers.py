@@ -22,7 +22,7 @@ class Leftovers:
         self._buffers: list[FrameBuffer] = []
 
     @contextmanager
-    def watch_buffers(self) -> Iterator[None]:
+    def watch(self) -> Iterator[None]:
         """Take down every receive buffer that is taken from the pool meanwhile."""
         take = shared_pool.take
 
@@ -32,9 +32,11 @@ class Leftovers:
             return buffer
 
         shared_pool.take = recorded  # type: ignore[method-assign]
+        gc.freeze()  # what was there before costs the more time the more it is, and is not looked at
         try:
             yield
         finally:
+            gc.unfreeze()
             shared_pool.take = take  # type: ignore[method-assign]
 
     async def found(self, loop: SimulatedLoop, in_calm: bool) -> Iterable[str]:

@@ -21,8 +21,8 @@ class Network:
 
     Attributes:
         latency_s: the shortest and the longest time that bytes take one way, in seconds.
-        segment_bytes: received bytes come in pieces, half of them of 1 to so many bytes, the others of up to an eighth
-            of what there is; 0: as large as there is room for.
+        segment_bytes: received bytes come in pieces, half of them of 1 to so many bytes, the others of any size;
+            0: as large as there is room for.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, rng: random.Random) -> None:
@@ -116,10 +116,9 @@ class Network:
         """How many of ``most`` bytes come together."""
         if not self.segment_bytes:
             return most
-        largest = self.segment_bytes
-        if self.rng.random() < 0.5:  # or a large frame would come in thousands of pieces
-            largest = max(largest, most // 8)
-        return 1 + int(self.rng.random() * min(most, largest))
+        # Half of them, or a large frame would come in thousands of pieces.
+        largest = min(most, self.segment_bytes) if self.rng.random() < 0.5 else most
+        return 1 + int(self.rng.random() * largest)
 
     def _new_port(self) -> int:
         self._ports += 1

@@ -246,7 +246,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
     with tempfile.TemporaryDirectory(prefix="kafka-simulation-", dir=_memory_folder()) as folder:
         loop = SimulatedLoop(seed)
         story = Story(loop, echo)
-        with _logging_to(story), leftovers.watch_buffers(), asyncio.Runner(loop_factory=lambda: loop) as runner:
+        with _logging_to(story), leftovers.watch(), asyncio.Runner(loop_factory=lambda: loop) as runner:
             simulation = Simulation(loop, seed, Path(folder), story, leftovers)
             try:
                 report = runner.run(simulation.run())

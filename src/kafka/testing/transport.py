@@ -98,7 +98,7 @@ class MemoryTransport(asyncio.Transport):
         self._network = link.network
         self._loop = link.network.loop
         self._protocol: Any = None
-        self._arrived: deque[bytes | None] = deque()
+        self._arrived: deque[bytes | memoryview | None] = deque()
         self._under_way: deque[tuple[float, bytes | None]] = deque()
         self._arrives_at = 0.0
         self._reset_at: float | None = None
@@ -268,11 +268,11 @@ class MemoryTransport(asyncio.Transport):
                 self._abort(error)
                 return
             if taken < len(data):
-                self._arrived.appendleft(data[taken:])
+                self._arrived.appendleft(memoryview(data)[taken:])
             self._unread -= taken
             self.peer._drained()
 
-    def _give(self, data: bytes) -> int:
+    def _give(self, data: bytes | memoryview) -> int:
         if not isinstance(self._protocol, asyncio.BufferedProtocol):
             self._protocol.data_received(data)
             return len(data)
