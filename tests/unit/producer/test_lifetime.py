@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +17,9 @@ import pytest
 
 from kafka import AsyncKafkaProducer, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import ForkedClientError, NotEnoughReplicasError
+from kafka.errors import ForkedClientError, IllegalStateError, NoBrokersAvailable, NotEnoughReplicasError
+from kafka.net import LoopThread
+from kafka.producer import lifetime
 
 PATIENCE_S = 30
 COPYING = pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
@@ -86,6 +90,49 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
         assert rows.get(PATIENCE_S).rows == 10
 
 
+def test_a_producer_that_is_dropped_delivers_what_it_has(broker: EmbeddedBroker) -> None:
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
+    core = producer._core
+    future = producer.send("t", b"x")
+    assert core in lifetime._live
+    del producer
+    assert future.get(PATIENCE_S).topic == "t"
+    while core in lifetime._live:  # it is closed once its connections are
+        LoopThread.shared().run(asyncio.sleep(0))
+    assert core.is_closed
+
+
+async def test_an_asyncio_producer_that_is_dropped_delivers_what_it_has_and_warns(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    producer = AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
+    await producer.start()
+    future = await producer.send("t", b"x")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        del producer
+        assert (await asyncio.wait_for(future, PATIENCE_S)).topic == "t"
+        async with asyncio.timeout(PATIENCE_S):
+            while not warned:
+                await asyncio.sleep(0.001)
+    assert [each.category for each in warned] == [ResourceWarning]
+    assert "trying to deliver its last 1 record(s)" in caplog.text
+
+
+async def test_a_producer_that_cannot_start_leaves_nothing_behind() -> None:
+    lost = AsyncKafkaProducer(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=50)
+    with pytest.raises(NoBrokersAvailable):
+        await lost.start()
+    with pytest.raises(IllegalStateError, match="before"):
+        await lost.start()
+    before = set(lifetime._live)
+    with pytest.raises(NoBrokersAvailable):
+        await asyncio.to_thread(KafkaProducer, bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=50)
+    async with asyncio.timeout(PATIENCE_S):
+        while set(lifetime._live) - before:
+            await asyncio.sleep(0.001)
+
+
 def ended(broker: EmbeddedBroker, program: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; `servers` is the address of a broker."""
     begin = f"import atexit, logging, sys, threading\nservers = {broker.bootstrap_servers!r}\n"
@@ -141,3 +188,25 @@ def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker)
         "a callback of 1 record(s) for t-0 raised",
         "SystemExit: on purpose",
     )
+
+
+def test_an_asyncio_producer_whose_loop_is_closed_says_how_much_is_lost(broker: EmbeddedBroker) -> None:
+    program = (
+        "import asyncio, gc\n"
+        "from kafka import AsyncKafkaProducer\n"
+        "async def begin():\n"
+        "    stopped = AsyncKafkaProducer(bootstrap_servers=servers)\n"
+        "    async with stopped: await stopped.send_and_wait('t', b'x')\n"
+        "    left = AsyncKafkaProducer(bootstrap_servers=servers, linger_ms=60_000)\n"
+        "    await left.start()\n"
+        "    for _ in range(3): await left.send('t', b'x')\n"
+        "    return left\n"
+        "loop = asyncio.new_event_loop()\n"
+        "left = loop.run_until_complete(begin())\n"
+        "loop.close()\n"
+    )
+    for end in ("", "del left\n"):
+        done = ended(broker, program + end)
+        lost = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
+        assert done.stderr.count(f"{lost}: 3 record(s) are lost\n") == 1
+        assert done.stderr.count("never stopped") == 1

@@ -1,0 +1,76 @@
+"""Failures that nobody has looked at."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from kafka.errors import InvalidRecordError, KafkaError
+from kafka.producer.outcome import failures
+from kafka.producer.outcome.failures import FailureReport, UnseenFailures
+
+
+def report(text: str = "lost", *, seen: bool = False, held: bool = False, records: int = 2) -> FailureReport:
+    return FailureReport(InvalidRecordError("bad"), records, text, seen, lambda: object() if held else None)
+
+
+def test_a_failure_is_logged_once_and_only_if_nobody_saw_it(caplog: pytest.LogCaptureFixture) -> None:
+    lost = report("5 record(s) lost")
+    lost.log_unseen()
+    lost.log_unseen()
+    report(seen=True).log_unseen()
+    assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
+        (logging.ERROR, "5 record(s) lost (nobody has looked at the futures)")
+    ]
+
+
+def test_the_first_is_raised_with_the_number_of_all_and_then_no_more() -> None:
+    unseen = UnseenFailures()
+    unseen.raise_unseen()
+    for each in (report("first"), report("second", records=3), report("looked at", seen=True)):
+        unseen.add(each)
+    with pytest.raises(InvalidRecordError, match=r" 5 record\(s\) in 2 batch\(es\) .*: first$") as raised:
+        unseen.raise_unseen()
+    assert isinstance(raised.value.__cause__, KafkaError)
+    unseen.raise_unseen()
+
+
+def test_those_whose_futures_are_held_wait_and_those_that_were_looked_at_are_gone() -> None:
+    unseen = UnseenFailures()
+    held, looked_at, dropped = report("held", held=True), report("looked at", held=True), report("dropped")
+    for each in (held, looked_at, dropped):
+        unseen.add(each)
+    with pytest.raises(InvalidRecordError, match="in 1 batch"):
+        unseen.raise_unseen()
+    assert dropped.seen
+    assert not held.seen
+    looked_at.seen = True
+    unseen.raise_unseen()
+    held._batch = lambda: None
+    with pytest.raises(InvalidRecordError, match=r": held$"):
+        unseen.raise_unseen()
+
+
+def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_KEPT", 3)
+    unseen = UnseenFailures()
+    seen_later = report()
+    for each in (seen_later, *(report() for _ in range(4))):
+        unseen.add(each)
+    seen_later.seen = True
+    unseen.add(report(records=100))
+    unseen.add(report(records=10))
+    with pytest.raises(InvalidRecordError, match=r" 118 record\(s\) in 6 batch"):
+        unseen.raise_unseen()
+    unseen.raise_unseen()
+
+
+def test_at_the_end_all_that_nobody_saw_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    unseen = UnseenFailures()
+    for each in (report("one"), report("two", held=True)):
+        unseen.add(each)
+    unseen.log_unseen()
+    unseen.log_unseen()
+    assert len(caplog.records) == 2
+    unseen.raise_unseen()

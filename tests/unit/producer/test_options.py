@@ -1,0 +1,71 @@
+"""What follows from several options together, and what a caller may give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_producer
+from kafka.errors import IllegalArgumentError
+from kafka.producer.intake.checks import checked_partition, checked_topic
+from kafka.producer.options import client_configs, is_idempotent, sender_options
+
+
+def idempotent(**configs: Any) -> bool:
+    config = parse_producer(configs)
+    return is_idempotent(config.connection, config.producer)
+
+
+def test_batches_are_numbered_unless_something_that_was_asked_for_speaks_against_it() -> None:
+    assert idempotent()
+    assert idempotent(max_in_flight_requests_per_connection=5, retries=1)
+    assert not idempotent(max_in_flight_requests_per_connection=6)
+    assert not idempotent(retries=0)
+    assert not idempotent(acks=1)
+    assert not idempotent(enable_idempotence=False)
+    assert idempotent(enable_idempotence=True)
+
+
+def test_the_sender_counts_in_seconds() -> None:
+    config = parse_producer({"linger_ms": 20, "delivery_timeout_ms": 90_000, "max_request_size": 5_000})
+    options = sender_options(config.connection, config.producer)
+    assert (options.linger, options.delivery_timeout, options.max_request_size) == (0.02, 90, 5_000)
+    assert options.max_in_flight == 5
+
+
+def test_producers_without_a_name_get_one_of_their_own() -> None:
+    given = {"client_id": None, "acks": 1}
+    first, second = client_configs(given), client_configs({})
+    assert (first["acks"], given["client_id"]) == (1, None)
+    numbers = [int(each["client_id"].removeprefix("kafka-columnar-producer-")) for each in (first, second)]
+    assert numbers[1] == numbers[0] + 1
+    assert client_configs({"client_id": "mine"}) == {"client_id": "mine"}
+
+
+@pytest.mark.parametrize("name", ["t", "a" * 249, "a.b_c-9", "...", "A"])
+def test_names_of_topics_keep_to_kafkas_rules(name: str) -> None:
+    assert checked_topic(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "a" * 250, ".", "..", "a b", "a/b", "ä", "a\n"])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(IllegalArgumentError, match="no topic's name"):
+        checked_topic(name)
+
+
+def test_partitions_are_whole_numbers_of_those_that_there_are() -> None:
+    class Number:
+        def __index__(self) -> int:
+            return 2
+
+        def __int__(self) -> int:
+            return 2
+
+    assert [checked_partition("t", given, 3, "partition") for given in (0, 2, Number())] == [0, 2, 2]
+    for wrong in (-1, 3):
+        with pytest.raises(IllegalArgumentError, match=f"partitions 0 to 2, but partition is {wrong}"):
+            checked_partition("t", wrong, 3, "partition")
+    for odd in (True, 1.0, "1", None):
+        with pytest.raises(TypeError, match="has to be an int"):
+            checked_partition("t", odd, 3, "partition")

@@ -1,0 +1,91 @@
+"""When the sender looks at which queue again."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.send.schedule import Schedule
+from kafka.structs import TopicPartition
+from unit.virtual_loop import simulate
+
+
+def queue(partition: int) -> PartitionQueue:
+    return PartitionQueue(TopicPartition("t", partition))
+
+
+def test_queues_are_taken_when_their_time_has_come_and_once() -> None:
+    async def scenario() -> None:
+        schedule = Schedule(asyncio.get_running_loop(), lambda: None)
+        first, second = queue(0), queue(1)
+        schedule.add(5.0, second)
+        schedule.add(3.0, first)
+        schedule.add(9.0, first)  # too late: it is looked at before
+        schedule.add(3.0, first)
+        assert first.due_at == 3.0
+        assert schedule.take(2.9) == []
+        assert schedule.take(3.0) == [first]
+        assert first.due_at == math.inf
+        schedule.add(4.0, first)
+        assert schedule.take(10.0) == [first, second]
+        assert schedule.take(10.0) == []
+
+    simulate(scenario)
+
+
+def test_a_queue_that_is_due_earlier_than_planned_is_looked_at_both_times() -> None:
+    async def scenario() -> None:
+        schedule = Schedule(asyncio.get_running_loop(), lambda: None)
+        only = queue(0)
+        schedule.add(5.0, only)
+        schedule.add(3.0, only)
+        assert schedule.take(4.0) == [only]
+        schedule.add(7.0, only)
+        assert schedule.take(6.0) == [only]
+        assert only.due_at == 7.0
+        assert schedule.take(8.0) == [only]
+
+    simulate(scenario)
+
+
+def test_everything_is_planned_once_for_a_time() -> None:
+    async def scenario() -> None:
+        schedule = Schedule(asyncio.get_running_loop(), lambda: None)
+        for when in (5.0, 5.0, 6.0, 4.0):
+            schedule.add(when, None)
+        assert len(schedule._heap) == 2
+        assert schedule.take(4.0) == []
+        schedule.add(5.5, None)
+        assert schedule.take(9.0) == []
+        assert not schedule._heap
+
+    simulate(scenario)
+
+
+def test_one_timer_rings_at_the_first_time() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        rung: list[float] = []
+
+        def ring() -> None:
+            rung.append(loop.time())
+            schedule.take(loop.time())
+            schedule.set_timer()
+
+        schedule = Schedule(loop, ring)
+        schedule.set_timer()
+        began = loop.time()
+        for seconds in (4, 2, 3):
+            schedule.add(began + seconds, queue(seconds))
+            schedule.set_timer()
+        await asyncio.sleep(10)
+        assert [round(each - began) for each in rung] == [2, 3, 4]
+        schedule.add(loop.time() + 1, None)
+        schedule.set_timer()
+        schedule.stop()
+        schedule.set_timer()
+        await asyncio.sleep(2)
+        assert len(rung) == 3
+
+    simulate(scenario)
