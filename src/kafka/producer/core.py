@@ -14,6 +14,7 @@ from kafka.config import ProducerConfig
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics import Metrics
 from kafka.partitioner.adapt import adapt_partitioner
+from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.idempotence import Idempotence
@@ -234,8 +235,9 @@ class ProducerCore:
                 pass
             await sender.stop()
             error = KafkaTimeoutError("the producer was closed before the record was acknowledged")
+            outgoing = OutgoingBatches(self.buffer)
             for queue in list(self.buffer.queues()):
-                left = [*queue.in_network, *self.buffer.take_expired(queue, float("inf"))]
+                left = [*queue.in_network, *outgoing.take_expired(queue, float("inf"))]
                 for batch in left:
                     outcomes.fail(queue, batch, error)
             outcomes.failures.log_unseen()

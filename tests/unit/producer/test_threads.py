@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.outcome.future import FutureRecordMetadata
@@ -44,6 +45,7 @@ def test_each_record_of_many_threads_is_where_its_future_says(loop: asyncio.Abst
     )
     buffer.magic = magic
     buffer.learn_topic("t", 2, [0, 1])
+    outgoing = OutgoingBatches(buffer)
     appender = RecordAppender(buffer, None, None, None, lambda: None, 1 << 20)  # type: ignore[arg-type, return-value]
     sent: list[list[FutureRecordMetadata]] = [[] for _ in range(SENDERS)]
     logs: list[list[bytes | None]] = [[], []]
@@ -54,7 +56,7 @@ def test_each_record_of_many_threads_is_where_its_future_says(loop: asyncio.Abst
 
     def deliver() -> None:
         for queue in buffer.queues():
-            while (batch := buffer.next_batch(queue)) is not None:
+            while (batch := outgoing.next_batch(queue)) is not None:
                 assert batch.builder is not None
                 log = logs[queue.topic_partition.partition]
                 data = batch.builder.build()

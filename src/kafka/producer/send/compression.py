@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from kafka.net.blocking import run_blocking
+from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.record import BatchBuilder, Compression
@@ -25,7 +26,7 @@ class BatchCompressor:
     """
 
     def __init__(self, buffer: RecordBuffer, elsewhere: Elsewhere | None = None) -> None:
-        self._buffer = buffer
+        self._outgoing = OutgoingBatches(buffer)
         self._elsewhere: Elsewhere = elsewhere or run_blocking
         self._least = _LONG.get(buffer.options.compression)
 
@@ -36,7 +37,7 @@ class BatchCompressor:
         """
         if self._least is None:
             return []
-        heads = [self._buffer.next_builder(queue) for queue in queues]
+        heads = [self._outgoing.next_builder(queue) for queue in queues]
         builders = [builder for builder in heads if builder is not None and builder.can_compress]
         return builders if sum(builder.size_in_bytes for builder in builders) >= self._least else []
 

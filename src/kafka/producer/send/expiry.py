@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.outcome.outcomes import Outcomes, too_late
@@ -34,6 +35,7 @@ class Expiry:
         obstacle: Callable[[PartitionQueue], Exception | None],
     ) -> None:
         self._buffer = buffer
+        self._outgoing = OutgoingBatches(buffer)
         self._outcomes = outcomes
         self._schedule = schedule
         self._timeout = timeout
@@ -47,11 +49,11 @@ class Expiry:
         if now >= self._due_at:
             before = now - timeout + _CLOCK_STEP
             for queue in list(self._buffer.queues()):
-                for batch in self._buffer.take_expired(queue, before):
+                for batch in self._outgoing.take_expired(queue, before):
                     self._outcomes.fail(queue, batch, too_late(batch, timeout, self._why_not_sent(queue)))
         elif self._due_at < math.inf:
             return
-        oldest = self._buffer.oldest(before)
+        oldest = self._outgoing.oldest(before)
         self._due_at = math.inf if oldest is None else oldest + timeout
         if oldest is not None:
             self._schedule.add(self._due_at, None)

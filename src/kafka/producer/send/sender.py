@@ -19,13 +19,14 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.cluster.retry import RetryPolicy, nothing
 from kafka.errors import KafkaError, LeaderNotAvailableError
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
+from kafka.producer.send.collector import Request, RequestCollector
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.expiry import Expiry
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
@@ -36,8 +37,6 @@ from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
-
-Request = list[tuple[PartitionQueue, ProducerBatch]]
 
 
 class Sender:
@@ -82,6 +81,10 @@ class Sender:
         self._brokers: dict[int, BrokerQueue] = {}
         self._schedule = Schedule(self._loop, self.pump)
         self._readiness = Readiness(buffer, idempotence, options)
+        self._outgoing = OutgoingBatches(buffer)
+        self._collector = RequestCollector(
+            self._outgoing, idempotence, outcomes, produce, self._readiness, options.max_request_size, self._consider
+        )
         self._expiry = Expiry(buffer, outcomes, self._schedule, options.delivery_timeout, self._why_not_sent)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
@@ -203,7 +206,7 @@ class Sender:
             if builders:
                 broker.compressing = self._spawn(self._compress(broker, builders))
                 return
-            request = self._collect(broker, now)
+            request = self._collector.collect(broker, now)
             if request:
                 self._send(broker, connection, request, now)
 
@@ -216,47 +219,6 @@ class Sender:
         finally:
             broker.compressing = None
         self.pump()
-
-    def _collect(self, broker: BrokerQueue, now: float) -> Request:
-        """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""
-        request: Request = []
-        size = 0
-        magic = self._produce.magic(broker.node_id)
-        for queue in list(broker.ready):
-            if request and size + self._buffer.next_size(queue) > self._options.max_request_size:
-                break
-            del broker.ready[queue]
-            batch = self._take(queue, now)
-            if batch is None:
-                self._consider(queue, now)
-                continue
-            try:
-                size += self._produce.encode(batch, magic)
-            except KafkaError as error:
-                self._outcomes.fail(queue, batch, error)
-                self._consider(queue, now)
-                continue
-            except Exception as error:
-                log.exception("encoding %d record(s) for %s", batch.count, batch.name)
-                self._outcomes.fail(queue, batch, KafkaError(f"the batch could not be encoded: {error!r}"))
-                self._consider(queue, now)
-                continue
-            queue.in_network[batch] = None
-            batch.sent_to = broker.node_id
-            request.append((queue, batch))
-            self._consider(queue, now)
-        return request
-
-    def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """The next batch of a queue; None if it has none to send after all, because of what was answered meanwhile."""
-        if self._readiness.sendable_at(queue, now) > now:
-            return None
-        if queue.retries:
-            return queue.retries.pop(0)
-        batch = self._buffer.next_batch(queue)
-        if batch is not None:
-            self._idempotence.number(queue, batch)
-        return batch
 
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
@@ -328,7 +290,7 @@ class Sender:
 
     def _fail_waiting(self, queues: Iterable[PartitionQueue], error: KafkaError) -> None:
         for queue in queues:
-            for batch in self._buffer.take_expired(queue, math.inf):
+            for batch in self._outgoing.take_expired(queue, math.inf):
                 self._outcomes.fail(queue, batch, error)
 
     def _refuse_everything(self) -> None:
