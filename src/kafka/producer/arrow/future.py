@@ -92,7 +92,7 @@ class FutureArrowResult:
             self._settled.result(timeout)
         except concurrent.futures.TimeoutError:
             raise KafkaTimeoutError(
-                f"the rows were not all acknowledged within {timeout} seconds; they are still on their way"
+                f"the rows were not all acknowledged within {timeout or 0:g} seconds; they are still on their way"
             ) from None
         except concurrent.futures.CancelledError:
             raise IllegalStateError("the producer's loop was stopped before the rows were acknowledged") from None
