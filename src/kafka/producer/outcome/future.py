@@ -104,7 +104,8 @@ class FutureRecordMetadata:
                 )
             if not batch.wait(timeout):
                 raise KafkaTimeoutError(
-                    f"the record for {batch.name} was not acknowledged within {timeout or 0:g} seconds; it is still on its way"
+                    f"the record for {batch.name} was not acknowledged within {timeout or 0:g} seconds; it is still on "
+                    "its way"
                 )
             batch, index = self.place()
         if batch.error is not None:
