@@ -17,12 +17,14 @@ class CommitLedger:
         handed_out: for a group and partition, the offset after the last record that any member was given.
         handed_to: for a member and partition, the offset after the last record that it was given.
         accepted: for a group and partition, what brokers accepted last.
+        stood: for a member and partition, where its group stood when it was told that the partition is its own.
     """
 
     found: list[str]
     handed_out: Mapping[GroupPartition, int]
     handed_to: Mapping[tuple[str, TopicPartition], int]
     accepted: dict[GroupPartition, int] = field(default_factory=dict)
+    stood: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """A broker has accepted a member's commit. Nobody seeks here, so no offset goes back."""
@@ -51,11 +53,18 @@ class CommitLedger:
             if stood != position:
                 self.found.append(f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}")
 
+    def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
+        """A member was told that partitions are its own."""
+        self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
+
     def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
-        """A member was given the first record of a partition that it has taken over."""
-        stood = self.accepted.get((group, tp), 0)
-        if offset != stood:
-            self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} is at {stood}")
+        """A member was given the first record of a partition that it has taken over.
+
+        The group may have gone on since then: a member may hear late that it has lost the partition to another.
+        """
+        first, last = self.stood.get((member, tp), 0), self.accepted.get((group, tp), 0)
+        if not first <= offset <= last:
+            self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} went from {first} to {last}")
 
     def stored(self, whose: str, offsets: Mapping[GroupPartition, int]) -> None:
         """Stored offsets were looked at; every commit that was accepted has to be there.

@@ -84,6 +84,7 @@ class Ledger:
                     f"{member} is assigned {tp.topic}-{tp.partition}, which {', '.join(others)} still has"
                 )
         self.assigned[group, member].update(partitions)
+        self.commits.assigned(group, member, partitions)
 
     def take_away(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
         """A member was told that partitions are not its own any more."""

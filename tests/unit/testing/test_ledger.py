@@ -101,7 +101,17 @@ def test_a_member_that_does_not_start_where_its_group_stands_is_a_problem() -> N
     ledger.take_away("g", "m", [TP])
     ledger.assign("g", "n", [TP])
     ledger.hand_out("g", "n", TP, [1, 2], None)
-    assert ledger.found == ["n starts at t-0@1, where g is at 2"]
+    assert ledger.found == ["n starts at t-0@1, where g went from 2 to 2"]
+
+
+def test_a_member_that_has_not_heard_of_its_loss_may_start_where_its_group_stood() -> None:
+    ledger = Ledger()
+    for name in ("m", "n"):
+        ledger.assign("g", name, [TP])
+    ledger.hand_out("g", "m", TP, [0, 1, 2], None)
+    ledger.commits.accept("g", "m", {TP: 3})
+    ledger.hand_out("g", "n", TP, [0, 1, 2], None)
+    assert not ledger.found
 
 
 def test_records_of_a_partition_that_a_member_does_not_have_are_a_problem() -> None:
