@@ -1,4 +1,4 @@
-"""Compares two workers on the same numbers, until the time is over or something is wrong."""
+"""Compares two workers on the same numbers until the time is over, or they, or the reference, disagree."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from fuzz import DISAGREEMENT
 
 HERE = Path(__file__).resolve().parent
 BLOCK = 50
@@ -123,7 +125,7 @@ def compare(workers: list[Worker], first: int, count: int) -> None:
     """Run a block in each worker.
 
     Raises:
-        Failure: they disagree, or one of them came to an end.
+        Failure: they disagree with each other or with the reference, or one of them came to an end.
     """
     for worker in workers:
         worker.ask(f"{first} {count}")
@@ -131,6 +133,8 @@ def compare(workers: list[Worker], first: int, count: int) -> None:
         lines = [worker.line(number) for worker in workers]
         if len(set(lines)) > 1:
             raise Failure(f"input {number} differs:\n" + "\n".join(shown(worker, number) for worker in workers))
+        if f" {DISAGREEMENT} " in lines[0]:
+            raise Failure(f"input {number} is not read as by the reference:\n{shown(workers[0], number)}")
 
 
 def shown(worker: Worker, number: int) -> str:
@@ -170,7 +174,8 @@ def main() -> int:
     finally:
         for worker in workers:
             worker.close()
-    print(f"fuzz: {ran} inputs from {start} on, compiled{' with sanitizers' * bool(options.sanitized)} and plain agree")
+    compared = f"compiled{' with sanitizers' * bool(options.sanitized)}, plain and the reference"
+    print(f"fuzz: {ran} inputs from {start} on, {compared} agree")
     return 0
 
 

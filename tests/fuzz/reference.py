@@ -304,7 +304,8 @@ def decompressed(codec: int, data: bytes) -> bytes:
     if codec == 2:
         return b"".join(bytes(cramjam.snappy.decompress_raw(block)) for block in _xerial_blocks(data))
     if codec == 3:
-        return bytes(cramjam.lz4.decompress(data))
+        # The library refuses the wrong header checksum that magic 0 has (KAFKA-3160).
+        return bytes(cramjam.lz4.decompress(data.replace(b"\x60\x40\x1a", b"\x60\x40\x82", 1)))
     if codec == 4:
         with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
             return reader.read()

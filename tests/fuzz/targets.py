@@ -11,7 +11,7 @@ from typing import Any
 
 from fuzz import boundaries, reference
 from fuzz.inputs import batches, changed, log, messages, with_right_sums
-from fuzz.reference import LARGEST, Answer, Question, Undecided
+from fuzz.reference import LARGEST, Answer, Question, Record, Undecided
 from kafka.errors import KafkaError
 from kafka.record import (
     ArrowRows,
@@ -82,10 +82,14 @@ def _decoded(rng: Random, data: bytes, question: Question, intact: bool) -> str:
         records = [(one.offset, one.timestamp, one.key, one.value, one.headers) for one in columns.to_records()]
         found = Answer(found.records + records, damage is not None, columns.next_offset)
     with contextlib.suppress(Undecided):
-        expected = reference.decode(data, question, intact)
-        if found != expected:
-            raise Disagreement(f"{data.hex()}\n{question}\nexpected {expected}\nfound    {found}\n{said[-1]}")
+        _compare(data, found, reference.decode(data, question, intact), f"{question}\n{said[-1]}")
     return "\n".join(said)
+
+
+def _compare(data: bytes, found: Answer, expected: Answer, beside: str = "") -> None:
+    """Raise `Disagreement` where something else is found than is expected."""
+    if found != expected:
+        raise Disagreement(f"{data.hex()}\nexpected {expected}\nfound    {found}\n{beside}")
 
 
 def _columns(columns: Columns) -> str:
@@ -118,9 +122,10 @@ def codec(rng: Random) -> str:
 
 
 def encode(rng: Random) -> str:
-    """Build a batch, and decode it again."""
+    """Build a batch; the reference finds what was put in."""
     magic = rng.choice((0, 1, 2, 2, 2))
     builder = BatchBuilder(magic, rng.choice((Compression.NONE, Compression.LZ4)), size_limit=rng.choice((100, 5000)))
+    records: list[Record] = []
     for _ in range(rng.randrange(12)):
         key, value = (rng.choice((None, b"", rng.randbytes(rng.randrange(200)))) for _ in range(2))
         pairs = [("k" * rng.randrange(4), rng.choice((None, b"", b"v" * 130))) for _ in range(rng.choice((0, 0, 2)))]
@@ -129,9 +134,14 @@ def encode(rng: Random) -> str:
             builder.append_if_room(when, key, value, encode_headers(pairs)[0] if pairs else None)
         else:
             builder.append(when, key, value)
-    if not builder.count:
+        if builder.count > len(records):
+            records.append((len(records), when if magic else -1, key, value, pairs if magic == 2 else []))
+    if not records:
         return "empty"
-    data = builder.build(base_offset=rng.choice((0, 2**40)), producer_id=7, producer_epoch=1, base_sequence=2**31 - 1)
+    base = rng.choice((0, 2**40))
+    data = builder.build(base_offset=base, producer_id=7, producer_epoch=1, base_sequence=2**31 - 1)
+    expected = Answer([(base + index, *rest) for index, *rest in records], False, base + len(records))
+    _compare(data, reference.decode(data, Question()), expected)
     (columns, damage) = BatchDecoder(data).part(1 << 30)
     return f"{data.hex() if magic == 2 else len(columns)} {_columns(columns)} {damage!r}"
 
@@ -189,7 +199,11 @@ MAY_REFUSE = (encode, arrow)
 
 
 def run(number: int) -> tuple[str, str]:
-    """What one input does: the target's name, and what came out."""
+    """What one input does: the target's name, and what came out.
+
+    Raises:
+        Disagreement: not what the reference finds.
+    """
     rng = Random(number)
     target = rng.choice(TARGETS)
     expected = (*EXPECTED, ValueError) if target in MAY_REFUSE else EXPECTED
