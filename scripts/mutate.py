@@ -310,7 +310,7 @@ def equivalents() -> dict[str, str]:
     """The mutants that no test can notice: `FILE: old -> new` and why."""
     if not EQUIVALENT.exists():
         return {}
-    rows = (line.split("  #", 1) for line in EQUIVALENT.read_text(encoding="utf-8").splitlines() if "  #" in line)
+    rows = (line.rsplit("  #", 1) for line in EQUIVALENT.read_text(encoding="utf-8").splitlines() if "  #" in line)
     return {place.strip(): why.strip() for place, why in rows}
 
 

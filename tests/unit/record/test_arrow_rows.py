@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kafka._variant import variant
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import murmur2
-from kafka.record import ArrowRows, Compression, EncodedBatch, decode_batches
+from kafka.record import ArrowRows, Compression, EncodedBatch, arrow_rows, decode_batches
 
 from .samples import rows
 
@@ -170,7 +170,9 @@ def test_rows_of_each_topic() -> None:
         ({"value": ["v"], "vlaue": ["v"]}, ValueError, "vlaue"),
         ({"value": [1]}, TypeError, "string or binary, got int64"),
         ({"value": ["v"], "key": [1.5]}, TypeError, "'key'"),
-        ({"value": ["v"], "headers": [["h"]]}, TypeError, "headers"),
+        ({"value": ["v"], "headers": [["h"]]}, TypeError, "Expected the column 'headers' as list<struct"),
+        ({"value": ["v"], "headers": ["h"]}, TypeError, "Expected the column 'headers' as list<struct"),
+        ({"value": ["v"], "headers": [{"key": "h", "value": b""}]}, TypeError, "Expected the column 'headers' as"),
         ({"value": ["v"], "headers": [[{"key": "h"}]]}, TypeError, "key and value"),
         ({"value": ["v"], "headers": [[None, {"key": "h", "value": b""}]]}, ValueError, "1 are"),
         ({"value": ["v"], "timestamp": ["now"]}, TypeError, "timestamp"),
@@ -179,6 +181,13 @@ def test_rows_of_each_topic() -> None:
 def test_tables_that_are_no_records_are_refused(columns: dict[str, Any], error: type, text: str) -> None:
     with pytest.raises(error, match=text):
         ArrowRows(pa.table(columns))
+
+
+def test_a_table_has_a_largest_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_rows, "MAX_ROWS", 3)
+    assert len(ArrowRows(pa.table({"value": [b"v"] * 3}))) == 3
+    with pytest.raises(ValueError, match="at most 3 rows at a time, got 4"):
+        ArrowRows(pa.table({"value": [b"v"] * 4}))
 
 
 def test_only_arrow_is_taken() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from kafka.errors import CorruptRecordException, DecompressionLimitError, UnsupportedCompressionTypeError
 from kafka.record import (
+    BatchBuilder,
     BatchDecoder,
     Compression,
     TimestampType,
@@ -210,6 +211,51 @@ def test_a_compressed_message_with_impossible_offsets_inside_is_corrupt(offset: 
     assert [r.offset for r in decode_batches(wrapped(Compression.GZIP, 1)).to_records()] == [6, 7]
     with pytest.raises(CorruptRecordException, match=f"of t-3 with offset 7 .* its last inner offset is {offset}"):
         decode_batches(wrapped(Compression.GZIP, offset), topic="t", partition=3)
+
+
+def test_headers_of_a_damaged_batch_leave_none_behind() -> None:
+    builder = BatchBuilder()
+    builder.append(1000, None, b"b", [("name", b"value")])
+    damaged = bytearray(builder.build(base_offset=1))
+    damaged[60] = 2
+    columns, damage = BatchDecoder(batch(b"a") + damaged, check_crcs=False).part(1 << 20)
+    assert rows(columns) == [(0, 1_700_000_000_000, None, b"a", [])]
+    assert columns.buffers[0].headers is None
+    assert damage is not None
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (b"\x00\x00\x00\x01\x06abc", "the number of headers is not possible"),
+        (b"\x00\x00\x00\x01\x08abc", "a length points outside the batch"),
+        (b"\x00\x00\x00\x06abc", "a length points outside the batch"),
+        (b"\x00\x00\x00\x01\x01\x02\x00", "a header's key is null"),
+        (b"\x00\x00\x00\x01\x01\x00\x00", "a header's key is null"),
+        (b"\x00" + b"\x80" * 8, "a variable-length number is too long or cut off"),
+        (b"\x00\x00" + b"\x80" * 8, "a variable-length number is too long or cut off"),
+    ],
+)
+def test_what_does_not_fit_into_a_record_is_named(record: bytes, reason: str) -> None:
+    data = bytearray(batch(b"some value that is long enough"))
+    data[61:] = bytes((2 * len(record),)) + record
+    data[8:12] = (len(data) - 12).to_bytes(4, "big")
+    with pytest.raises(CorruptRecordException, match=reason):
+        decode_batches(bytes(data), check_crcs=False)
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_the_smallest_messages_are_read_together_too(magic: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+
+    def counting(*arguments: Any) -> int:
+        counts.append(arguments[2] - arguments[1])
+        return read_messages(*arguments)
+
+    monkeypatch.setattr(collector, "read_messages", counting)
+    data = b"".join(encode_message(magic, offset, 1000, None, None) for offset in range(5))
+    assert len(decode_batches(data)) == 5
+    assert counts == [len(data)]
 
 
 @pytest.mark.parametrize("magic", [0, 1])

@@ -95,6 +95,32 @@ def test_a_record_with_room_never_makes_the_batch_larger_than_its_limit() -> Non
     assert 4000 < builder.size_in_bytes <= 5000
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "pairs"),
+    [
+        (b"k" * 50, None, None),
+        (None, b"v" * 50, None),
+        (None, None, [("header", b"h" * 50)]),
+        (b"k" * 20, b"v" * 40, [("header", b"h" * 60)]),
+    ],
+)
+def test_room_is_asked_for_what_a_record_takes_at_the_most(
+    key: bytes | None, value: bytes | None, pairs: list[tuple[str, bytes | None]] | None
+) -> None:
+    encoded = encode_headers(pairs)[0] if pairs else None
+
+    def with_limit(limit: int) -> BatchBuilder:
+        builder = BatchBuilder(size_limit=limit)
+        builder.append(0, None, b"first")
+        builder.append_if_room(1, key, value, encoded)
+        return builder
+
+    size = with_limit(1000).size_in_bytes
+    fitting = [limit for limit in range(61, 400) if with_limit(limit).count == 2]
+    assert fitting == list(range(fitting[0], 400))
+    assert size <= fitting[0] <= size + 40
+
+
 def test_appending_if_there_is_room_makes_the_same_batch() -> None:
     one, other = BatchBuilder(size_limit=3000), BatchBuilder(size_limit=3000)
     headers = [("header", b"h"), ("null", None)]
