@@ -56,7 +56,10 @@ class BrokerMetadata(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """A partition as the cluster announces it; ``leader`` is -1 where there is none, brokers are given by id."""
+    """A partition as the cluster announces it; ``leader`` is -1 where there is none, brokers are given by id.
+
+    Partitions share their lists: do not change them.
+    """
 
     topic: str
     partition: int

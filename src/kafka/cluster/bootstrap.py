@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from kafka.cluster.answer_checks import remove_impossible
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
+from kafka.cluster.metadata_requests import MetadataAnswer
 from kafka.cluster.retry import as_kafka_error
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
@@ -16,58 +16,26 @@ from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
     KafkaProtocolError,
-    MetadataEmptyBrokerList,
     NoBrokersAvailable,
 )
 from kafka.net import Connection, open_connection
 from kafka.net.dial import DialError
-from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 log = logging.getLogger(__name__)
-
-_CREATION_CHOSEN_SINCE = 4
-"""The first version of Metadata that says whether topics may be created (Kafka 0.11)."""
 
 _STAGGER_S = 0.5
 """Head start of an address before the next one is tried beside it."""
 
-Found = tuple[Connection, MetadataResponse]
 Address = tuple[str, int]
-
-
-def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
-    """Ask about some topics; None: about all. Where a topic may not be created, brokers before 0.11 are asked for all:
-    they create what is named and missing."""
-    named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
-    if version >= _CREATION_CHOSEN_SINCE:
-        return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
-    if topics is None or (topics and not may_create):
-        return MetadataRequest(topics=None if version > 0 else [])
-    return MetadataRequest(topics=named)
-
-
-async def ask_metadata(connection: Connection, topics: set[str] | None, may_create: bool) -> MetadataResponse:
-    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises.
-
-    Arguments:
-        may_create: whether the brokers may create what is named and missing, if that is their way.
-    """
-    version = connection.api_versions.version_for(MetadataRequest)
-    response = await connection.send(metadata_request(topics, version, may_create), version)
-    if topics is not None and version < _CREATION_CHOSEN_SINCE:
-        response.topics = [each for each in response.topics if each.name in topics]
-    impossible = remove_impossible(response)
-    if impossible:
-        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, "; ".join(impossible[:5]))
-    if not response.brokers:
-        raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")
-    return response
+Found = tuple[Connection, MetadataAnswer]
+Ask = Callable[[Connection, set[str] | None], Awaitable[MetadataAnswer]]
 
 
 class Bootstrap:
     """Asks the bootstrap servers in any order, each one a little after the one before, until one of them answers.
 
     Arguments:
+        ask: asks a server for the cluster's metadata.
         rng: shuffles them, so that not every client asks the first.
         failed_at: why a connection to an address failed that may not be tried again yet, None where it may be.
     """
@@ -76,11 +44,13 @@ class Bootstrap:
         self,
         options: ConnectionOptions,
         security: SecurityOptions,
+        ask: Ask,
         rng: random.Random,
         failed_at: Callable[[Address], Exception | None] = lambda _: None,
     ) -> None:
         self._options = options
         self._security = security
+        self._ask_metadata = ask
         self._rng = rng
         self._failed_at = failed_at
         self._backoff = Backoff(options.reconnect_backoff_ms, min(options.reconnect_backoff_max_ms, 1_000))
@@ -221,7 +191,7 @@ class Bootstrap:
     async def _ask(self, server: Address, topics: set[str] | None) -> Found:
         connection = await open_connection(*server, self._options, self._security)
         try:
-            return connection, await ask_metadata(connection, topics, self._options.allow_auto_create_topics)
+            return connection, await self._ask_metadata(connection, topics)
         except BaseException as error:
             connection.abort(KafkaConnectionError(f"asking for metadata failed: {error!r}"))
             if isinstance(error, KafkaConnectionError) and not self._security.security_protocol.startswith("SASL"):

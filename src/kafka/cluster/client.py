@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka._loop_services import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.bootstrap import Bootstrap, Found, ask_metadata
+from kafka.cluster.bootstrap import Bootstrap, Found
 from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_requests import read_metadata
 from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool, outcome_of
 from kafka.cluster.protocols import CoordinatorKind
@@ -56,9 +57,10 @@ class ClusterClient:
         self._options = connection
         self._rng = rng if rng is not None else loop_random()
         self._pool = ConnectionPool(connection, security, self._address_of)
-        self._bootstrap = Bootstrap(connection, security, self._rng, self._pool.last_error_at)
         self._coordinators = Coordinators(self.any_connection)
         self._updater = MetadataUpdater(connection, self.any_connection, self._bootstrap_again)
+        ask = self._updater.ask_all
+        self._bootstrap = Bootstrap(connection, security, ask, self._rng, self._pool.last_error_at)
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         self._retries = RetryPolicy(
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
@@ -123,7 +125,7 @@ class ClusterClient:
 
     async def read_metadata(self, topics: set[str] | None) -> "MetadataResponse":
         """One broker's present answer about these topics (None: all), without creating or remembering any."""
-        return await ask_metadata(await self.any_connection(), topics, may_create=False)
+        return await read_metadata(await self.any_connection(), topics)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
         """As `refresh_metadata`, without waiting: the present picture has proved wrong."""
@@ -349,14 +351,10 @@ class ClusterClient:
 
     async def _found_by(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
         """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
-        connection, response = await look(self._updater.watched)
+        connection, answer = await look(self._updater.watched)
         self._coordinators.clear()
         self._pool.try_all_again()
-        try:
-            await self._updater.take_in(response, keep_others=False)
-        except BaseException:
-            connection.abort(KafkaConnectionError("looking for the cluster was given up"))
-            raise
+        self._updater.take_in(answer)
         address = (connection.host, connection.port)
         same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
         self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)

@@ -130,6 +130,7 @@ class ClusterMetadata:
         Arguments:
             keep_others: whether topics that the answer does not name are still there.
         """
+        lists = _SharedLists()
         topics = dict(self._topics) if keep_others else {}
         errors = dict(self.topic_errors) if keep_others else {}
         for answered in response.topics:
@@ -140,7 +141,7 @@ class ClusterMetadata:
             error = for_code(answered.error_code) if answered.error_code else None
             if error is None:
                 errors.pop(name, None)
-                topics[name] = _topic(name, answered, known)
+                topics[name] = _topic(name, answered, known, lists)
                 continue
             errors[name] = error
             topics.pop(name, None)
@@ -177,17 +178,31 @@ class ClusterMetadata:
         )
 
 
-def _topic(name: str, answered: "MetadataResponseTopic", known: TopicMetadata | None) -> TopicMetadata:
+class _SharedLists(dict[tuple[int, ...], list[int]]):
+    """One list for all partitions with the same replicas: a large cluster has few such, and very many partitions, which
+    the cyclic collector has to go through."""
+
+    def __missing__(self, brokers: tuple[int, ...]) -> list[int]:
+        found = self[brokers] = list(brokers)
+        return found
+
+
+def _topic(
+    name: str, answered: "MetadataResponseTopic", known: TopicMetadata | None, lists: _SharedLists
+) -> TopicMetadata:
     topic_id = answered.topic_id if answered.topic_id != _NO_ID else None
     same = known is not None and (topic_id is None or known.topic_id is None or known.topic_id == topic_id)
     before = known.partitions if known is not None and same else {}
     partitions = {
-        each.partition_index: _partition(name, each, before.get(each.partition_index)) for each in answered.partitions
+        each.partition_index: _partition(name, each, before.get(each.partition_index), lists)
+        for each in answered.partitions
     }
     return TopicMetadata(name, topic_id, answered.is_internal, MappingProxyType(partitions))
 
 
-def _partition(topic: str, answered: "MetadataResponsePartition", known: PartitionMetadata | None) -> PartitionMetadata:
+def _partition(
+    topic: str, answered: "MetadataResponsePartition", known: PartitionMetadata | None, lists: _SharedLists
+) -> PartitionMetadata:
     if known is not None and 0 <= answered.leader_epoch < known.leader_epoch:
         return known
     return PartitionMetadata(
@@ -195,8 +210,8 @@ def _partition(topic: str, answered: "MetadataResponsePartition", known: Partiti
         answered.partition_index,
         answered.leader_id,
         answered.leader_epoch,
-        answered.replica_nodes,
-        answered.isr_nodes,
-        answered.offline_replicas,
+        lists[tuple(answered.replica_nodes)],
+        lists[tuple(answered.isr_nodes)],
+        lists[tuple(answered.offline_replicas)],
         for_code(answered.error_code) if answered.error_code else None,
     )

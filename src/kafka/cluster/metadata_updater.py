@@ -2,25 +2,18 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
-from kafka.cluster.bootstrap import ask_metadata
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
 from kafka.cluster.refresh import MetadataRefresher
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
 from kafka.net import Connection
-from kafka.net.blocking import run_blocking
 from kafka.structs import TopicPartition
-
-if TYPE_CHECKING:
-    from kafka.wire.api.metadata import MetadataResponse
 
 log = logging.getLogger(__name__)
 
 _REBOOTSTRAP_REQUIRED = 129
-_LARGE_ANSWER = 5_000
-"""So many partitions, and the picture that an answer makes is drawn in a thread, as the loop has other work."""
 
 
 class MetadataUpdater:
@@ -50,6 +43,7 @@ class MetadataUpdater:
         self._bootstrap = bootstrap
         self._listeners: list[Callable[[ClusterMetadata], object]] = []
         self._refresher: MetadataRefresher | None = None
+        self._noted: dict[TopicPartition, tuple[int, int]] = {}
         self.watched: set[str] | None = set()
         self.metadata = ClusterMetadata()
 
@@ -85,18 +79,25 @@ class MetadataUpdater:
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
         """See `ClusterClient.note_leader`."""
         if self.metadata.broker_metadata(leader) is not None:
+            self._noted[tp] = leader, leader_epoch
             self._set(self.metadata.with_leader(tp, leader, leader_epoch))
 
-    async def take_in(self, response: "MetadataResponse", *, keep_others: bool) -> None:
-        """Take in what a broker answered; ``keep_others``: topics that the answer does not name are still there."""
-        if sum(len(topic.partitions) for topic in response.topics) < _LARGE_ANSWER:
-            self._set(self.metadata.updated(response, keep_others=keep_others))
-            return
-        before = None
-        while before is not self.metadata:  # again, if a leader was noted meanwhile
-            before = self.metadata
-            after = await run_blocking(before.updated, response, keep_others=keep_others)
-        self._set(after)
+    async def ask_all(self, connection: Connection, topics: set[str] | None) -> MetadataAnswer:
+        """Ask a broker for metadata that replace all that is known, for `take_in`; ``topics`` are watched."""
+        may_create = self._options.allow_auto_create_topics
+        answer = await ask_metadata(connection, topics, may_create, self.metadata, keep_others=False)
+        if answer.error_code:
+            raise for_code(answer.error_code)(f"metadata from {connection.described_as}")
+        return answer
+
+    def take_in(self, answer: MetadataAnswer) -> None:
+        """Have what a broker answered for the newest picture."""
+        metadata = answer.metadata
+        for tp, (leader, epoch) in self._noted.items():  # perhaps since the answer was read
+            metadata = metadata.with_leader(tp, leader, epoch)
+        self._noted.clear()
+        metadata.version = self.metadata.version + 1
+        self._set(metadata)
 
     async def _fetch(self, topics: set[str], everything: bool) -> None:
         """Ask about topics, and about all that is watched if ``everything``."""
@@ -118,16 +119,16 @@ class MetadataUpdater:
         for _ in range(1 + len(self.metadata.brokers())):
             connection = await self._any_connection()
             try:
-                response = await ask_metadata(connection, topics, may_create)
+                answer = await ask_metadata(connection, topics, may_create, self.metadata, keep_others=keep_others)
             except (KafkaConnectionError, KafkaTimeoutError) as error:
                 last = error
                 continue
-            if response.error_code == _REBOOTSTRAP_REQUIRED:
+            if answer.error_code == _REBOOTSTRAP_REQUIRED:
                 await self._bootstrap()
-            elif response.error_code:
-                raise for_code(response.error_code)(f"metadata from {connection.described_as}")
+            elif answer.error_code:
+                raise for_code(answer.error_code)(f"metadata from {connection.described_as}")
             else:
-                await self.take_in(response, keep_others=keep_others)
+                self.take_in(answer)
             return
         raise last if last is not None else KafkaConnectionError("no broker answered")
 

@@ -7,7 +7,9 @@ from typing import Any
 from kafka.errors import Cancelled
 from kafka.net.blocking import run_blocking
 from kafka.net.buffers import FrameBuffer
+from kafka.net.gc_pause import no_collections
 from kafka.net.inflight import InFlight
+from kafka.net.throttle import throttle_s
 from kafka.wire.framing import decode_response
 
 _API_VERSIONS = 18
@@ -20,14 +22,15 @@ class AnswerReader:
     """Reads the answers of one connection.
 
     Arguments:
-        give: takes a request, the version of its response, the response, and the pooled frame that it came in.
+        give: takes a request, for how many seconds the broker asks for silence, the response (or what the request's
+            ``digest`` makes of it), and the pooled frame that it came in.
         unreadable: takes a request, and why its answer could not be read.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        give: Callable[[InFlight, int, Any, FrameBuffer | None], None],
+        give: Callable[[InFlight, float, Any, FrameBuffer | None], None],
         unreadable: Callable[[InFlight, Exception], None],
     ) -> None:
         self._loop = loop
@@ -49,17 +52,17 @@ class AnswerReader:
             task.add_done_callback(self._beside.discard)
             return True
         try:
-            response = decode_response(entry.request, version, frame)
+            quiet_s, response = _read(entry, version, frame)
         except Exception as error:
             self._unreadable(entry, error)
             return False
-        self._give(entry, version, response, buffer)
+        self._give(entry, quiet_s, response, buffer)
         return True
 
     async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
         """Read in a thread: a large answer is many objects, and the loop has others to serve meanwhile."""
         try:
-            response = await run_blocking(decode_response, entry.request, version, view)
+            quiet_s, response = await run_blocking(_read_large, entry, version, view)
         except Exception as error:
             self._unreadable(entry, error)
         except BaseException:  # the loop ends
@@ -67,4 +70,16 @@ class AnswerReader:
                 entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
             raise
         else:
-            self._give(entry, version, response, buffer)
+            self._give(entry, quiet_s, response, buffer)
+
+
+def _read(entry: InFlight, version: int, frame: bytes | memoryview) -> tuple[float, Any]:
+    """For how many seconds the broker asks for silence, and what the caller is given."""
+    response = decode_response(entry.request, version, frame)
+    quiet_s = throttle_s(entry.request, version, response)
+    return quiet_s, response if entry.digest is None else entry.digest(response)
+
+
+def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float, Any]:
+    with no_collections():
+        return _read(entry, version, frame)

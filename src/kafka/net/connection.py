@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,7 +24,7 @@ from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
 from kafka.net.outbox import Outbox, Outgoing
 from kafka.net.stream import Stream
-from kafka.net.throttle import ThrottleLog, throttle_s
+from kafka.net.throttle import ThrottleLog
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
 from kafka.version import __version__
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound="Response")
+T = TypeVar("T")
 
 DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
 _SHORTEST_FRAME = 4
@@ -153,11 +155,14 @@ class Connection:
         timeout_ms: float | None = None,
         *,
         urgent: bool = False,
+        digest: Callable[[R], Any] | None = None,
     ) -> None:
         """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read.
 
         Arguments:
             urgent: overtake what is kept back, see `Outbox`: for the exchanges that set up the connection.
+            digest: makes of the response what ``reply`` is given instead. A large answer is read and digested in a
+                thread, and the response's many objects are gone when the loop has its turn.
         """
         self._open_stream()
         cls = type(request)
@@ -168,7 +173,7 @@ class Connection:
         parts = encode_request(request, version, number, self._client_id)
         entry = written = None
         if cls.API_KEY != _PRODUCE or request.acks != 0:  # type: ignore[attr-defined]  # ProduceRequest has it
-            entry = InFlight(cls, version, reply, timeout_s)
+            entry = InFlight(cls, version, reply, timeout_s, digest)
         else:
             written = partial(self._sent_unanswered, cls, reply)
         outgoing = Outgoing(number, parts, reply, entry, written)
@@ -196,6 +201,12 @@ class Connection:
             future.set_exception(self._closed_error())
         else:
             future.set_result(cast("R", request.RESPONSE()))
+
+    async def send_digested(self, request: "Request[R]", version: int, digest: Callable[[R], T]) -> T:
+        """As `send`, but with what ``digest`` makes of the response, see `post_for`."""
+        future: asyncio.Future[T] = self.loop.create_future()
+        self.post_for(cast("Answered[R]", future), request, version, digest=digest)
+        return await future
 
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
         """As `send`, but urgent, see `post_for`."""
@@ -289,12 +300,11 @@ class Connection:
         if not entry.future.done():
             entry.future.set_exception(broken)
 
-    def _give(self, entry: InFlight, version: int, response: Any, buffer: FrameBuffer | None) -> None:
-        quiet_s = throttle_s(entry.request, version, response)
+    def _give(self, entry: InFlight, quiet_s: float, response: Any, buffer: FrameBuffer | None) -> None:
         if quiet_s and not self.closed:
             self._throttle(entry, quiet_s)
         if buffer is not None:
-            if response.HAS_RECORDS:
+            if entry.request.RESPONSE.HAS_RECORDS:
                 response.frame = buffer
             else:
                 buffer.release()

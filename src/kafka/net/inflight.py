@@ -60,9 +60,13 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """One such request: what it was, who waits for it and, once it is sent, until when (in the loop's seconds)."""
+    """One such request: what it was, who waits for it and, once it is sent, until when (in the loop's seconds).
 
-    __slots__ = ("deadline", "future", "request", "timeout_s", "version")
+    Arguments:
+        digest: makes of the response what ``future`` is given, in the thread that reads it; None: the response itself.
+    """
+
+    __slots__ = ("deadline", "digest", "future", "request", "timeout_s", "version")
 
     def __init__(
         self,
@@ -70,8 +74,10 @@ class InFlight:
         version: int,
         future: Answered[Any],
         timeout_s: float,
+        digest: Callable[[Any], Any] | None = None,
     ) -> None:
         self.request = request
+        self.digest = digest
         self.version = version
         self.future = future
         self.deadline = math.inf

@@ -44,6 +44,8 @@ else:
 
 FREE_STRUCTS = cython.declare(cython.longlong, 80_000)
 """So many structs any message may have."""
+PAUSE_AFTER = cython.declare(cython.longlong, 4_096)
+"""After so many structs other threads may run: compiled code keeps them waiting until it says so."""
 BYTES_A_STRUCT = cython.declare(cython.longlong, 24)
 """For each of so many bytes it may have one more. Those that come in great numbers have more: a partition in a
 Metadata response has 26 and in a Fetch response 30."""
@@ -123,6 +125,7 @@ class Decoder:
     end: cython.Py_ssize_t
     most_structs: cython.longlong
     structs_left: cython.longlong
+    since_pause: cython.longlong
     trail: list[Any]
 
     def __init__(self, source: memoryview, start: int) -> None:
@@ -130,6 +133,7 @@ class Decoder:
         self.pos = start
         self.end = len(source)
         self.structs_left = self.most_structs = FREE_STRUCTS + self.end // BYTES_A_STRUCT
+        self.since_pause = 0
         self.trail = []
         if cython.compiled:
             self.view = source
@@ -302,6 +306,11 @@ class Decoder:
             self.spend(count)
             for _ in range(count):
                 items.append(self.struct(field.struct))
+                self.since_pause += 1
+                if self.since_pause >= PAUSE_AFTER:
+                    self.since_pause = 0
+                    with cython.nogil:
+                        pass
         else:
             for _ in range(count):
                 items.append(self.value(field, field.element))

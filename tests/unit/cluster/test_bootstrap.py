@@ -64,15 +64,14 @@ class Servers:
 async def servers(monkeypatch):
     servers = Servers()
     monkeypatch.setattr(module, "open_connection", servers.open)
-    monkeypatch.setattr(module, "ask_metadata", servers.ask)
     monkeypatch.setattr(module, "_STAGGER_S", 0.0)
     return servers
 
 
 @pytest.fixture
-def bootstrap():
+def bootstrap(servers):
     parsed = parse_admin({"bootstrap_servers": [f"{host}:{port}" for host, port in (A, B)]})
-    return Bootstrap(parsed.connection, parsed.security, random.Random(1))
+    return Bootstrap(parsed.connection, parsed.security, servers.ask, random.Random(1))
 
 
 async def test_the_first_answer_is_taken_and_the_other_connection_closed(servers, bootstrap):

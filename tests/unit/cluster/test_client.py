@@ -311,6 +311,22 @@ async def test_a_leader_named_by_a_response_is_used_if_the_broker_is_known(clien
     assert client.metadata.leader_for_partition(TP) == 3
 
 
+async def test_a_leader_that_is_named_while_an_older_answer_comes_stays(client, cluster):
+    plain = cluster.brokers[0].handlers["Metadata"]
+
+    def name_another(header, request):
+        client.note_leader(TP, 3, 6)
+        return plain(header, request)
+
+    cluster.brokers[0].on("Metadata", name_another)
+    before = client.metadata.version
+    metadata = await client.refresh_metadata()
+    assert metadata.leader_for_partition(TP) == 3
+    assert metadata.version > before + 1  # one for each of the two
+    cluster.leaders["t"] = [(2, 7), (3, 5)]
+    assert (await client.refresh_metadata()).leader_for_partition(TP) == 2
+
+
 async def test_partition_leader_waits_until_there_is_one(client, cluster):
     cluster.leaders["t"] = [(-1, 6)]
     await client.refresh_metadata()
@@ -659,16 +675,18 @@ async def test_what_no_cluster_can_have_is_ignored_with_a_warning(client, cluste
 
 
 async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monkeypatch):
+    """And no collection goes through its objects again and again meanwhile."""
+    import gc
     import threading
 
     from kafka.cluster import ClusterMetadata
     from kafka.net import answer_reader
 
-    threads = []
+    seen = []
 
     def note(function):
         def noting(*args, **more):
-            threads.append(threading.current_thread() is threading.main_thread())
+            seen.append((threading.current_thread() is threading.main_thread(), gc.isenabled()))
             return function(*args, **more)
 
         return noting
@@ -680,4 +698,5 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     monkeypatch.setattr(ClusterMetadata, "updated", note(ClusterMetadata.updated))
     metadata = await client.refresh_metadata(["many"])
     assert len(metadata.partitions_for_topic("many")) == 6_000
-    assert threads == [False, False]
+    assert seen == [(False, False)] * 2
+    assert gc.isenabled()

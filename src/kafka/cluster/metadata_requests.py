@@ -1,0 +1,104 @@
+"""Asking a broker for metadata, and what its answer makes of what was known."""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from kafka.cluster.answer_checks import remove_impossible
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.errors import MetadataEmptyBrokerList
+from kafka.net import Connection
+from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
+
+if TYPE_CHECKING:
+    from kafka.wire.api.metadata import MetadataResponse
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_CREATION_CHOSEN_SINCE = 4
+"""The first version of Metadata that says whether topics may be created (Kafka 0.11)."""
+_SHOWN = 5
+
+
+class MetadataAnswer(NamedTuple):
+    """What a broker answered.
+
+    Attributes:
+        error_code: an error of the whole answer.
+        has_brokers: whether it named any.
+        metadata: the picture with the answer taken in.
+        impossible: what it told that cannot be.
+    """
+
+    error_code: int
+    has_brokers: bool
+    metadata: ClusterMetadata
+    impossible: list[str]
+
+
+def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
+    """Ask about some topics; None: about all. Where a topic may not be created, brokers before 0.11 are asked for all:
+    they create what is named and missing."""
+    named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
+    if version >= _CREATION_CHOSEN_SINCE:
+        return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
+    if topics is None or (topics and not may_create):
+        return MetadataRequest(topics=None if version > 0 else [])
+    return MetadataRequest(topics=named)
+
+
+async def ask_metadata(
+    connection: Connection, topics: set[str] | None, may_create: bool, known: ClusterMetadata, *, keep_others: bool
+) -> MetadataAnswer:
+    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises.
+
+    Arguments:
+        may_create: whether the brokers may create what is named and missing, if that is their way.
+        known: the picture that the answer is taken into, in a thread where it is large.
+        keep_others: whether topics that the answer does not name are still there.
+    """
+
+    def take_in(response: "MetadataResponse") -> MetadataAnswer:
+        impossible = remove_impossible(response)
+        metadata = known if response.error_code else known.updated(response, keep_others=keep_others)
+        return MetadataAnswer(response.error_code, bool(response.brokers), metadata, impossible)
+
+    answer = await _ask(connection, topics, may_create, take_in)
+    _judge(connection, answer.has_brokers, answer.impossible)
+    return answer
+
+
+async def read_metadata(connection: Connection, topics: set[str] | None) -> "MetadataResponse":
+    """As `ask_metadata`, but the response itself, and nothing is created."""
+    impossible: list[str] = []
+
+    def check(response: "MetadataResponse") -> "MetadataResponse":
+        impossible.extend(remove_impossible(response))
+        return response
+
+    response = await _ask(connection, topics, False, check)
+    _judge(connection, bool(response.brokers), impossible)
+    return response
+
+
+async def _ask(
+    connection: Connection, topics: set[str] | None, may_create: bool, digest: Callable[["MetadataResponse"], T]
+) -> T:
+    version = connection.api_versions.version_for(MetadataRequest)
+
+    def without_unasked(response: "MetadataResponse") -> T:
+        if topics is not None and version < _CREATION_CHOSEN_SINCE:
+            response.topics = [each for each in response.topics if each.name in topics]
+        return digest(response)
+
+    return await connection.send_digested(metadata_request(topics, version, may_create), version, without_unasked)
+
+
+def _judge(connection: Connection, has_brokers: bool, impossible: list[str]) -> None:
+    if impossible:
+        what = "; ".join(impossible[:_SHOWN])
+        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, what)
+    if not has_brokers:
+        raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")

@@ -1,0 +1,49 @@
+"""Pausing the cyclic collector: for as long as anybody does, and as it was before."""
+
+import gc
+import os
+
+import pytest
+
+from kafka.net.gc_pause import no_collections
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was():
+    was_on = gc.isenabled()
+    yield
+    (gc.enable if was_on else gc.disable)()
+
+
+def test_the_collector_is_off_until_the_last_pause_ends():
+    gc.enable()
+    with no_collections():
+        assert not gc.isenabled()
+        with no_collections():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_an_error_ends_the_pause():
+    gc.enable()
+    with pytest.raises(ValueError, match="inside"), no_collections():
+        raise ValueError("inside")
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off():
+    gc.disable()
+    with no_collections():
+        pass
+    assert not gc.isenabled()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_does_not_inherit_a_pause():
+    gc.enable()
+    with no_collections():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
