@@ -4,7 +4,8 @@
 
 The facts of a release are the JSON files in the jar of kafka-clients (`common/message/*.json`), or a file with one such
 object a line. What is printed: versions that were added, new fields as lines to be put into a class, fields that are
-declared otherwise, and for messages that are not declared at all whole classes. Names of structs and docstrings of new
+declared otherwise or in another order, fields that have another name now, and for messages that are not declared at all
+whole classes. Names of structs and docstrings of new
 classes are to be looked at; nothing is written to disk. Exit status 1: there was something to draft.
 """
 
@@ -171,10 +172,19 @@ def _struct_differences(
         return
     seen.add(declared)
     by_name = {json_name(one.name): one for one in declared.FIELDS}
+    there = {_key(one) for one in fields}
+    gone = [known for name, known in by_name.items() if name not in there and known.until >= facts.first]
     after = "at the start"
     for one in fields:
-        known = by_name.get(one.name[:1].lower() + one.name[1:])
-        if known is None:
+        known = by_name.get(_key(one))
+        before = None if known is not None else _renamed(facts, one, gone)
+        if before is not None:
+            gone.remove(before)
+            yield (
+                f"{place}.{before.name} has another name now: rename it {attribute(one.name)}, in all versions, and "
+                f"say so in RENAMED of tests/unit/wire/messages.py: {json_name(before.name)!r}: {_key(one)!r}"
+            )
+        elif known is None:
             yield from _new_structs(facts, one).values()
             yield f"{place}, {after}:\n    {declaration(one)}"
         else:
@@ -185,10 +195,22 @@ def _struct_differences(
                 inner = facts.structs[one.element]
                 yield from _struct_differences(facts, inner, known.struct, known.struct.__name__, seen)
         after = f"after {attribute(one.name)}"
-    there = {one.name[:1].lower() + one.name[1:] for one in fields}
-    for name, known in by_name.items():
-        if name not in there and known.until >= facts.first:
-            yield f"{place}.{known.name} is not in the release: it was renamed, or removed"
+    for known in gone:
+        yield f"{place}.{known.name} is not in the release: it was removed, or renamed and changed"
+    here = [_key(one) for one in fields if one.tag < 0 and _key(one) in by_name]
+    ours = [name for name, known in by_name.items() if name in set(here)]
+    if here != ours:
+        yield f"{place}: its fields stand in another order: {', '.join(map(attribute, here))}"
+
+
+def _key(one: FieldFacts) -> str:
+    """The field's name in JSON."""
+    return one.name[:1].lower() + one.name[1:]
+
+
+def _renamed(facts: MessageFacts, one: FieldFacts, gone: Iterable[Field]) -> Field | None:
+    """The declared field, of those that the release does not have, that this is by all but its name."""
+    return next((known for known in gone if not one.is_struct and not _field_differences(facts, one, known)), None)
 
 
 def _field_differences(facts: MessageFacts, one: FieldFacts, known: Field) -> list[str]:

@@ -84,7 +84,7 @@ def test_new_versions_and_fields_are_drafted_in_their_place(tool: ModuleType) ->
         (0, {"versions": "1+"}, "they are [1, 2, 3, 4]"),
         (0, {"nullableVersions": "4+"}, "may be null in the versions [4]"),
         (3, {"taggedVersions": "3+", "tag": 0}, "declared with the tag -1"),
-        (2, {"name": "MemberName"}, "HeartbeatRequest.member_id is not in the release"),
+        (2, {"name": "MemberName", "type": "bytes"}, "HeartbeatRequest.member_id is not in the release"),
     ],
 )
 def test_what_is_declared_otherwise_is_said(tool: ModuleType, number: int, changes: dict[str, Any], said: str) -> None:
@@ -144,3 +144,22 @@ def test_the_command_says_whether_there_is_something_to_do(
     path.write_text(json.dumps(changed(validVersions="0-5")) + "\n")
     assert tool.main([str(path)]) == 1
     assert "versions=(0, 5)" in capsys.readouterr().out
+
+
+def test_a_field_with_another_name_is_to_be_renamed(tool: ModuleType) -> None:
+    text = drafted(tool, with_field(1, name="GenerationIdOrMemberEpoch"))
+    assert "HeartbeatRequest.generation_id has another name now: rename it generation_id_or_member_epoch" in text
+    assert "'generationId': 'generationIdOrMemberEpoch'" in text
+    assert "after" not in text
+
+
+def test_a_field_that_is_gone_and_a_new_one_of_another_type_are_two_things(tool: ModuleType) -> None:
+    text = drafted(tool, with_field(1, name="MemberEpoch", type="int64"))
+    assert "generation_id is not in the release: it was removed, or renamed and changed" in text
+    assert "member_epoch: int = int64()" in text
+
+
+def test_fields_in_another_order_are_told(tool: ModuleType) -> None:
+    fields = HEARTBEAT["fields"]
+    text = drafted(tool, changed(fields=[fields[1], fields[0], *fields[2:]]))
+    assert "another order: generation_id, group_id, member_id, group_instance_id" in text

@@ -14,6 +14,13 @@ from kafka.wire import Message, message_class
 DATA = Path(__file__).parents[2] / "data" / "protocol" / "messages.jsonl.xz"
 
 
+RENAMED: dict[tuple[str, int], dict[str, str]] = {
+    **{("TxnOffsetCommitRequest", v): {"generationId": "generationIdOrMemberEpoch"} for v in range(3, 6)},
+    ("StreamsGroupHeartbeatResponse", 0): {"acceptableRecoveryLag": "acceptableRecoveryLagLegacy"},
+}
+"""Message and version to the keys that a newer release gave other names, which are the declared ones."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One message, as Kafka writes it in JSON and in bytes."""
@@ -37,9 +44,14 @@ class Case:
 def cases() -> tuple[Case, ...]:
     """All the cases."""
     return tuple(
-        Case(case["release"], case["name"], case["version"], case["json"], bytes.fromhex(case["hex"]))
+        Case(case["release"], case["name"], case["version"], _with_new_names(case), bytes.fromhex(case["hex"]))
         for case in map(json.loads, lzma.open(DATA, "rt", encoding="utf-8"))
     )
+
+
+def _with_new_names(case: dict[str, Any]) -> dict[str, Any]:
+    new = RENAMED.get((case["name"], case["version"]), {})
+    return {new.get(key, key): value for key, value in case["json"].items()}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The API StreamsGroupHeartbeat (key 88, version 0): keep a member in its streams group (KIP-1071)."""
+"""The API StreamsGroupHeartbeat (key 88, versions 0 and 1): keep a member in its streams group (KIP-1071)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TaskOffset(Struct):
 
 
 class StreamsGroupHeartbeatRequest(
-    Request["StreamsGroupHeartbeatResponse"], api_key=88, versions=(0, 0), flexible_since=0
+    Request["StreamsGroupHeartbeatResponse"], api_key=88, versions=(0, 1), flexible_since=0
 ):
     """Keep a member in its streams group (KIP-1071)."""
 
@@ -127,12 +127,14 @@ class StreamsGroupHeartbeatResponse(Response, request=StreamsGroupHeartbeatReque
     member_id: str = string()
     member_epoch: int = int32()
     heartbeat_interval_ms: int = int32()
-    acceptable_recovery_lag: int = int32()
+    acceptable_recovery_lag_legacy: int = int32(until=0)
     task_offset_interval_ms: int = int32()
+    acceptable_recovery_lag: int = int64(since=1, default=-1, ignorable=True)
     status: list[Status] | None = array(Status, nullable=True)
     active_tasks: list[TaskIds] | None = array(TaskIds, nullable=True, default=None)
     standby_tasks: list[TaskIds] | None = array(TaskIds, nullable=True, default=None)
     warmup_tasks: list[TaskIds] | None = array(TaskIds, nullable=True, default=None)
+    topology_description_required: bool = boolean(since=1)
     endpoint_information_epoch: int = int32()
     partitions_by_user_endpoint: list[EndpointToPartitions] | None = array(
         EndpointToPartitions, nullable=True, default=None
