@@ -98,7 +98,9 @@ def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: Elsewhere) 
             futures = [await producer.send(value) for value in values(400)]
             await asyncio.sleep(0.1)
             assert elsewhere.calls == 1
+            began = asyncio.get_running_loop().time()
             await producer.core.close(0)
+            assert asyncio.get_running_loop().time() == began
             assert all(future.failed() for future in futures)
             assert not cluster.log(0).values
 

@@ -91,6 +91,25 @@ def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
     simulate(scenario)
 
 
+def test_batches_that_are_as_large_as_a_request_may_be_go_in_one_and_larger_ones_do_not() -> None:
+    sizes: list[int] = []
+
+    async def batches(limit: int) -> list[int]:
+        cluster = ProducingCluster({"t": 2})
+        async with producing(cluster, max_request_size=limit, linger_ms=5) as producer:
+            for partition in (0, 1):
+                batch, _ = (await producer.send(b"x" * 100, partition=partition)).place()
+            sizes[:] = [batch.builder.size_in_bytes]
+            await producer.core.flush()
+        sizes.append(len(cluster.produced[0][1].topic_data[0].partition_data[0].records or b""))
+        return [len(request.topic_data[0].partition_data) for _, request in cluster.produced]
+
+    assert simulate(lambda: batches(10_000)) == [2]
+    both = sum(sizes)
+    assert simulate(lambda: batches(both)) == [2]
+    assert simulate(lambda: batches(both - 1)) == [1, 1]
+
+
 def test_requests_are_pipelined_up_to_the_limit_and_no_further() -> None:
     async def scenario(limit: int) -> int:
         cluster = ProducingCluster({"t": 1})

@@ -66,6 +66,19 @@ def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -
     unseen.raise_unseen()
 
 
+def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_KEPT", 1)
+    unseen = UnseenFailures()
+    first, held = report(), report("held", held=True)
+    unseen.add(first)
+    first.seen = True
+    unseen.add(held)
+    unseen.raise_unseen()
+    held._batch = lambda: None
+    with pytest.raises(InvalidRecordError, match=r" 2 record\(s\) in 1 batch.*: held$"):
+        unseen.raise_unseen()
+
+
 def test_at_the_end_all_that_nobody_saw_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     unseen = UnseenFailures()
     for each in (report("one"), report("two", held=True)):
