@@ -7,6 +7,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -249,7 +250,9 @@ async def test_seeking_pausing_and_looking_up(scene: Scene) -> None:
     await consumer.assign(both)
     assert await consumer.beginning_offsets(both) == dict.fromkeys(both, 0)
     assert await consumer.end_offsets(both) == dict.fromkeys(both, 10)
-    assert await consumer.offsets_for_times({scene.first: 2**50}) == {scene.first: None}
+    times = {scene.first: 2**50, scene.second: 0}
+    found = await consumer.offsets_for_times(times)
+    assert (found[scene.first], found[scene.second].offset) == (None, 0)
     await consumer.pause(scene.second)
     await consumer.seek(scene.first, 8)
     assert [record.offset for record in await consumer.read(2)] == [8, 9]
@@ -323,6 +326,28 @@ async def test_a_wakeup_ends_one_poll(scene: Scene) -> None:
     await consumer.seek_to_end()
     await consumer.wakeup()
     assert await consumer.poll(3_600_000) == {}
+
+
+async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    await consumer.seek(scene.first, 10)
+    runner = consumer.consumer._driver.runner
+    waits, waiting = runner.wait, threading.Event()
+
+    def wait(timeout_s: float) -> Any:
+        waiting.set()
+        return waits(timeout_s)
+
+    def wake() -> None:
+        assert waiting.wait(PATIENCE_S)
+        consumer.consumer.wakeup()
+
+    runner.wait = wait
+    thread = threading.Thread(target=wake)
+    thread.start()
+    assert await consumer.poll(3_600_000) == {}
+    thread.join()
 
 
 async def test_a_subscription_may_change_while_joining_and_end(scene: Scene, broker: EmbeddedBroker) -> None:

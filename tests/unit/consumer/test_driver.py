@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from fakes.cluster import SILENCE, Call
-from kafka.errors import CommitFailedError, InvalidCommitOffsetSizeError, TopicAuthorizationFailedError
+from kafka.errors import (
+    CommitFailedError,
+    InvalidCommitOffsetSizeError,
+    KafkaTimeoutError,
+    TopicAuthorizationFailedError,
+)
 from kafka.structs import OffsetAndMetadata
 from unit.consumer.bench import T0, T1, Bench, commit_answer, play
 
@@ -42,6 +47,21 @@ def test_a_refused_partition_is_told_again_and_again_and_the_others_are_read() -
         with pytest.raises(TopicAuthorizationFailedError):
             await bench.core.position(T1, 5_000)
         assert await bench.core.position(T0, 5_000) == 10
+
+    play(scenario)
+
+
+def test_a_position_is_looked_for_as_long_as_it_may_take() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {1, 2}
+        bench.core.assign([T0])
+        begun = asyncio.get_running_loop().time()
+        with pytest.raises(KafkaTimeoutError, match="was not found within 5000 ms"):
+            await bench.core.position(T0, 5_000)
+        assert asyncio.get_running_loop().time() - begun == pytest.approx(5)
+        bench.ends.silent = set()
+        await bench.poll(60_000)
+        assert await bench.core.position(T0, 0) == 10
 
     play(scenario)
 

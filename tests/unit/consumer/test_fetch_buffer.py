@@ -8,7 +8,7 @@ import pytest
 
 from kafka.config import parse_consumer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.fetched import Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.position import Position
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
@@ -180,6 +180,17 @@ def test_positions_move_over_what_holds_no_records() -> None:
     bench.buffer.put(state, Fetched(state.tp, 0, 9, memoryview(data), len(data)))
     assert bench.take() == [(0, [5])]
     assert at(state) == 9
+
+
+def test_an_answer_that_a_seek_has_made_useless_gives_its_bytes_back() -> None:
+    bench = Bench()
+    state = bench.state()
+    released: list[str] = []
+    data = numbered(0, 2)
+    item = Fetched(state.tp, 0, 0, memoryview(data), len(data), SharedFrame(lambda: released.append("frame")))
+    bench.buffer.discard(state, Position(7))
+    assert not bench.buffer.put(state, item)
+    assert (released, item.records, bench.buffer.nbytes) == (["frame"], None, 0)
 
 
 def test_an_error_waits_until_what_came_before_has_been_taken() -> None:

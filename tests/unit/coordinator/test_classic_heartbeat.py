@@ -47,7 +47,9 @@ def test_a_caller_that_is_overdue_is_noticed_between_heartbeats() -> None:
         loop = asyncio.get_running_loop()
         member.clock.begin(loop.time())
         member.clock.end(loop.time())
-        await asyncio.sleep(10.01)
+        await asyncio.sleep(9.999)
+        assert member.state is MemberState.STABLE
+        await asyncio.sleep(0.01)
         assert member.state is MemberState.UNJOINED
         assert len(cluster.requests("LeaveGroup")) == 1
 

@@ -13,6 +13,7 @@ from kafka.coordinator.classic.state import (
     MemberState,
     MemberStateMachine,
 )
+from kafka.coordinator.generation import Generation
 from kafka.errors import IllegalStateError
 
 # A table of its own: Unjoined, Joining, assiGning, Syncing, Adopting, sTable, Rebalancing, Fenced, Closed.
@@ -62,3 +63,8 @@ def test_heartbeats_go_out_while_the_coordinator_counts_on_them() -> None:
 
 def test_a_poll_is_needed_where_callbacks_have_to_run_or_something_is_to_be_raised() -> None:
     assert {LETTERS[letter] for letter in "UARF"} == CALLERS_TURN
+
+
+def test_a_group_may_count_its_generations_from_0() -> None:
+    assert Generation(0, "me").is_valid
+    assert not Generation(-1, "me").is_valid
