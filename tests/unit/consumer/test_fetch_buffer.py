@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
+from kafka.consumer.face import COLUMNS_BYTES
+from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetched import Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
@@ -180,6 +182,10 @@ def test_positions_move_over_what_holds_no_records() -> None:
     bench.buffer.put(state, Fetched(state.tp, 0, 9, memoryview(data), len(data)))
     assert bench.take() == [(0, [5])]
     assert at(state) == 9
+
+
+def test_as_much_is_made_at_a_time_as_the_documentation_says() -> None:
+    assert fetch_buffer.DECODED_BYTES == COLUMNS_BYTES == 8 * 1024 * 1024
 
 
 def test_an_answer_that_a_seek_has_made_useless_gives_its_bytes_back() -> None:
