@@ -191,6 +191,23 @@ async def test_a_listener_may_commit_whenever_it_is_called(scene: Scene) -> None
     assert await committed(scene, scene.first, scene.second) == [10, 10]
 
 
+async def test_a_listener_and_a_callback_may_poll(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+
+    def poll(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.poll(0)
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(poll))
+    await consumer.poll_until(lambda: "assigned" in told)
+    assert told == ["revoked", "assigned"]
+    await consumer.commit_async({}, callback=lambda *args: poll("committed", set()))
+    await consumer.poll_until(lambda: "committed" in told)
+    await consumer.close()
+    assert told == ["revoked", "assigned", "committed", "revoked"]
+
+
 async def test_each_listener_is_told_of_its_own_partitions(scene: Scene) -> None:
     consumer = await scene.face.open()
     told: list[tuple[str, str, int]] = []
