@@ -32,7 +32,7 @@ class ConsumerRebalanceListener(abc.ABC):
 
 
 class AsyncConsumerRebalanceListener(abc.ABC):
-    """The same for `AsyncKafkaConsumer`: its methods are coroutines."""
+    """The same for `AsyncKafkaConsumer`: its methods are coroutines. Other tasks that poll wait until they return."""
 
     @abc.abstractmethod
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
