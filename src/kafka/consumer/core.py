@@ -176,6 +176,10 @@ class ConsumerCore:
         finally:  # also where waiting for the rest was interrupted
             await self.client.close()
 
+    def drop_fetched(self) -> None:
+        """Give back the memory of what was fetched and not handed out; after `close`, where nobody polls."""
+        self.buffer.close(self.subscription.states())
+
     # The loop's side: what callers wait for ---------------------------------------------------------------------------
 
     async def position(self, tp: TopicPartition, timeout_ms: float) -> int:

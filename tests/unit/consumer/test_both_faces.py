@@ -20,6 +20,7 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartitio
 from kafka.broker import EmbeddedBroker
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafka.net.buffers import FrameBuffer, shared_pool
 from unit.consumer.faces import PATIENCE_S, Face
 
 
@@ -533,3 +534,24 @@ async def test_each_record_of_an_iteration_is_a_sign_of_life(scene: Scene) -> No
         clock.progressed = False
         assert await face.next() is not None
         assert clock.progressed
+
+
+async def test_a_consumer_that_is_closed_gives_back_the_memory_of_what_it_fetched(
+    scene: Scene, producer: KafkaProducer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, taken = shared_pool.take, list[FrameBuffer]()
+
+    def recorded(size: int) -> FrameBuffer:
+        taken.append(take(size))
+        return taken[-1]
+
+    monkeypatch.setattr(shared_pool, "take", recorded)
+    for partition in (0, 1):
+        producer.send(scene.topic, b"x" * 50_000, partition=partition)
+    producer.flush()
+    face = await scene.face.open()
+    await face.assign([scene.first, scene.second])
+    assert len(await face.poll(10_000, max_records=1)) == 1
+    assert any(frame._buffer is not None for frame in taken), "the other partition is not decoded yet"
+    await face.close()
+    assert all(frame._buffer is None for frame in taken)

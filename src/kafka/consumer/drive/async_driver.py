@@ -125,8 +125,9 @@ class AsyncDriver:
                 left_ms = self._left_ms(deadline)
                 try:
                     await self.run(core.close(left_ms), left_ms)
-                finally:  # also of commits that failed with the loop
-                    await self.run_callbacks()
+                finally:
+                    self.runner.if_alone(core.drop_fetched)
+                    await self.run_callbacks()  # also of commits that failed with the loop
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""

@@ -93,6 +93,10 @@ class LoopRunner:
         if inspect.isawaitable(result):
             await result
 
+    def if_alone(self, function: Callable[[], object]) -> None:
+        """Call a function of ours that nothing of the caller's side may be beside; tasks are not, until they wait."""
+        function()
+
     @property
     def is_in_a_call(self) -> bool:
         """Whether this task is in a function of the user's."""

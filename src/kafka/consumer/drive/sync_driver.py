@@ -126,8 +126,9 @@ class SyncDriver:
                 left_ms = self._left_ms(deadline)
                 try:
                     self.run(core.close(left_ms), left_ms)
-                finally:  # also of commits that failed with the loop
-                    self.run_callbacks()
+                finally:
+                    self.runner.if_alone(core.drop_fetched)
+                    self.run_callbacks()  # also of commits that failed with the loop
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from kafka.consumer.drive.single_caller import SingleCaller
+from kafka.errors import IllegalStateError
 from kafka.net import LoopThread, interruptible
 
 Owner = TypeVar("Owner")
@@ -114,6 +115,11 @@ class ThreadRunner:
             function(*args, **kwargs)
         finally:
             self.is_in_a_call = before
+
+    def if_alone(self, function: Callable[[], object]) -> None:
+        """Call a function of ours that nothing of the caller's side may be beside; not while another thread polls."""
+        with contextlib.suppress(IllegalStateError), self.one_caller:
+            function()
 
     def close_once(self, close: Callable[[], None]) -> None:
         """Call ``close``, once: a second call does nothing, and one from another thread waits for the first."""

@@ -5,7 +5,7 @@ a hop to the loop. One lock, held for a few operations a batch, never while deco
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
@@ -171,6 +171,16 @@ class FetchBuffer:
             item.drop()
         for other in freed:
             self._unblocked(other)
+
+    def close(self, states: Iterable[PartitionState]) -> None:
+        """Drop all that was fetched of these partitions: nothing is handed out any more."""
+        for state in states:
+            with self._lock:
+                self._bytes -= state.buffer.nbytes
+                items = state.buffer.clear()
+            for item in items:
+                self._ahead.abandon(item)
+                item.drop()
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
