@@ -17,6 +17,8 @@ class CommitLedger:
         handed_out: for a group and partition, the offset after the last record that any member was given.
         handed_to: for a member and partition, the offset after the last record that it was given.
         accepted: for a group and partition, what brokers accepted last.
+        highest: for a group and partition, the highest that they ever accepted.
+        rewound: for a group and partition, the lowest offset that its member went back to by itself.
         stood: for a member and partition, where its group stood when it was told that the partition is its own.
     """
 
@@ -24,10 +26,12 @@ class CommitLedger:
     handed_out: Mapping[GroupPartition, int]
     handed_to: Mapping[tuple[str, TopicPartition], int]
     accepted: dict[GroupPartition, int] = field(default_factory=dict)
+    highest: dict[GroupPartition, int] = field(default_factory=dict)
+    rewound: dict[GroupPartition, int] = field(default_factory=dict)
     stood: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A broker has accepted a member's commit. Nobody seeks here, so no offset goes back."""
+        """A broker has accepted a member's commit. An offset goes back only where the member did."""
         for tp, offset in offsets.items():
             key, place = (group, tp), shown(tp, offset)
             stood, reached = self.accepted.get(key, 0), self.handed_out.get(key, 0)
@@ -35,16 +39,23 @@ class CommitLedger:
                 self.found.append(f"{member} commits {place}, but {group} was only given records up to {reached}")
             elif offset > max(stood, self.handed_to.get((member, tp), 0)):
                 self.found.append(f"{member} commits {place}, which others were given, while {group} stood at {stood}")
-            if offset < stood:
+            if offset < min(stood, self.rewound.get(key, stood)):
                 self.found.append(f"{member} commits {place}, which takes {group} back from {stood}")
             self.accepted[key] = offset
+            self.highest[key] = max(self.highest.get(key, 0), offset)
+
+    def rewind(self, group: str, tp: TopicPartition, offset: int) -> None:
+        """A member seeks back."""
+        self.rewound[group, tp] = min(offset, self.rewound.get((group, tp), offset))
 
     def told(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """A member was told that its commit has succeeded."""
         for tp, offset in offsets.items():
-            stood = self.accepted.get((group, tp), 0)
-            if stood < offset:
-                self.found.append(f"{member} was told that {shown(tp, offset)} is committed, but {group} is at {stood}")
+            highest = self.highest.get((group, tp), 0)
+            if highest < offset:
+                self.found.append(
+                    f"{member} was told that {shown(tp, offset)} is committed, but {group} only came to {highest}"
+                )
 
     def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> None:
         """A member that commits automatically gives up partitions, in order and without trouble."""
@@ -54,7 +65,9 @@ class CommitLedger:
                 self.found.append(f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}")
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
-        """A member was told that partitions are its own."""
+        """A member was told that partitions are its own: it reads on from where the group stands."""
+        for tp in partitions:
+            self.rewound.pop((group, tp), None)
         self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
 
     def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:

@@ -20,6 +20,7 @@ class SentRecord:
         name: its value, which no other record has.
         producer: who sent it.
         number: which of that producer's sends it was.
+        in_calm: nothing was wrong, nor was it later.
         partition, offset: where it was acknowledged; None until then.
         error: why it failed; None until then.
     """
@@ -27,6 +28,7 @@ class SentRecord:
     name: str
     producer: str
     number: int
+    in_calm: bool = False
     partition: TopicPartition | None = None
     offset: int | None = None
     error: BaseException | None = None
@@ -71,7 +73,7 @@ class Ledger:
 
     def sending(self, producer: str, number: int) -> SentRecord:
         """A record is about to be sent."""
-        record = SentRecord(f"{producer}:{number}", producer, number)
+        record = SentRecord(f"{producer}:{number}", producer, number, self.is_calm())
         self.sent[record.name] = record
         return record
 
@@ -145,6 +147,8 @@ class Ledger:
         for record in self.sent.values():
             if not record.is_acknowledged and record.error is None:
                 yield f"{record.name} was neither acknowledged nor failed"
+            if record.error is not None and record.in_calm:
+                yield f"{record.name} failed although nothing was wrong: {record.error!r}"
 
     def _acknowledged(self, logs: Mapping[TopicPartition, list[str]]) -> Iterable[str]:
         for record in self.sent.values():

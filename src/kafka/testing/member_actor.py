@@ -17,6 +17,8 @@ from kafka.testing.story import Story
 COMMIT_TIMEOUT_MS = 10_000
 """How long ``commit()`` tries."""
 
+_LONGEST_SEEK = 20
+
 
 class MemberActor:
     """A member of a group, which reads until it is told to stop, and now and then leaves and comes back.
@@ -107,8 +109,17 @@ class MemberActor:
             self._positions[tp] = offsets[-1] + 1
         if self._rng.random() < 0.1:
             await asyncio.sleep(self._rng.expovariate(1.0))
+        if self._positions and self._rng.random() < 0.01:
+            self._seek_back(consumer)
         if not batches or self._rng.random() < 0.5:
             await self.commit(consumer)
+
+    def _seek_back(self, consumer: AsyncKafkaConsumer) -> None:
+        tp = self._rng.choice(sorted(self._positions))
+        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # so that it gets on all the same
+        consumer.seek(tp, offset)
+        self._positions[tp] = offset
+        self._ledger.commits.rewind(self.group, tp, offset)
 
     # Commits ----------------------------------------------------------------------------------------------------------
 

@@ -62,6 +62,14 @@ def test_a_record_without_an_outcome_is_a_problem() -> None:
     assert "neither acknowledged nor failed" in problems(ledger, [])[0]
 
 
+def test_a_record_may_fail_in_trouble_alone() -> None:
+    calm, trouble = Ledger(is_calm=lambda: True), Ledger()
+    for ledger in (calm, trouble):
+        ledger.sending("p", 0).error = ValueError()
+    assert problems(trouble, []) == []
+    assert problems(calm, []) == ["p:0 failed although nothing was wrong: ValueError()"]
+
+
 def test_a_record_that_is_there_twice_is_a_problem() -> None:
     ledger = Ledger()
     name = acknowledged(ledger, "p", 0, 0)
@@ -169,11 +177,30 @@ def test_a_commit_that_goes_back_is_a_problem(read_to_three: Ledger) -> None:
     assert read_to_three.found == ["m commits t-0@2, which takes g back from 3"]
 
 
+def test_a_commit_may_go_back_where_its_member_did(read_to_three: Ledger) -> None:
+    commits = read_to_three.commits
+    commits.accept("g", "m", {TP: 3})
+    commits.rewind("g", TP, 1)
+    commits.accept("g", "m", {TP: 1})
+    commits.told("g", "m", {TP: 3})
+    commits.accept("g", "m", {TP: 2})
+    assert not read_to_three.found
+    commits.accept("g", "m", {TP: 0})
+    commits.assigned("g", "n", [TP])
+    commits.accept("g", "n", {TP: 3})
+    commits.accept("g", "n", {TP: 2})
+    assert read_to_three.found == [
+        "m commits t-0@0, which takes g back from 2",
+        "n commits t-0@3, which others were given, while g stood at 0",
+        "n commits t-0@2, which takes g back from 3",
+    ]
+
+
 def test_a_commit_that_was_never_made_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.told("g", "m", {TP: 3})
     read_to_three.commits.given_up("g", "m", {TP: 3})
     assert read_to_three.found == [
-        "m was told that t-0@3 is committed, but g is at 0",
+        "m was told that t-0@3 is committed, but g only came to 0",
         "m gives up t-0@3, but g is left at 0",
     ]
 
