@@ -2,13 +2,14 @@
 
 import asyncio
 import random
+from types import SimpleNamespace
 
 import pytest
 
 from kafka.cluster import bootstrap as module
 from kafka.cluster.bootstrap import Bootstrap
 from kafka.config import parse_admin
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, NoBrokersAvailable
 
 A, B = ("a", 9092), ("b", 9092)
 
@@ -123,3 +124,30 @@ async def test_what_was_found_is_closed_if_the_search_is_cancelled_while_it_ends
     servers.answers[A].set_result("metadata")  # which comes although nobody waits any more
     while servers.left_open:
         await asyncio.sleep(0)
+
+
+async def test_rounds_are_paused_between_as_failures_in_a_row(servers, bootstrap, monkeypatch):
+    counted = []
+
+    def seconds(failures):
+        counted.append(failures)
+        return 0.0
+
+    async def fail(topics):
+        if len(counted) < 3:
+            raise NoBrokersAvailable("none")
+        return "found"
+
+    bootstrap._backoff = SimpleNamespace(seconds=seconds)
+    bootstrap.once = fail
+    bootstrap._failures[A] = KafkaConnectionError("gone")
+    monkeypatch.setattr(bootstrap, "_hopeless", lambda: False)
+    assert await bootstrap.until_found(None) == "found"
+    assert counted == [1, 2, 3]
+
+
+def test_a_round_is_never_more_than_about_a_second_away():
+    parsed = parse_admin({"bootstrap_servers": "a:1", "reconnect_backoff_max_ms": 30_000})
+    found = Bootstrap(parsed.connection, parsed.security, None, random.Random(1))
+    assert 0.8 <= found._backoff.seconds(50) <= 1.2
+    assert 24 <= found._again_backoff.seconds(50) <= 36

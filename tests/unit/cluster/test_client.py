@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import logging
 import random
 import socket
@@ -63,6 +64,7 @@ async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_c
     with pytest.raises(NoBrokersAvailable) as caught:
         await client.start()
     text = str(caught.value)
+    assert "in 0.7 s" in text
     assert f"127.0.0.1:{dead}: connection refused" in text
     assert f"127.0.0.1:{cluster.brokers[0].port} closed the connection" in text
 
@@ -218,6 +220,67 @@ async def test_a_broker_that_moved_is_connected_at_its_new_address(client, clust
     assert (await client.send(2, heartbeat())).error_code == 2
     assert len(cluster.brokers[-1].requests("Heartbeat")) == 1
     await old.stop()
+
+
+async def test_a_pause_of_less_than_a_second_is_one_too(cluster, make_client):
+    client = make_client(cluster, reconnect_backoff_ms=900, reconnect_backoff_max_ms=900)
+    await client.start()
+    await cluster.brokers[1].stop()
+    for match in ("refused", r"broker 2 is tried again in 0\.\d s|broker 2 is tried again in 1\.\d s"):
+        with pytest.raises(KafkaConnectionError, match=match):
+            await client.send(2, heartbeat())
+
+
+async def test_a_broker_that_can_be_connected_again_is_told_of(client, cluster, caplog):
+    broker = cluster.brokers[1]
+    await broker.stop()
+    with pytest.raises(KafkaConnectionError):
+        await client.send(2, heartbeat())
+    await broker.listen(broker.port)
+    with caplog.at_level(logging.INFO, "kafka"):
+        await client.retry(lambda: client.send(2, heartbeat()), 3_000)
+    assert "connecting to broker 2 works again" in caplog.text
+
+
+async def test_a_connection_that_fails_when_nobody_waits_for_it_any_more_is_no_unseen_error(client, cluster):
+    unseen = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context["message"]))
+    answered = asyncio.Event()
+
+    async def hang_up_late(*_):
+        await answered.wait()
+        return HANG_UP
+
+    cluster.brokers[1].on("ApiVersions", hang_up_late)
+    waiting = asyncio.create_task(client.send(2, heartbeat()))
+    while not cluster.brokers[1].seen:
+        await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    answered.set()
+    while client._pool._brokers[2].opening:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    gc.collect()
+    assert unseen == []
+
+
+@pytest.mark.parametrize("how", ["send", "send_any", "send_controller", "send_coordinator", "api_version"])
+async def test_the_oldest_version_will_do_unless_a_caller_says_otherwise(cluster, make_client, how):
+    for broker in cluster.brokers:
+        broker.versions[HeartbeatRequest.API_KEY] = (0, 0)
+    client = make_client(cluster)
+    await client.start()
+    if how == "api_version":
+        await client.connection(1)
+        assert client.api_version(1, HeartbeatRequest) == 0
+        return
+    where = {"send": (1,), "send_coordinator": ("group", "g")}.get(how, ())
+    await getattr(client, how)(*where, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+    versions = {
+        header.request_api_version for b in cluster.brokers for header, r in b.seen if r.NAME == "HeartbeatRequest"
+    }
+    assert versions == {0}
 
 
 async def test_an_outage_is_one_line_in_the_log(cluster, make_client, caplog):
@@ -671,6 +734,7 @@ async def test_what_no_cluster_can_have_is_ignored_with_a_warning(client, cluste
     assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
     assert "" not in client.metadata.topics()
     assert "partitions -3, 2147483647 of topic 't'" in caplog.text
+    assert "1 topics without a possible name" in caplog.text
     assert "-7 at h:1, 8 at h:2147483647" in caplog.text
 
 

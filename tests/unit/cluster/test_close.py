@@ -86,6 +86,27 @@ async def test_looking_for_a_lost_cluster_ends_with_an_error(cluster, make_clien
     assert await outcomes(looking) == [IllegalStateError]
 
 
+async def test_close_waits_for_the_end_of_a_search(cluster, make_client):
+    client = make_client(cluster)
+    began, ended = asyncio.Event(), []
+
+    async def search(topics):
+        try:
+            began.set()
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(5):  # as it takes to end other attempts
+                await asyncio.sleep(0)
+            ended.append(True)
+
+    client._bootstrap.until_found = search
+    starting = asyncio.create_task(client.start())
+    await began.wait()
+    await client.close()
+    assert ended == [True]
+    assert await outcomes(starting) == [IllegalStateError]
+
+
 async def test_whoever_waits_for_metadata_is_told(client, cluster):
     cluster.brokers[0].on("Metadata", lambda *_: SILENCE)
     before = len(cluster.brokers[0].requests("Metadata"))

@@ -117,3 +117,13 @@ def test_partitions_with_the_same_replicas_share_their_lists():
     assert (one.replicas, one.isr, one.offline_replicas) == ([1, 2], [2, 1], [])
     assert one.replicas is two.replicas
     assert one.isr is two.isr
+
+
+def test_a_leader_is_replaced_by_a_newer_epoch_alone():
+    metadata = after(response(topic("t", (1, 5))))
+    tp = TopicPartition("t", 0)
+    assert metadata.with_leader(tp, 2, 5) is metadata
+    assert metadata.with_leader(tp, 2, 6).leader_for_partition(tp) == 2
+    assert after(response(topic("t", (1, 1))), response(topic("t", (2, 0)))).leader_for_partition(tp) == 1
+    assert after(response(topic("t", (1, 1))), response(topic("t", (2, 1)))).leader_for_partition(tp) == 2
+    assert after(response(topic("t", (1, 1))), response(topic("t", (2, -1)))).leader_for_partition(tp) == 2

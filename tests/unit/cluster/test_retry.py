@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka.cluster import Backoff, LogLimiter, RetryPolicy, anything_unexpected
+from kafka.cluster.log_limiter import _MAX_CAUSES
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -191,3 +192,45 @@ def test_time_left_shrinks_and_never_reaches_zero() -> None:
         assert policy().attempts("asking").left_ms is None
 
     simulate(scenario)
+
+
+class Even(Backoff):
+    """Pauses of a second."""
+
+    def seconds(self, failures: int) -> float:
+        return 1.0
+
+
+def test_a_try_that_would_begin_when_the_time_is_up_is_not_made() -> None:
+    async def scenario() -> None:
+        operation = Operation(KafkaConnectionError("gone"))
+        with pytest.raises(KafkaTimeoutError, match="3 failed tries"):
+            await RetryPolicy(Even(0, 0), LOG).run("asking", operation, 3_000)
+        assert operation.calls == 3
+
+    simulate(scenario)
+
+
+def test_what_a_caller_waited_for_and_works_again_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        await policy().run("asking", Operation(KafkaConnectionError("gone"), "done"), 30_000)
+
+    with caplog.at_level(logging.INFO):
+        simulate(scenario)
+    assert "asking works again" in caplog.text
+
+
+def test_so_many_causes_are_told_apart_and_the_oldest_is_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        limiter = LogLimiter(LOG)
+        for number in range(_MAX_CAUSES):
+            limiter.warning(f"cause {number}", "first")
+        limiter.warning("cause 0", "still known")
+        limiter.warning("one more", "first")
+        limiter.warning("cause 1", "still known")
+        limiter.warning("cause 0", "forgotten, so told")
+
+    with caplog.at_level(logging.WARNING):
+        simulate(scenario)
+    assert "still known" not in caplog.text
+    assert "forgotten, so told" in caplog.text

@@ -1,0 +1,72 @@
+"""From which version on a client waits where a broker asks for it (KIP-219), against Kafka's own table."""
+
+import logging
+
+import pytest
+
+from kafka.net.throttle import ThrottleLog, throttle_s
+from kafka.wire import message_class
+
+SINCE = {
+    "Produce": 6,
+    "Fetch": 8,
+    "ListOffsets": 3,
+    "Metadata": 6,
+    "OffsetCommit": 4,
+    "OffsetFetch": 4,
+    "FindCoordinator": 2,
+    "JoinGroup": 3,
+    "Heartbeat": 2,
+    "LeaveGroup": 2,
+    "SyncGroup": 2,
+    "DescribeGroups": 2,
+    "ListGroups": 2,
+    "ApiVersions": 2,
+    "CreateTopics": 3,
+    "DeleteTopics": 2,
+    "DeleteRecords": 1,
+    "InitProducerId": 1,
+    "OffsetForLeaderEpoch": 3,
+    "AddPartitionsToTxn": 1,
+    "AddOffsetsToTxn": 1,
+    "EndTxn": 1,
+    "TxnOffsetCommit": 1,
+    "DescribeAcls": 1,
+    "CreateAcls": 1,
+    "DeleteAcls": 1,
+    "DescribeConfigs": 2,
+    "AlterConfigs": 1,
+    "AlterReplicaLogDirs": 1,
+    "DescribeLogDirs": 1,
+    "CreatePartitions": 1,
+    "CreateDelegationToken": 1,
+    "RenewDelegationToken": 1,
+    "ExpireDelegationToken": 1,
+    "DescribeDelegationToken": 1,
+    "DeleteGroups": 1,
+    "ElectLeaders": 0,
+    "ConsumerGroupHeartbeat": 0,
+}
+
+
+@pytest.mark.parametrize(("api", "since"), SINCE.items())
+def test_before_it_the_broker_has_waited_itself(api, since):
+    request, response = message_class(f"{api}Request"), message_class(f"{api}Response")
+    asked = response(throttle_time_ms=1_500)
+    assert throttle_s(request, since, asked) == 1.5
+    if since:
+        assert throttle_s(request, since - 1, asked) == 0.0
+
+
+@pytest.mark.parametrize("asked_ms", [0, -1])
+def test_no_time_is_no_wait(asked_ms):
+    request, response = message_class("HeartbeatRequest"), message_class("HeartbeatResponse")
+    assert throttle_s(request, 4, response(throttle_time_ms=asked_ms)) == 0.0
+
+
+def test_it_is_told_at_once_and_again_after_half_a_minute(caplog):
+    log = ThrottleLog()
+    with caplog.at_level(logging.DEBUG, "kafka.net.throttle"):
+        for now in (0.0, 29.9, 30.0, 59.9):
+            log.tell(now, "b:1", "Fetch", 1.0)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "WARNING", "DEBUG"]

@@ -1,0 +1,55 @@
+"""What brokers before 0.10 serve, which cannot be asked; and how a version is chosen."""
+
+import pytest
+
+from kafka.errors import UnsupportedVersionError
+from kafka.net import ApiVersions
+from kafka.wire.api.heartbeat import HeartbeatRequest
+from kafka.wire.index import API_NAMES
+
+GROUPS = ("FindCoordinator", "JoinGroup", "Heartbeat", "LeaveGroup", "SyncGroup", "DescribeGroups", "ListGroups")
+BASIC = {"Produce": (0, 0), "Fetch": (0, 0), "ListOffsets": (0, 0), "Metadata": (0, 0)}
+OFFSETS = {"OffsetCommit": (0, 0), "OffsetFetch": (0, 0)}
+RELEASES = {
+    (0, 8, 0): BASIC,
+    (0, 8, 1): {**BASIC, **OFFSETS},
+    (0, 8, 2): {**BASIC, "OffsetCommit": (0, 1), "OffsetFetch": (0, 1), "FindCoordinator": (0, 0)},
+    (0, 9): {
+        **BASIC,
+        "Produce": (0, 1),
+        "Fetch": (0, 1),
+        "OffsetCommit": (0, 2),
+        "OffsetFetch": (0, 1),
+        **dict.fromkeys(GROUPS, (0, 0)),
+    },
+}
+
+
+@pytest.mark.parametrize(("release", "served"), RELEASES.items())
+def test_an_old_release_serves_what_it_had(release, served):
+    ranges = ApiVersions.of_release(release).items()
+    assert {API_NAMES[key]: versions for key, versions in ranges} == served
+
+
+def test_a_release_between_two_is_the_older_and_one_before_all_is_refused():
+    assert ApiVersions.of_release((0, 8, 2, 2)).items() == ApiVersions.of_release((0, 8, 2)).items()
+    assert ApiVersions.of_release((0, 9, 0, 1)).items() == ApiVersions.of_release((0, 9)).items()
+    with pytest.raises(UnsupportedVersionError, match="older than the oldest"):
+        ApiVersions.of_release((0, 7))
+
+
+def test_the_highest_version_that_both_sides_have_is_chosen_within_the_bounds():
+    key = HeartbeatRequest.API_KEY
+    versions = ApiVersions({key: (1, 3)})
+    assert key in versions
+    assert 99 not in versions
+    assert versions.range(key) == (1, 3)
+    assert versions.range(99) is None
+    assert versions.pick(HeartbeatRequest) == 3
+    assert versions.pick(HeartbeatRequest, 0, 2) == 2
+    assert versions.pick(HeartbeatRequest, 3) == 3
+    assert versions.pick(HeartbeatRequest, 4) is None
+    assert versions.pick(HeartbeatRequest, 0, 0) is None
+    assert versions.pick(HeartbeatRequest, 0, 1) == 1
+    assert ApiVersions({key: (0, 99)}).pick(HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
+    assert ApiVersions({}).pick(HeartbeatRequest) is None
