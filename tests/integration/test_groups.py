@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
 Open = Callable[..., KafkaConsumer]
+SHORT_SESSION: dict[str, Any] = {"session_timeout_ms": 3_000, "heartbeat_interval_ms": 200}
 
 
 @pytest.fixture
@@ -351,9 +352,9 @@ def test_a_slow_handler_keeps_its_partitions_as_long_as_it_may(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:
     topic = make_topic(2)
-    consumer = open_consumer(topic, group_id=f"group-{topic}", heartbeat_interval_ms=500)
+    consumer = open_consumer(topic, group_id=f"group-{topic}", **SHORT_SESSION)
     poll_until(lambda: len(consumer.assignment()) == 2, consumer)
-    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}"))
+    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}", **SHORT_SESSION))
     session.wait_until_over()
     assert session.members(f"group-{topic}") == 1
     consumer.poll(0)
@@ -365,9 +366,9 @@ def test_a_callback_of_a_producer_that_does_not_end_costs_no_membership(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:
     topic = make_topic(1)
-    consumer = open_consumer(topic, group_id=f"group-{topic}")
+    consumer = open_consumer(topic, group_id=f"group-{topic}", **SHORT_SESSION)
     poll_until(lambda: len(consumer.assignment()) == 1, consumer)
-    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}"))
+    session = Session(broker, open_consumer(topic, group_id=f"silent-{topic}", **SHORT_SESSION))
     called, may_end = threading.Event(), threading.Event()
 
     def block(metadata: object) -> None:

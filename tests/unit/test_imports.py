@@ -20,7 +20,7 @@ HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich")
 # it: every module comes into a process that knows nothing of ours but its own packages, and nothing is imported twice.
 # The libraries, whose imports take seconds, are loaded once.
 ALONE = """
-import importlib, json, os, sys, traceback, warnings
+import gc, importlib, json, os, sys, traceback, warnings
 names, preload, blocked = json.loads(sys.argv[1])
 for name in preload:
     try:
@@ -30,6 +30,7 @@ for name in preload:
 for name in blocked:
     sys.modules[name] = None
 warnings.simplefilter("error")
+gc.disable()  # a collection writes to, and so copies, what a child shares with its parent
 
 def visit(package):
     for name in names:
