@@ -1,6 +1,6 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
-# make test-pythons   the unit tests on every Python from 3.11 that there is, compiled and plain
+# make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make check     lint, types and unit tests, in under two minutes
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -9,11 +9,12 @@
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
-# PYTHON=... chooses the interpreter, PYTEST_ARGS=... goes to pytest, KAFKA_COLUMNAR_CACHE=... is where Apache Kafka is kept.
+# PYTHON=... chooses the interpreter, PYTEST_ARGS=... goes to pytest, WORKERS=2 share the integration tests,
+# KAFKA_COLUMNAR_CACHE=... is where Apache Kafka is kept.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain trials fuzz fuzz-quick test integration test-pythons demo bench \
+.PHONY: help setup check lint types unit unit-plain trials fuzz fuzz-quick test jars integration test-pythons demo bench \
     bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
@@ -23,6 +24,7 @@ PYTHON ?=
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 SEEDS ?= 1-100
+WORKERS ?= 2
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
@@ -36,7 +38,8 @@ help:
 
 # -- set-up; each step has a stamp, so that it is done again only when what it stands on changed -----------------------
 
-setup: $(STAMPS)/build
+setup: $(STAMPS)/install
+	@$(MAKE) --no-print-directory -j2 $(STAMPS)/packages $(STAMPS)/build
 
 $(STAMPS)/venv:
 	@python="$(PYTHON)"; \
@@ -55,11 +58,16 @@ $(STAMPS)/venv:
 	"$$found" -m venv $(VENV)
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/packages: requirements/dev.txt $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --no-deps -r requirements/dev.txt
+# What compiles the hot modules comes first, so that they are compiled while pip installs the rest.
+$(STAMPS)/tools: requirements/dev.txt $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile $$(grep -iE '^(cython|setuptools)==' requirements/dev.txt)
 	@touch $@
 
-$(STAMPS)/install: pyproject.toml setup.py src/kafka/_variant.py $(STAMPS)/packages
+$(STAMPS)/packages: requirements/dev.txt $(STAMPS)/tools
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/dev.txt
+	@touch $@
+
+$(STAMPS)/install: pyproject.toml setup.py src/kafka/_variant.py $(STAMPS)/tools
 	KAFKA_PURE=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -93,7 +101,9 @@ unit: setup
 unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
 
-test: java check trials integration
+test: setup java
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target jars lint types unit unit-plain simulate fuzz-quick
+	@$(MAKE) --no-print-directory integration
 
 trials: setup
 	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target simulate fuzz-quick
@@ -108,8 +118,11 @@ fuzz: setup
 test-pythons: setup
 	$(BIN)/python scripts/pythons.py $(PYTHONS_ARGS)
 
+jars: setup java
+	@cd tests && ../$(BIN)/python -m harness
+
 integration: setup java
-	$(BIN)/python -m pytest tests/integration $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/integration -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
 # -- what shows --------------------------------------------------------------------------------------------------------
 

@@ -47,13 +47,18 @@ class MakeTopic(Protocol):
         """Create a topic with a new name, wait until it is ready, and return the name."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
+    """Mark each test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark.
+
+    Of the processes that share the integration tests one runs all those that share a Spark session.
+    """
     for item in items:
         if TESTS / "integration" in item.path.parents:
             item.add_marker("integration")
             if item.path.name.startswith("test_spark"):
                 item.add_marker("spark")
+                item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def missing(what: str) -> None:
@@ -91,7 +96,7 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
     """A running embedded broker, shared by the session: a test uses topics and groups of its own."""
     from kafka.broker import EmbeddedBroker
 
-    with EmbeddedBroker(tmp_path_factory.mktemp("embedded-broker")) as broker:
+    with EmbeddedBroker(tmp_path_factory.mktemp("embedded-broker"), group_min_session_timeout_ms=1000) as broker:
         yield broker
 
 

@@ -26,7 +26,6 @@ FORMAT = "kafka_columnar"
 WAIT_S = 90.0
 """Some times what the slowest wait, for a driver to start and do its first batch, takes on a busy machine."""
 QUICK_START = " ".join(JVM)
-"""The short life of a test's JVM is spent on starting: the optimising compiler would not earn back what it takes."""
 
 
 @functools.cache
