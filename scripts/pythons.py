@@ -1,4 +1,4 @@
-"""Run the unit tests on every Python that the machine has, compiled and plain: ``make test-pythons``.
+"""Run the unit tests on the other Pythons that the machine has, compiled and plain: ``make test-pythons``.
 
 Interpreters come from pyenv where it is installed, else from the PATH. Each has an environment of its own, `.venv-3.12`
 and so on, with the pinned packages. Python 3.14 comes from a Debian system in a folder of the cache where root allows
@@ -13,19 +13,26 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+CHECKED = f"{sys.version_info[0]}.{sys.version_info[1]}"
+"""The version of the environment that this runs in: `make check` runs its tests."""
 DEMANDED = ("3.12", "3.13")
 IN_DEBIAN = {"3.14": "forky"}
 """Versions that a release of Debian has, for machines without an interpreter."""
 PACKAGES = ("{0}", "{0}-venv", "{0}-dev", "gcc", "libc6-dev", "procps", "ca-certificates")
 PASSED_ON = ("PIP_", "SSL_", "REQUESTS_", "HTTP_", "HTTPS_", "NO_", "http_", "https_", "no_")
 
-Run = Callable[[Sequence[str], Mapping[str, str]], None]
-"""Runs a command in the tree with further variables; raises `CalledProcessError`."""
+VARIANTS = {"compiled": {"KAFKA_REQUIRE_COMPILED": "1"}, "plain": {"KAFKA_PURE": "1"}}
+"""What the environment has while the tests of a variant run, both at once."""
+Run = Callable[[Sequence[str], Mapping[str, str], IO[str] | None], None]
+"""Runs a command in the tree with further variables, and with its output in a file; raises `CalledProcessError`."""
 
 
 class UnavailableError(Exception):
@@ -35,7 +42,8 @@ class UnavailableError(Exception):
 def main() -> int:
     """Run the tests of the versions asked for; gives 1 if one fails, or lacks where it must be there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--versions", nargs="+", default=VERSIONS, choices=VERSIONS, metavar="3.X")
+    others = [version for version in VERSIONS if version != CHECKED]
+    parser.add_argument("--versions", nargs="+", default=others, choices=VERSIONS, metavar="3.X")
     parser.add_argument("--pytest", default="", help="further arguments for pytest, in one string")
     arguments = parser.parse_args()
     demanded = DEMANDED if os.environ.get("CI", "").lower() in ("1", "true") else ()
@@ -67,11 +75,9 @@ def environment(version: str) -> tuple[Run, str]:
         python, ready = Path(f"/venv-{version}/bin/python"), folder / f"venv-{version}" / "ready"
     pins = (ROOT / "requirements" / "dev.txt").read_text()
     if not ready.exists() or ready.read_text() != pins:
-        run([base, "-m", "venv", "--clear", str(python.parent.parent)], {})
-        run(
-            [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "-r", "requirements/dev.txt"],
-            {},
-        )
+        run([base, "-m", "venv", "--clear", str(python.parent.parent)], {}, None)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps"]
+        run([*install, "-r", "requirements/dev.txt"], {}, None)
         ready.write_text(pins)
     return run, str(python)
 
@@ -79,16 +85,23 @@ def environment(version: str) -> tuple[Run, str]:
 def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[str]:
     """Build in place and run the unit tests on both variants; gives those that failed."""
     install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", "."]
-    run(install, {"KAFKA_PURE": "1"})
-    run([python, "setup.py", "--quiet", "build_ext", "--inplace"], {"KAFKA_REQUIRE_COMPILED": "1"})
+    run(install, {"KAFKA_PURE": "1"}, None)
+    run([python, "setup.py", "--quiet", "build_ext", "--inplace", "--parallel", "2"], VARIANTS["compiled"], None)
     tests = [python, "-m", "pytest", "tests/unit", "-q", "-p", "no:cacheprovider", *pytest_arguments]
-    failed = []
-    for variant, variables in (("compiled", {"KAFKA_REQUIRE_COMPILED": "1"}), ("plain", {"KAFKA_PURE": "1"})):
-        try:
-            run(tests, variables)
-        except subprocess.CalledProcessError:
-            failed.append(variant)
-    return failed
+
+    def passes(variant: str) -> bool:
+        with tempfile.TemporaryFile("w+") as said:
+            try:
+                run(tests, VARIANTS[variant], said)
+                return True
+            except subprocess.CalledProcessError:
+                return False
+            finally:
+                said.seek(0)
+                print(f"-- {variant}\n{said.read()}", flush=True)
+
+    with ThreadPoolExecutor() as pool:
+        return [variant for variant, passed in zip(VARIANTS, pool.map(passes, VARIANTS), strict=True) if not passed]
 
 
 def find_interpreter(version: str) -> str | None:
@@ -116,12 +129,12 @@ def _version_of(interpreter: str) -> str:
         return ""
 
 
-def run_here(command: Sequence[str], variables: Mapping[str, str]) -> None:
+def run_here(command: Sequence[str], variables: Mapping[str, str], output: IO[str] | None) -> None:
     """Run a command on this system."""
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "KAFKA_"))
     }
-    subprocess.run(command, cwd=ROOT, env={**clean, **variables}, check=True)
+    subprocess.run(command, cwd=ROOT, env={**clean, **variables}, stdout=output, stderr=output, check=True)
 
 
 def in_debian(version: str) -> tuple[Run, str, Path]:
@@ -140,12 +153,13 @@ def in_debian(version: str) -> tuple[Run, str, Path]:
         make_debian(release, folder, [each.format(f"python{version}") for each in PACKAGES])
     copy_tree(folder / "tree")
 
-    def run(command: Sequence[str], variables: Mapping[str, str]) -> None:
+    def run(command: Sequence[str], variables: Mapping[str, str], output: IO[str] | None) -> None:
         passed = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
         passed.pop("PIP_FIND_LINKS", None)  # folders of this system
         variables = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8", **passed, **variables}
         shell = 'mount -t proc proc "$0/proc" && exec chroot "$0" sh -c \'cd /tree && exec "$@"\' sh "$@"'
-        subprocess.run(["unshare", "--mount", "sh", "-c", shell, str(folder), *command], env=variables, check=True)
+        inside = ["unshare", "--mount", "sh", "-c", shell, str(folder), *command]
+        subprocess.run(inside, env=variables, stdout=output, stderr=output, check=True)
 
     return run, f"/usr/bin/python{version}", folder
 
