@@ -23,7 +23,7 @@ class Leftovers:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Take down every receive buffer that is taken from the pool meanwhile."""
+        """Take down every receive buffer that is taken from the pool meanwhile, and have nothing vanish by chance."""
         take = shared_pool.take
 
         def recorded(size: int) -> FrameBuffer:
@@ -32,11 +32,13 @@ class Leftovers:
             return buffer
 
         shared_pool.take = recorded  # type: ignore[method-assign]
+        gc.disable()  # when it runs by itself depends on what ran before
         gc.freeze()  # what was there before costs the more time the more it is, and is not looked at
         try:
             yield
         finally:
             gc.unfreeze()
+            gc.enable()
             shared_pool.take = take  # type: ignore[method-assign]
 
     async def found(self, loop: SimulatedLoop, in_calm: bool) -> Iterable[str]:

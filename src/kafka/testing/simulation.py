@@ -99,7 +99,9 @@ class Simulation:
         except Exception as error:
             trace = "".join(traceback.format_exception(error))
             return self.report([*self._ledger.found, f"a program of it ended with {error!r}: {trace}"])
-        return self.report([*problems, *await self._leftovers.found(self._loop, in_calm=not self._plan.trouble_s)])
+        seen = len(self._ledger.found)
+        left = await self._leftovers.found(self._loop, in_calm=not self._plan.trouble_s)
+        return self.report([*problems, *self._ledger.found[seen:], *left])
 
     def _is_calm(self) -> bool:
         return self._chaos.is_over()

@@ -222,6 +222,18 @@ def a_callback_fails(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(member_actor, "AsyncKafkaConsumer", Careless)
 
 
+def a_task_fails_unseen(patch: pytest.MonkeyPatch) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    class Forgotten(_StartsSomething):
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            task = loop.create_task(fail())
+            task.itself = task  # type: ignore[attr-defined]  # only the garbage collector sees what became of it
+
+    patch.setattr(member_actor, "AsyncKafkaConsumer", Forgotten)
+
+
 def a_program_fails(patch: pytest.MonkeyPatch) -> None:
     class Broken(_StartsSomething):
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -254,6 +266,7 @@ def a_program_fails(patch: pytest.MonkeyPatch) -> None:
         (a_task_is_left, "the task"),
         (a_receive_buffer_is_left, "a receive buffer of"),
         (a_callback_fails, "ZeroDivisionError"),
+        (a_task_fails_unseen, "ZeroDivisionError"),
         (a_program_fails, "ZeroDivisionError"),
     ],
 )
