@@ -45,6 +45,7 @@ def changed(mutate: ModuleType, text: str) -> list[str]:
         ("self.go()", ["None"]),
         ("while a:\n    break", ["while a:\n    continue"]),
         ("if a.b:\n    x = y", ["if not (a.b):\n    x = y"]),
+        ("if cython.compiled:\n    x = 1\nelse:\n    x = 7", ["if cython.compiled:\n    x = 1\nelse:\n    x = 8"]),
     ],
 )
 def test_a_place_is_changed(mutate: ModuleType, text: str, expected: list[str]) -> None:
@@ -61,6 +62,7 @@ def test_a_place_is_changed(mutate: ModuleType, text: str, expected: list[str]) 
         "def __repr__(self):\n    return 1",
         "x: int",
         "'%d' % a",
+        "if cython.compiled:\n    x = a + 1",
     ],
 )
 def test_what_no_test_has_to_notice_is_left_alone(mutate: ModuleType, text: str) -> None:
@@ -71,4 +73,4 @@ def test_every_package_of_the_table_has_mutants_and_tests(mutate: ModuleType) ->
     found = mutate.mutants(list(mutate.TESTS))
     assert {each.package for each in found} == set(mutate.TESTS)
     folders = {folder for names in mutate.TESTS.values() for folder in names}
-    assert all((SCRIPT.parents[1] / "tests" / "unit" / folder).is_dir() for folder in folders)
+    assert all((SCRIPT.parents[1] / "tests" / "unit" / folder).exists() for folder in folders)
