@@ -126,6 +126,40 @@ def test_a_deleted_topic_delays_the_others_by_seconds_not_minutes(cluster, given
     assert asked.latest([U0], {}) == {}
 
 
+def test_leaders_get_more_time_each_time_they_are_asked(cluster, monkeypatch):
+    given_ms = []
+
+    def silent(partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+        given_ms.append(timeout_ms)
+        raise KafkaTimeoutError("no leader")
+
+    monkeypatch.setattr(cluster, "end_offsets", silent)
+    with pytest.raises(KafkaTimeoutError):
+        lookup().latest([T0], {})
+    assert given_ms == [2_000, 4_000, 8_000, 16_000, 30_000]
+
+
+def test_an_error_tells_what_was_tried_and_how_often(cluster):
+    cluster.failures = [KafkaConnectionError("lost")] * 9
+    with pytest.raises(KafkaConnectionError) as caught:
+        lookup(**{"fetchOffset.numRetries": "2"}).topics()
+    assert caught.value.__notes__ == ["while trying to list the topics for Spark, 3 times"]
+    assert cluster.waited_ms == 2_000
+
+
+def test_an_empty_log_is_not_waited_for(cluster):
+    cluster.ends[T0] = 0
+    assert lookup().latest([T0], {}) == {T0: 0}
+    assert cluster.waited_ms == 0
+
+
+def test_an_end_that_was_seen_is_asked_for_until_it_is_seen_again(cluster):
+    assert lookup().latest([T0], {T0: 5}) == {T0: 5}
+    assert cluster.waited_ms == 0
+    assert lookup().latest([T0], {T0: 6}) == {T0: 5}
+    assert cluster.waited_ms == 3_000
+
+
 def test_a_partition_without_a_leader_is_an_error_after_a_minute(cluster, monkeypatch):
     describe = cluster.describe_topics
     del cluster.ends[U0]

@@ -1,5 +1,6 @@
 """Options: what is understood, and what is refused by its name before anything runs."""
 
+import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -287,6 +288,52 @@ def test_a_wrong_client_option_is_refused_before_anything_runs():
     assert "fetch.min.byte" in message
     assert "did you mean 'fetch.min.bytes'" in message
     assert "isolation.level" in refusal(**{"kafka.isolation.level": "serializable"}).replace("_", ".")
+
+
+def test_bounds_may_be_equal():
+    read(streaming=False, startingOffsets='{"t":{"0":5}}', endingOffsets='{"t":{"0":5}}')
+    read(minOffsetsPerTrigger="5", maxOffsetsPerTrigger="5")
+    message = refusal(streaming=False, startingOffsets='{"t":{"0":5}}', endingOffsets='{"t":{"0":0}}')
+    assert "ends t-0 at 0, before 'startingOffsets' begins it at 5" in message
+
+
+@pytest.mark.parametrize("offset", ["9223372036854775807", "0"])
+def test_offsets_have_64_bits(offset):
+    start = read(startingOffsets=f'{{"t":{{"0":{offset}}}}}').start
+    assert isinstance(start, AtOffsets)
+    assert list(start.offsets.values()) == [int(offset)]
+    assert "'startingOffsets'" in refusal(startingOffsets='{"t":{"0":9223372036854775808}}')
+
+
+def test_a_task_fetches_in_large_pieces_and_does_not_wait():
+    fetch = ("fetch_max_wait_ms", "max_partition_fetch_bytes", "receive_message_max_bytes")
+    assert [dict(read().configs)[name] for name in fetch] == [5, 8 << 20, 256 << 20]
+    given = dict(read(**{"kafka.fetch.max.wait.ms": "100", "kafka.max.partition.fetch.bytes": "1000"}).configs)
+    assert [given[name] for name in fetch] == [100, 1000, 256 << 20]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Everywhere("startingOffsets", EARLIEST),
+        AtOffsets("startingOffsets", {TopicPartition("t", 0): 1}),
+        read().start,
+        read(startingTimestamp="5").start,
+        read(startingOffsetsByTimestamp='{"t":{"0":5}}').start,
+        read().selection,
+        parse_read({"kafka.bootstrap.servers": "h:1", "assign": '{"t":[0]}'}, streaming=True).selection,
+        parse_read({"kafka.bootstrap.servers": "h:1", "subscribepattern": "t"}, streaming=True).selection,
+        read(),
+        parse_write(SINK),
+        OPTIONS[0],
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_options_cannot_be_changed_once_they_are_parsed(value):
+    first = dataclasses.fields(value)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, first, None)
+    assert not hasattr(value, "__dict__")
 
 
 def test_secrets_do_not_show():

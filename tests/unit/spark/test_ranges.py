@@ -85,6 +85,35 @@ def test_max_records_caps_tasks():
     assert sizes(plan_tasks([OffsetRange("t", 0, 0, 25)], None, 10)) == [[8], [8], [9]]
 
 
+def test_small_partitions_share_a_task_up_to_its_limit():
+    half = SHARED_TASK_OFFSETS // 2
+    even = [OffsetRange("t", number, 0, half) for number in range(4)]
+    assert sizes(plan_tasks(even, None, None)) == [[half, half], [half, half]]
+    more = [OffsetRange("t", number, 0, half + 1) for number in range(2)]
+    assert sizes(plan_tasks(more, None, None)) == [[half + 1], [half + 1]]
+
+
+def test_partitions_share_no_more_than_leaves_as_many_tasks_as_are_wanted():
+    ranges = [OffsetRange("t", number, 0, 10) for number in range(10)]
+    for wanted in range(1, 11):
+        assert len(plan_tasks(ranges, wanted, None)) == wanted
+
+
+def test_a_range_is_cut_into_as_many_pieces_as_are_wanted():
+    whole = [OffsetRange("t", 0, 7, 17)]
+    for wanted in range(1, 11):
+        found = [piece for (piece,) in plan_tasks(whole, wanted, None)]
+        assert len(found) == wanted
+        assert (found[0].start, found[-1].stop) == (7, 17)
+        assert max(map(len, found)) - min(map(len, found)) <= 1
+
+
+def test_what_a_new_partition_has_counts_from_its_beginning():
+    assert limit_offsets(10, {}, {tp(0): 10, tp(1): 10}) == {tp(0): 5, tp(1): 5}
+    assert limit_offsets(20, {}, {tp(0): 10, tp(1): 10}) == {tp(0): 10, tp(1): 10}
+    assert limit_offsets(1, {}, {tp(0): 10, tp(1): 0}) == {tp(0): 1, tp(1): 0}
+
+
 def test_a_limit_is_shared_out_in_proportion():
     begin = {tp(0): 0, tp(1): 100, tp(2): 0}
     end = {tp(0): 900, tp(1): 190, tp(2): 10}

@@ -10,7 +10,7 @@ from kafka.spark.loss import DataLossError
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read
 from kafka.spark.ranges import OffsetRange
-from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
+from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner, plan_micro_batch
 
 from .fake_cluster import FakeCluster
 
@@ -324,6 +324,16 @@ def test_an_idle_query_asks_the_cluster_ten_times_a_second_at_most():
         query.planner.latest({"t": {"0": 10}}, None, everything=True)
         query.planner.newest()
     assert 5 <= query.cluster.asked - asked <= 11
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(0.0, False), (OFFSETS_FRESH_S / 2, False), (OFFSETS_FRESH_S, True)])
+def test_the_ends_are_asked_for_again_when_they_are_no_longer_fresh(seconds, again):
+    query = Query({("t", 0): (0, 10)})
+    query.now = 0.0
+    query.planner.latest({"t": {"0": 10}}, None, everything=True)
+    query.now += seconds
+    query.produce(0, 5)
+    assert query.planner.latest({"t": {"0": 10}}, None, everything=True) == {"t": {"0": 15 if again else 10}}
 
 
 def test_an_error_of_the_progress_report_is_logged_only(caplog):
