@@ -234,7 +234,7 @@ class Connection:
         if not self.closed:
             self._outbox.unhold()
 
-    def is_set_up(self) -> None:
+    def finish_setup(self) -> None:
         """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
         self._answered_when_set_up = self.answered
         if self._options.connections_max_idle_ms >= 0:

@@ -81,7 +81,7 @@ async def _open(
         why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"setting up was given up: {error!r}")
         connection.abort(why)
         raise
-    connection.is_set_up()
+    connection.finish_setup()
     return connection
 
 

@@ -684,6 +684,19 @@ async def test_channels_to_a_live_broker_open_side_by_side(client, dials):
     assert dials.most == 3
 
 
+async def test_no_round_is_begun_that_would_come_after_the_users_shorter_time(cluster, make_client, dials):
+    client = make_client(
+        cluster,
+        bootstrap_servers=f"127.0.0.1:{free_port()}",
+        reconnect_backoff_ms=500,
+        reconnect_backoff_max_ms=500,
+        api_version_auto_timeout_ms=100,
+    )
+    with pytest.raises(NoBrokersAvailable, match="refused"):
+        await client.start()
+    assert len(dials.ports) == 1
+
+
 async def test_a_lost_cluster_is_looked_for_no_oftener_than_the_option_says(cluster, make_client, dials):
     client = make_client(
         cluster, brokers=cluster.brokers[:1], reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000

@@ -127,3 +127,15 @@ def test_a_leader_is_replaced_by_a_newer_epoch_alone():
     assert after(response(topic("t", (1, 1))), response(topic("t", (2, 0)))).leader_for_partition(tp) == 1
     assert after(response(topic("t", (1, 1))), response(topic("t", (2, 1)))).leader_for_partition(tp) == 2
     assert after(response(topic("t", (1, 1))), response(topic("t", (2, -1)))).leader_for_partition(tp) == 2
+
+
+def test_a_topic_that_is_gone_is_forgotten_and_one_with_another_error_is_not():
+    known = response(topic("t", (1, 5)), topic("u", (1, 0), topic_id=SECOND))
+    for keep_others in (False, True):
+        metadata = after(known, response(topic("t", error_code=3), topic("u", error_code=5)), keep_others=keep_others)
+        assert metadata.partitions_for_topic("t") is None
+        assert metadata.partitions_for_topic("u") == {0}
+        assert set(metadata.topic_errors) == {"t", "u"}
+    mended = metadata.updated(known, keep_others=True)
+    assert dict(mended.topic_errors) == {}
+    assert mended.version == metadata.version + 1

@@ -1,0 +1,79 @@
+"""Reading answers: what is read beside the loop ends with an answer or an error, whatever comes in between."""
+
+import asyncio
+
+import pytest
+
+from kafka.errors import Cancelled
+from kafka.net import answer_reader as module
+from kafka.net.answer_reader import AnswerReader
+from kafka.net.buffers import BufferPool
+from kafka.net.inflight import InFlight
+from kafka.wire.api.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from kafka.wire.framing import encode_response
+
+VERSION = 4
+
+
+def frame(groups):
+    response = ListGroupsResponse(groups=[ListedGroup(group_id=f"group-{n}") for n in range(groups)])
+    data = b"".join(encode_response(response, VERSION, 1))[4:]
+    buffer = BufferPool().take(len(data))
+    buffer.view[:] = data
+    return buffer
+
+
+@pytest.fixture
+async def world():
+    class World:
+        def __init__(self):
+            self.given, self.unreadable = [], []
+            loop = asyncio.get_running_loop()
+            self.reader = AnswerReader(loop, self.give, lambda entry, error: self.unreadable.append(error))
+            self.entry = InFlight(ListGroupsRequest, VERSION, loop.create_future(), 30.0)
+
+        def give(self, entry, quiet_s, response, buffer):
+            self.given.append(response)
+
+        def read(self, groups):
+            buffer = frame(groups)
+            return self.reader.read(self.entry, buffer.view, buffer)
+
+        async def idle(self):
+            while self.reader._beside:
+                await asyncio.sleep(0)
+
+    return World()
+
+
+async def test_a_small_answer_is_read_at_once(world):
+    assert world.read(10)
+    assert [len(response.groups) for response in world.given] == [10]
+
+
+async def test_a_large_one_in_a_thread_and_it_is_given_on_the_loop(world):
+    assert world.read(20_000)
+    assert world.given == []
+    await world.idle()
+    assert [len(response.groups) for response in world.given] == [20_000]
+
+
+async def test_a_large_one_that_cannot_be_read_is_told(world, monkeypatch):
+    def broken(*args):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(module, "decode_response", broken)
+    assert not world.read(10)
+    assert world.read(20_000)
+    await world.idle()
+    assert [str(error) for error in world.unreadable] == ["a fault"] * 2
+    assert world.given == []
+
+
+async def test_whoever_waits_is_told_when_the_loop_ends_meanwhile(world):
+    world.read(20_000)
+    await asyncio.sleep(0)
+    (task,) = world.reader._beside
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert isinstance(world.entry.future.exception(), Cancelled)

@@ -1,0 +1,184 @@
+"""What keeps requests back, what lets them go, and when connections look at their clocks."""
+
+import asyncio
+import math
+
+import pytest
+
+from kafka.net.check_timer import CheckTimer
+from kafka.net.inflight import InFlight, InFlightTable, Reply
+from kafka.net.outbox import Outbox, Outgoing
+from kafka.wire.api.heartbeat import HeartbeatRequest
+from unit.virtual_loop import simulate
+
+
+def in_virtual_time(scenario):
+    def test():
+        simulate(scenario)
+
+    test.__name__, test.__doc__ = scenario.__name__, scenario.__doc__
+    return test
+
+
+class Wire:
+    """An outbox of two requests in flight, and what has left it."""
+
+    def __init__(self, limit=2):
+        self.sent, self.in_flight = [], 0
+        self.outbox = Outbox(asyncio.get_running_loop(), self._transmit, lambda: self.in_flight, limit)
+        self.replies = {}
+
+    def _transmit(self, outgoing):
+        self.sent.append(outgoing.number)
+        self.in_flight += 1
+
+    def put(self, *numbers):
+        for number in numbers:
+            self.replies[number] = Reply(lambda *_: None)
+            self.outbox.put(Outgoing(number, [], self.replies[number], None, None))
+
+    def answered(self):
+        self.in_flight -= 1
+        self.outbox.flush()
+
+
+@in_virtual_time
+async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
+    wire = Wire()
+    wire.put(1, 2, 3, 4)
+    assert (wire.sent, len(wire.outbox)) == ([1, 2], 2)
+    wire.answered()
+    assert (wire.sent, len(wire.outbox)) == ([1, 2, 3], 1)
+    wire.in_flight = 0
+    wire.put(5)
+    assert wire.sent == [1, 2, 3]  # behind 4
+    wire.outbox.flush()
+    assert wire.sent == [1, 2, 3, 4, 5]
+
+
+@in_virtual_time
+async def test_what_nobody_waits_for_any_more_does_not_leave():
+    wire = Wire(limit=1)
+    wire.put(1, 2, 3)
+    wire.replies[2].cancel()
+    wire.answered()
+    assert wire.sent == [1, 3]
+
+
+@in_virtual_time
+async def test_what_is_held_leaves_when_it_is_let_go():
+    wire = Wire()
+    wire.outbox.hold()
+    wire.put(1)
+    wire.outbox.flush()
+    assert wire.sent == []
+    wire.outbox.unhold()
+    assert wire.sent == [1]
+
+
+@in_virtual_time
+async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
+    wire = Wire()
+    wire.outbox.throttle(2)
+    wire.outbox.throttle(5)
+    wire.outbox.throttle(1)
+    wire.put(1)
+    await asyncio.sleep(4.9)
+    assert wire.sent == []
+    await asyncio.sleep(0.2)
+    assert wire.sent == [1]
+    wire.put(2)
+    assert wire.sent == [1, 2]
+
+
+@in_virtual_time
+async def test_closing_gives_who_still_waits_and_sends_nothing_later():
+    wire = Wire()
+    wire.outbox.throttle(2)
+    wire.put(1, 2)
+    assert wire.outbox.close() == [wire.replies[1], wire.replies[2]]
+    assert len(wire.outbox) == 0
+    await asyncio.sleep(3)
+    assert wire.sent == []
+
+
+class Checks:
+    def __init__(self):
+        self._loop = asyncio.get_running_loop()
+        self.started, self.times = self._loop.time(), []
+        self.timer = CheckTimer(self._loop, lambda: self.times.append(self._loop.time() - self.started))
+
+    def at(self, *seconds):
+        for each in seconds:
+            self.timer.at(self.started + each)
+
+
+@in_virtual_time
+async def test_the_earliest_time_counts_and_forgets_the_others():
+    checks = Checks()
+    checks.at(5, 3, 4, 3)
+    await asyncio.sleep(10)
+    assert checks.times == [3]
+    checks.at(12, 14)
+    await asyncio.sleep(10)
+    assert checks.times == [3, 12]
+
+
+@in_virtual_time
+async def test_a_check_that_is_called_off_does_not_come_and_another_may_be_asked_for():
+    checks = Checks()
+    checks.timer.cancel()
+    checks.at(5)
+    checks.timer.cancel()
+    checks.at(7)
+    await asyncio.sleep(10)
+    assert checks.times == [7]
+
+
+def entry(deadline=math.inf, timeout_s=30.0):
+    made = InFlight(HeartbeatRequest, 4, Reply(lambda *_: None), timeout_s)
+    made.deadline = deadline
+    return made
+
+
+def test_requests_in_flight_are_found_by_their_ids_and_by_their_deadlines():
+    table, first, second = InFlightTable(), entry(10.0), entry(5.0, 20.0)
+    assert table.earliest_deadline() is None
+    numbers = [table.next_id(), table.next_id()]
+    assert numbers[0] != numbers[1]
+    table.add(numbers[0], first)
+    table.add(numbers[1], second)
+    assert (len(table), table.earliest_deadline()) == (2, 5.0)
+    assert table.expired(4.9) is None
+    assert table.expired(5.0) is second
+    assert table.expired(10.0) is first
+    table.extend(0.0)
+    assert (first.deadline, second.deadline) == (30.0, 20.0)
+    table.extend(-100.0)
+    assert (first.deadline, second.deadline) == (30.0, 20.0)
+    assert table.pop(99) is None
+    assert table.pop(numbers[0]) is first
+    table.remove(second)
+    assert len(table) == 0
+    table.add(numbers[0], first)
+    assert table.drain() == [first]
+    assert len(table) == 0
+
+
+def test_ids_begin_again_before_they_are_negative():
+    table = InFlightTable()
+    table._last_id = 2**31 - 2
+    assert [table.next_id(), table.next_id()] == [2**31 - 1, 0]
+
+
+@pytest.mark.parametrize("ends_with", ["set_result", "set_exception", "cancel"])
+def test_a_reply_is_given_once(ends_with):
+    taken = []
+    reply = Reply(lambda *what: taken.append(what))
+    assert not reply.done()
+    error = ValueError()
+    getattr(reply, ends_with)(*{"set_result": ("response",), "set_exception": (error,)}.get(ends_with, ()))
+    assert reply.done()
+    reply.set_result("again")
+    reply.set_exception(error)
+    assert taken == {"set_result": [("response", None)], "set_exception": [(None, error)]}.get(ends_with, [])
