@@ -104,7 +104,7 @@ def test_where_no_thread_can_be_had_draining_runs_what_is_left(monkeypatch: pyte
 
 
 def test_a_thread_ends_although_something_came_behind_its_end() -> None:
-    worker = WorkerThread("worker-under-test")
+    worker = WorkerThread("worker-that-ends")
     begun, go_on = threading.Event(), threading.Event()
 
     def slow() -> None:
@@ -113,7 +113,7 @@ def test_a_thread_ends_although_something_came_behind_its_end() -> None:
 
     worker.submit(slow)
     assert begun.wait(PATIENCE_S)
-    (thread,) = (each for each in threading.enumerate() if each.name == "worker-under-test")
+    (thread,) = (each for each in threading.enumerate() if each.name == "worker-that-ends")
     worker.finish()
     seen: list[str] = []
     worker.submit(lambda: seen.append("behind"))
