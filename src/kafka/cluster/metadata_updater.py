@@ -94,7 +94,9 @@ class MetadataUpdater:
         """Have what a broker answered for the newest picture."""
         metadata = answer.metadata
         for tp, (leader, epoch) in self._noted.items():  # perhaps since the answer was read
-            metadata = metadata.with_leader(tp, leader, epoch)
+            same = metadata.topic_id(tp.topic) == self.metadata.topic_id(tp.topic)
+            if same and metadata.broker_metadata(leader) is not None:
+                metadata = metadata.with_leader(tp, leader, epoch)
         self._noted.clear()
         metadata.version = self.metadata.version + 1
         self._set(metadata)

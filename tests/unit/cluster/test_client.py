@@ -390,6 +390,22 @@ async def test_a_leader_that_is_named_while_an_older_answer_comes_stays(client, 
     assert (await client.refresh_metadata()).leader_for_partition(TP) == 2
 
 
+async def test_a_noted_leader_is_forgotten_with_its_broker_or_with_its_topic(client, cluster):
+    plain = cluster.brokers[0].handlers["Metadata"]
+
+    def name_another(header, request):
+        client.note_leader(TP, 3, 6)
+        return plain(header, request)
+
+    cluster.brokers[0].on("Metadata", name_another)
+    cluster.ids.clear()  # the topic is made anew
+    cluster.leaders["t"] = [(2, 0), (2, 0)]
+    assert (await client.refresh_metadata()).leader_for_partition(TP) == 2
+    gone = cluster.brokers.pop()
+    assert (await client.refresh_metadata()).leader_for_partition(TP) == 2
+    await gone.stop()
+
+
 async def test_partition_leader_waits_until_there_is_one(client, cluster):
     cluster.leaders["t"] = [(-1, 6)]
     await client.refresh_metadata()
