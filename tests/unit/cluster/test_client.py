@@ -742,6 +742,15 @@ async def test_a_broker_that_asks_for_it_has_the_cluster_looked_for_anew(client,
     assert sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) == found + 1
 
 
+async def test_a_bootstrap_server_that_refers_to_others_is_passed_by(cluster, make_client):
+    answer = MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], error_code=129)
+    cluster.brokers[0].on("Metadata", lambda *_: answer)
+    client = make_client(cluster, brokers=cluster.brokers[:2])
+    await client.start()
+    assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
+    assert cluster.brokers[1].requests("Metadata")
+
+
 # What cannot be
 
 
