@@ -127,6 +127,13 @@ def test_serializer_objects_of_both_generations_work() -> None:
     assert old.closed
 
 
+def test_rows_without_a_timestamp_get_the_time_in_milliseconds() -> None:
+    async def check(producer: FakeProducer) -> None:
+        assert producer.core.now_ms() == 1_700_000_000_000
+
+    sending()(check)
+
+
 def test_keys_go_where_javas_partitioner_puts_them() -> None:
     async def check(producer: FakeProducer) -> None:
         for i in range(100):
