@@ -79,6 +79,18 @@ def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest
         unseen.raise_unseen()
 
 
+def test_those_that_are_only_counted_are_told_of_with_the_next_that_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_KEPT", 1)
+    unseen = UnseenFailures()
+    held = report("held", held=True)
+    unseen.add(held)
+    unseen.add(report(records=5))
+    unseen.raise_unseen()
+    held._batch = lambda: None
+    with pytest.raises(InvalidRecordError, match=r" 7 record\(s\) in 2 batch.*: held$"):
+        unseen.raise_unseen()
+
+
 def test_at_the_end_all_that_nobody_saw_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     unseen = UnseenFailures()
     for each in (report("one"), report("two", held=True)):

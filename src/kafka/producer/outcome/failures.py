@@ -74,11 +74,12 @@ class UnseenFailures:
         """
         held = [each for each in self._reports if not each.seen and each.is_held]
         unseen = [each for each in self._reports if not each.seen and not each.is_held]
+        self._reports = held
+        if not unseen:  # those that are only counted are told of with the next that is raised
+            return
         batches = len(unseen) + self._more_batches
         records = sum(each.records for each in unseen) + self._more_records
-        self._reports, self._more_batches, self._more_records = held, 0, 0
-        if not unseen:
-            return
+        self._more_batches = self._more_records = 0
         for each in unseen:
             each.seen = True
         first = unseen[0]
