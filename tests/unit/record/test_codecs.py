@@ -119,6 +119,28 @@ def test_very_many_gzip_members_are_not_copied_again_and_again(monkeypatch: pyte
     assert given < 16 * len(packed)
 
 
+def test_gzip_members_together_give_one_byte_more_than_allowed_at_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = []
+
+    class Noting:
+        def __init__(self, wbits: int) -> None:
+            self._inner = decompressobj(wbits=wbits)
+
+        def decompress(self, data: memoryview, max_length: int) -> bytes:
+            allowed.append(max_length)
+            return self._inner.decompress(data, max_length)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._inner, name)
+
+    decompressobj = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Noting)
+    packed = gzip.compress(bytes(300)) + gzip.compress(bytes(1000))
+    with pytest.raises(CodecError, match="more than the 400 bytes allowed"):
+        decompress(Compression.GZIP, memoryview(packed), 400)
+    assert allowed == [401, 101]
+
+
 @pytest.mark.parametrize("sizes", [(0, 1, 255, 256, 257), (100_000, 3), (5000, 0, 70_000)])
 def test_gzip_members_of_any_size_follow_each_other(sizes: tuple[int, ...]) -> None:
     texts = [_random.randbytes(size) for size in sizes]

@@ -155,7 +155,7 @@ def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compr
     assert short.end == len(packed[0]) * 2
 
 
-@pytest.mark.parametrize(("at", "value"), [(0, 0x80), (23, 0x80), (27, 0x7F), (57, 0x80), (59, 1)])
+@pytest.mark.parametrize(("at", "value"), [(0, 0x80), (23, 0x80), (27, 0x7F), (57, 0x80), (59, 1), (60, 3)])
 def test_a_batch_whose_header_cannot_be_is_left_to_be_told_of(at: int, value: int) -> None:
     data = bytearray(batch(b"a"))
     data[at] = value
