@@ -140,6 +140,18 @@ async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> Non
         assert result == (1_000, {("t", 0): [OffsetRange(0, 1_000)]})
 
 
+async def test_a_batch_that_is_split_while_rows_after_it_wait_for_memory_still_counts() -> None:
+    cluster = ProducingCluster({"t": 1})
+    cluster.max_batch_bytes = 5_000
+    async with producing(cluster, buffer_memory=40_000) as producer:
+        await producer.core.find_topic("t")
+        future = await producer.send_arrow("t", pa.table({"value": [b"x" * 100] * 1_000}))
+        told: list[object] = []
+        future.add_callback(told.append)
+        assert (await asyncio.wait_for(future, 10)).rows == 1_000
+        assert told == [await future]
+
+
 async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() -> None:
     cluster = ProducingCluster({"t": 2})
     async with producing(cluster) as producer:

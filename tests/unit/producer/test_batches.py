@@ -6,6 +6,7 @@ import asyncio
 import math
 import random
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -135,6 +136,25 @@ async def test_records_are_found_in_the_parts_of_parts(buffer: RecordBuffer) -> 
     assert [whole.locate(index) for index in range(4)] == [(left, 0), (left, 1), (leaf, 0), (rest, 0)]
     assert whole.stage is Stage.SPLIT
     assert (whole.count, whole.done, left.done) == (2, False, False)
+
+
+async def test_a_record_is_found_at_any_moment_of_a_split(buffer: RecordBuffer) -> None:
+    whole, left, right = (ProducerBatch.encoded(buffer, PLACE, 0.0, b"", n, 0) for n in (2, 1, 1))
+    found: list[tuple[ProducerBatch, int]] = []
+
+    class Parts(list[ProducerBatch]):
+        """As while another thread has its turn between two steps."""
+
+        def __iter__(self) -> Iterator[ProducerBatch]:
+            for part in super().__iter__():
+                found.append(whole.locate(1))
+                assert sum(batch.count for batch in whole.leaves()) == 2
+                yield part
+
+    whole.split_into(Parts([left, right]))
+    assert found == [(whole, 1)] * 2
+    assert whole.locate(1) == (right, 0)
+    assert list(whole.leaves()) == [left, right]
 
 
 async def test_only_the_records_that_a_broker_names_are_at_fault(buffer: RecordBuffer) -> None:

@@ -161,13 +161,8 @@ class FutureArrowResult:
 
     def _leaves(self) -> Iterator[ProducerBatch]:
         """The batches that the rows are in now, after any splits."""
-        stack = list(reversed(self._batches))
-        while stack:
-            batch = stack.pop()
-            if batch.parts is None:
-                yield batch
-            else:
-                stack.extend(part for _, part in reversed(batch.parts))
+        for batch in self._batches:
+            yield from batch.leaves()
 
     def _outcome(self) -> ArrowResult:
         self._look()

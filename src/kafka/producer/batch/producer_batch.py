@@ -6,7 +6,7 @@ import enum
 import sys
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
@@ -177,6 +177,14 @@ class ProducerBatch(BatchFields):
             batch = part
         return batch, index
 
+    def leaves(self) -> Iterator[ProducerBatch]:
+        """The batches that the records are in now, after any number of splits, in the order of the records."""
+        if self.parts is None:
+            yield self
+        else:
+            for _, part in self.parts:
+                yield from part.leaves()
+
     def succeed(self, base_offset: int, log_append_time: int) -> None:
         """The records are in the log from `base_offset` on (-1: not known); has their callbacks run."""
         self.base_offset = base_offset
@@ -223,11 +231,12 @@ class ProducerBatch(BatchFields):
         """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
         with self.owner.lock:
             first = 0
-            self.parts = []
+            places: list[tuple[int, ProducerBatch]] = []
             for part in parts:
-                self.parts.append((first, part))
+                places.append((first, part))
                 part.seen = self.seen
                 first += part.count
+            self.parts = places  # whole: who looks for a record takes no lock
             self.records = self.count
             self.stage = Stage.SPLIT
             self.builder = None

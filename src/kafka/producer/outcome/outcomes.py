@@ -118,12 +118,12 @@ class Outcomes:
         self._settled(batch)
 
     async def settled(self, batches: Iterable[ProducerBatch], then: Callable[[], object] | None = None) -> None:
-        """Wait until all of these batches are delivered or have failed.
+        """Wait until all of these batches, or what they were split into, are delivered or have failed.
 
         Arguments:
             then: called in that moment, before anybody is told who began to wait later.
         """
-        remaining = {batch for batch in batches if not batch.done}
+        remaining = {leaf for batch in batches for leaf in batch.leaves() if not leaf.done}
         watch = _Watch(remaining, self._loop.create_future(), then)
         if not remaining:
             watch.settle()
