@@ -269,6 +269,25 @@ def test_a_step_whose_end_is_interrupted_is_carried_out_again(monkeypatch: pytes
     play(monkeypatch, scenario)
 
 
+def test_positions_are_looked_for_after_an_interrupt_at_the_end_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        looked: list[None] = []
+
+        def interrupted() -> None:
+            monkeypatch.setattr(scene.core.rebalance, "_find_positions", lambda: looked.append(None))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(scene.core.rebalance, "_find_positions", interrupted)
+        monkeypatch.setattr(scene.membership, "step_done", lambda step, held: None)  # the loop has not heard of it yet
+        scene.membership.eagerly(ADD, [A])
+        with pytest.raises(KeyboardInterrupt):
+            await scene.poll()
+        await scene.poll()
+        assert looked
+
+    play(monkeypatch, scenario)
+
+
 def later(scene: Scene, patch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Hold back what is submitted, as between a caller's thread and the loop, until this is called."""
     waiting: list[tuple[Callable[..., object], tuple[object, ...]]] = []
@@ -322,6 +341,35 @@ def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPat
         await asyncio.gather(scene.poll(), scene.poll())
         assert told[1:] == [("revoked", {A})]
         assert scene.committed() == [{0: 7}]
+
+    play(monkeypatch, scenario)
+
+
+def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        left: list[asyncio.Task[None]] = []
+        told: list[set[TopicPartition]] = []
+
+        class Waits(AsyncConsumerRebalanceListener):
+            async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+                pass
+
+            async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+                told.append(set(assigned))
+                await asyncio.gather(scene.poll())  # a task more, as asyncio.wait_for() before Python 3.12
+                if len(told) == 1:
+                    left.append(asyncio.create_task(goes_on()))
+
+        async def goes_on() -> None:
+            await asyncio.sleep(1)
+            await scene.poll()
+
+        scene.core.subscription.subscribe(["t"], listener=Waits())
+        scene.membership.eagerly(ADD, [A])
+        await asyncio.wait_for(scene.poll(), 60)
+        scene.membership.eagerly(ADD, [B])
+        await left[0]
+        assert told == [{A}, {B}], "a task that outlives the listener polls like any other"
 
     play(monkeypatch, scenario)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import inspect
 import warnings
 from collections.abc import Callable, Coroutine
@@ -9,6 +10,24 @@ from typing import Any, TypeVar
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
+
+
+class _Call:
+    """A function of the user's that runs. Tasks that it starts inherit the context, and are in it as long as it runs.
+
+    Arguments:
+        runner: who calls it; None once it is over.
+        outer: the call that this one was made within.
+    """
+
+    __slots__ = ("outer", "runner")
+
+    def __init__(self, runner: "LoopRunner", outer: "_Call | None") -> None:
+        self.runner: LoopRunner | None = runner
+        self.outer = outer
+
+
+_innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka_consumer_call", default=None)
 
 
 class LoopRunner:
@@ -22,7 +41,6 @@ class LoopRunner:
         self._news = asyncio.Event()
         self.one_caller = contextlib.nullcontext()  # several tasks may poll, and share the records out
         self.one_at_a_time = asyncio.Lock()
-        self._in_a_call: set[asyncio.Task[Any] | None] = set()
         self._closing: asyncio.Task[None] | None = None
 
     # Between the two sides --------------------------------------------------------------------------------------------
@@ -77,21 +95,15 @@ class LoopRunner:
 
     async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's, and await what it returns if it is a coroutine function."""
-        me = asyncio.current_task()
-        if me in self._in_a_call:
-            await self._call(function, *args, **kwargs)
-            return
+        call = _Call(self, _innermost.get())
         try:
-            self._in_a_call.add(me)
-            await self._call(function, *args, **kwargs)
+            _innermost.set(call)
+            result = function(*args, **kwargs)
+            if inspect.isawaitable(result):
+                await result
         finally:
-            self._in_a_call.discard(me)
-
-    @staticmethod
-    async def _call(function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
-        result = function(*args, **kwargs)
-        if inspect.isawaitable(result):
-            await result
+            call.runner = None
+            _innermost.set(call.outer)
 
     def if_alone(self, function: Callable[[], object]) -> None:
         """Call a function of ours that nothing of the caller's side may be beside; tasks are not, until they wait."""
@@ -99,8 +111,11 @@ class LoopRunner:
 
     @property
     def is_in_a_call(self) -> bool:
-        """Whether this task is in a function of the user's."""
-        return asyncio.current_task() in self._in_a_call
+        """Whether this task is in a function of the user's, or was started in one that still runs."""
+        call = _innermost.get()
+        while call is not None and call.runner is not self:
+            call = call.outer
+        return call is not None
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Await ``close()``, once: another call waits for the first."""

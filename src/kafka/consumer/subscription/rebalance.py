@@ -89,9 +89,9 @@ class Rebalance:
         else:
             self._reassign(self._held() - step.partitions)
         self._submit(self._membership.step_done, step, self._held())
-        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this has the step carried out again
         if step.kind is StepKind.ADD:
             self._submit(self._find_positions)
+        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this has the step carried out again
 
     def _held(self) -> frozenset[TopicPartition]:
         return frozenset(self._subscription.assigned_partitions())
