@@ -11,7 +11,9 @@ import pytest
 
 from kafka.errors import IllegalStateError, KafkaTimeoutError, TopicAuthorizationFailedError
 from kafka.producer.arrow.future import ArrowResult, FutureArrowResult, OffsetRange
+from kafka.record import BatchBuilder, Compression
 from kafka.structs import TopicPartition
+from kafka.wire.api.init_producer_id import InitProducerIdResponse
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
@@ -145,6 +147,22 @@ def test_flush_raises_a_failure_that_neither_a_holder_nor_an_errback_can_see(tol
             else:
                 with pytest.raises(TopicAuthorizationFailedError, match="in 1 batch"):
                     await producer.core.flush()
+
+    simulate(scenario)
+
+
+def test_rows_are_numbered_under_the_first_producer_id_of_a_cluster_too() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        cluster.script("InitProducerId", InitProducerIdResponse(producer_id=0))
+        async with producing(cluster) as producer:
+            await producer.core.find_topic("t")
+            builder = BatchBuilder(2, Compression.NONE, size_limit=1_000)
+            builder.append(1, None, b"x", ())
+            data = builder.build_in_place()
+            batch = producer.core.buffer.add_encoded(FIRST, data, 1, 0)  # as send_arrow() does
+            await FutureArrowResult(producer.core, asyncio.get_running_loop(), [batch])
+            assert cluster.log(0).batches == [(0, 0, 0, 1)]
 
     simulate(scenario)
 

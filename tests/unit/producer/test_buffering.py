@@ -57,6 +57,21 @@ def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
     simulate(scenario)
 
 
+def test_nobody_lingers_while_rows_wait_for_memory() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster, buffer_memory=2_000, batch_size=1_000, linger_ms=60_000) as producer:
+            await (await producer.send(b"x"))
+            await producer.send(b"x")
+            await asyncio.sleep(1)
+            began = asyncio.get_running_loop().time()
+            await producer.core.reservations.acquire(1_500)
+            assert asyncio.get_running_loop().time() - began < 1
+            producer.core.buffer.memory.release(1_500)
+
+    simulate(scenario)
+
+
 def test_waiting_for_memory_ends_after_max_block_ms() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
