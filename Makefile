@@ -122,7 +122,7 @@ jars: setup java
 	@cd tests && ../$(BIN)/python -m harness
 
 integration: setup java
-	$(BIN)/python -m pytest tests/integration -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/integration -n $(WORKERS) $(PYTEST_ARGS)
 
 # -- what shows --------------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from xdist.scheduler import LoadScopeScheduling
+
     from harness.apache import ApacheKafka
     from harness.tools import JavaTools
     from kafka.broker import EmbeddedBroker
@@ -47,18 +49,24 @@ class MakeTopic(Protocol):
         """Create a topic with a new name, wait until it is ready, and return the name."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
+    if TESTS / "integration" in item.path.parents:
+        item.add_marker("integration")
+        if item.path.name.startswith("test_spark"):
+            item.add_marker("spark")
 
-    Of the processes that share the integration tests one runs all those that share a Spark session.
-    """
-    for item in items:
-        if TESTS / "integration" in item.path.parents:
-            item.add_marker("integration")
-            if item.path.name.startswith("test_spark"):
-                item.add_marker("spark")
-                item.add_marker(pytest.mark.xdist_group("spark"))
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Of the processes that share the tests one runs all those that share a Spark session; else each takes the next."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSparkSession(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if "/test_spark_" in nodeid else nodeid
+
+    return OneSparkSession(config, log)
 
 
 def missing(what: str) -> None:
