@@ -209,6 +209,42 @@ async def test_a_listener_and_a_callback_may_poll(scene: Scene) -> None:
     assert told == ["revoked", "assigned", "committed", "revoked"]
 
 
+async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> None:
+    consumer = scene.face
+    told: list[str] = []
+
+    def commit(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.commit()
+
+    await consumer.open(enable_auto_commit=False)
+    await consumer.subscribe([scene.topic], listener=consumer.listener(commit))
+    await consumer.read(20)
+    future = await consumer.commit_async(callback=lambda *args: told.append("committed"))
+    assert await consumer.settled(future) is None
+    await consumer.unsubscribe()
+    assert told == ["revoked", "assigned", "revoked", "committed"]
+    await consumer.close()
+
+
+async def test_a_listener_may_close_and_who_closes_beside_it_waits(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+
+    def close(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.close() if partitions and kind == "revoked" else None
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(close))
+    await consumer.read(20)
+    if consumer.kind == "sync":
+        await consumer.close()
+    else:
+        await asyncio.gather(consumer.close(), consumer.close())
+    assert told == ["revoked", "assigned", "revoked"]
+    assert consumer.consumer._core.client._closed
+
+
 async def test_each_listener_is_told_of_its_own_partitions(scene: Scene) -> None:
     consumer = await scene.face.open()
     told: list[tuple[str, str, int]] = []

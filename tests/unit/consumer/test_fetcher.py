@@ -322,6 +322,18 @@ def test_a_fetch_of_many_partitions_names_only_those_that_moved() -> None:
     play(scenario, dict.fromkeys(range(1_000), 1))
 
 
+@pytest.mark.parametrize(("nbytes", "error"), [(11, RecordTooLargeError), (12, CorruptRecordError)])
+def test_a_length_counts_once_all_of_it_has_come(nbytes: int, error: type[Exception]) -> None:
+    async def scenario(bench: Bench) -> None:
+        answer = PartitionData(partition_index=0, high_watermark=9, records=memoryview(bytes(nbytes)))
+        bench.leaders._answer = lambda *_: answer  # type: ignore[method-assign]
+        bench.assign(0)
+        with pytest.raises(error):
+            await bench.read(1)
+
+    play(scenario, {0: 1})
+
+
 @pytest.mark.parametrize(
     ("length", "error", "says"),
     [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.errors import KafkaConnectionError
+from kafka.structs import TopicPartition
 from unit.consumer.fake_leader import Bench, metadata
 from unit.consumer.test_fetcher import play
 
@@ -40,6 +42,14 @@ def test_without_a_rack_the_leader_is_read() -> None:
         assert asked(bench) == 1
 
     play(scenario, {0: 1})
+
+
+def test_a_lease_is_as_long_as_it_says() -> None:
+    replicas, tp, cluster = PreferredReplicas(60_000), TopicPartition("t", 0), metadata({0: 1})
+    replicas.prefer(tp, 2, 10.0)
+    assert replicas.broker_for(tp, cluster, 69.999) == 2
+    assert replicas.broker_for(tp, cluster, 70.0) == 1
+    assert not replicas.forget(tp)
 
 
 def test_the_leader_is_asked_again_when_the_lease_is_over() -> None:

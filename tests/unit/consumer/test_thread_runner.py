@@ -99,6 +99,7 @@ def test_nothing_is_kept_for_a_loop_that_has_ended(thread: LoopThread) -> None:
     for _ in range(2):
         with pytest.raises(IllegalStateError, match="stopped"):
             caller.submit(print)
+    assert not caller._calls
 
 
 def test_an_interrupt_while_the_loop_is_woken_does_not_keep_later_calls_from_it(
