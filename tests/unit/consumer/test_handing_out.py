@@ -180,6 +180,16 @@ def test_iteration_moves_the_position_with_each_record() -> None:
         next(run)
 
 
+def test_iteration_passes_what_nothing_is_handed_out_of() -> None:
+    desk = Desk(b"0", b"1")
+    desk.put(numbered(3, 6), 6)  # nothing up to there, as of control records
+    run = desk.iterate()
+    assert [next(run).offset, next(run).offset, at(desk.state)] == [0, 1, 2]
+    with pytest.raises(StopIteration):
+        next(run)
+    assert at(desk.state) == 6
+
+
 def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() -> None:
     desk = Desk(*[b"%d" % n for n in range(7)])
     run = desk.iterate()
