@@ -1,6 +1,6 @@
 """The admin client: topics, partitions, configurations, groups, records.
 
-Layer 6. The operations are coroutines over `kafka.cluster` in one module a subject; `client` is the thin synchronous
+Layer 6. The operations are coroutines over `kafka.cluster` in one module per subject; `client` is the thin synchronous
 face that waits for them.
 """
 

@@ -1,4 +1,4 @@
-"""The operations a client is allowed on a resource, as responses name them: all, for there is no authorizer."""
+"""The operations a client is allowed on a resource, as responses name them: all, as there is no authorizer."""
 
 from typing import Final
 

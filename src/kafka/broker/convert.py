@@ -1,4 +1,4 @@
-"""Between the formats of records: what old producers send becomes magic 2, and magic 2 becomes what old consumers read.
+"""Converts between record formats: what old producers send to magic 2, and magic 2 to what old consumers read.
 
 The log holds magic 2 only. Converting decodes and encodes every record, so it is slow, as it is in Kafka.
 """

@@ -1,4 +1,4 @@
-"""What the broker has to remember of itself: the cluster's id, and the producer ids that were given out."""
+"""What the broker has to remember about itself: the cluster's id, and the producer ids that were given out."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The broker on a socket: starts to listen, hands connections to `ClientConnection`, and ends in order.
+"""The broker on a socket: listens, hands connections to `ClientConnection`, and shuts down in order.
 
 The parts can be had without a socket: `open`, then a `connection` for each transport of a network of one's own.
 """

@@ -1,4 +1,4 @@
-"""The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one command a module.
+"""The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one module per command.
 
 Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. An error
 that a user can cause is one line on standard error and exit status 1 (2 for wrong usage), never a traceback. The way in

@@ -1,4 +1,4 @@
-"""The connections to the brokers: one each, more where a caller names a channel; opened when needed."""
+"""The connections to the brokers: one per broker, or more if a caller names a channel; opened when needed."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What is tried again, when, and what is said of it: the one policy for everything that repeats.
+"""What is tried again, when, and what is logged about it: the one policy for everything that repeats.
 
 Two uses, one object. What a caller waits for has a deadline::
 

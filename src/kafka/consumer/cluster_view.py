@@ -1,4 +1,4 @@
-"""What a consumer tells of the cluster: its topics, their partitions, and whether it is there."""
+"""What a consumer tells its caller about the cluster: its topics, their partitions, and whether it is there."""
 
 from kafka.cluster import BrokerConnections
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse

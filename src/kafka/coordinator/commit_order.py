@@ -1,4 +1,4 @@
-"""The order of a group's commits: none of a partition leaves after a newer one of it, however often it is tried."""
+"""The order of a group's commits: no commit of a partition is sent after a newer one, however often it is retried."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The registry."""
+"""The registry of a client's metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receive buffers that are used again.
+"""Receive buffers that are reused.
 
 Fresh memory for each fetch response would be cleared by the system and handed out page by page, which costs more than
 receiving it; so large frames are received into buffers that come back here once their records are decoded. The largest

@@ -1,4 +1,4 @@
-"""Keeps the cyclic collector from running while very many objects are made of which none is garbage.
+"""Keeps the cyclic collector from running while a great many objects are made, none of them garbage.
 
 It would go through all of them again and again, each time for longer, and hold up every thread meanwhile.
 """

@@ -1,4 +1,4 @@
-"""Requests that wait for their answer on one connection."""
+"""Requests on one connection that wait for their answers."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Waiting for other threads where Ctrl-C does not end it: Windows tells of it only once the wait is over.
+"""Waiting for other threads where Ctrl-C does not end it: on Windows it is noticed only when the wait is over.
 
 There it is waited in short slices. Elsewhere a signal ends the wait, and one wait is enough.
 """

@@ -1,4 +1,4 @@
-"""Requests on their way out of a connection: in order, and not more than may be unanswered at a time.
+"""Requests on their way out of a connection: in order, and no more at a time than may be unanswered.
 
 Nothing leaves while the connection authenticates again (`hold`), while the broker throttles this client (KIP-219), or
 while as many requests as ``max_in_flight_requests_per_connection`` allows wait for their answers.

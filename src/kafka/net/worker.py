@@ -1,4 +1,4 @@
-"""A daemon thread that runs functions one after the other: where a client runs what its user gave it to call."""
+"""A daemon thread that runs functions one after the other: where a client runs its user's callbacks."""
 
 import asyncio
 import atexit

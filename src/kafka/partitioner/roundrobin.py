@@ -1,4 +1,4 @@
-"""One partition after the other."""
+"""The round-robin partitioner: one partition after the other."""
 
 from __future__ import annotations
 

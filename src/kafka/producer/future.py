@@ -1,4 +1,4 @@
-"""kafka-python's path of what `send()` returns."""
+"""kafka-python's import path of what `send()` returns."""
 
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata

@@ -1,4 +1,4 @@
-"""kafka-python's path of the producer."""
+"""kafka-python's import path of the producer."""
 
 from kafka.producer.kafka_producer import KafkaProducer
 

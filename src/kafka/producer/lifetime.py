@@ -1,4 +1,4 @@
-"""What happens to producers that nobody has closed: when they are dropped, at exit, and after a fork."""
+"""What happens to producers that were never closed: when they are dropped, at exit, and after a fork."""
 
 from __future__ import annotations
 

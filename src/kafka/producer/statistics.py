@@ -1,4 +1,4 @@
-"""The producer's metrics, counted once a batch or request; names as in the Java client where it has them.
+"""The producer's metrics, counted once per batch or request; names as in the Java client where it has them.
 
 Counted in plain attributes, and put together when somebody looks: a batch of one record is answered in a fraction of a
 millisecond, of which a dozen objects with methods would take their part.

@@ -1,4 +1,4 @@
-"""Arrow tables as records to be sent: checked once, then encoded without a Python object a row."""
+"""Arrow tables as records to be sent: checked once, then encoded without a Python object per row."""
 
 from __future__ import annotations
 

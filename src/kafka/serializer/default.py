@@ -1,4 +1,4 @@
-"""Ready serializers: text, and JSON."""
+"""Ready-made serializers: text, and JSON."""
 
 from __future__ import annotations
 

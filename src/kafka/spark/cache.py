@@ -1,4 +1,4 @@
-"""Clients that survive between tasks. Spark uses a worker process again and again; connecting anew would cost more
+"""Clients that are kept between tasks. Spark uses a worker process again and again; connecting anew would cost more
 than reading a small range. The module is imported by name in each process, so what it holds stays.
 """
 

@@ -1,4 +1,4 @@
-"""Small Arrow batches put together, as each costs whoever takes it a fixed amount of work."""
+"""Merges small Arrow batches, as each batch costs its receiver a fixed amount of work."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING

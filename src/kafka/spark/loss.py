@@ -1,4 +1,4 @@
-"""What happens when data that should be there are not: `failOnDataLoss`. Pure."""
+"""What happens when data that should be there is missing: `failOnDataLoss`. Pure."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What makes a worker process of Spark cheap to use again."""
+"""What makes a Spark worker process cheap to reuse."""
 
 import gc
 import itertools

@@ -1,4 +1,4 @@
-"""Commits of groups: what brokers accepted, held against what members were handed out, were told and find later."""
+"""Commits of groups: what brokers accepted, compared with what members were handed, were told and later find."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

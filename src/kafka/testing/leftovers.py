@@ -1,4 +1,4 @@
-"""What is still there although everything was closed: tasks, connections, timers, receive buffers, threads."""
+"""What is left after everything was closed: tasks, connections, timers, receive buffers, threads."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What happened in a simulation, line by line, with the virtual time of each."""
+"""What happened in a simulation, line by line, each with its virtual time."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""A connection in memory: two of asyncio's transports, each the other's peer, and the bytes that are under way."""
+"""A connection in memory: two of asyncio's transports, each the other's peer, and the bytes in flight."""
 
 import asyncio
 import errno

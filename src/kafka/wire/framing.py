@@ -1,4 +1,4 @@
-"""Frames: a message behind its header and its size, as it travels.
+"""Frames: a message preceded by its size and its header, as it travels.
 
 A frame is four bytes of size, a header, and the message. The header has versions of its own, which follow from the
 message's: a flexible version of a message has a flexible header (KIP-482), with two exceptions that stand here.

@@ -1,4 +1,4 @@
-"""The APIs that the broker serves: one module an API or family of APIs, loaded when a client first asks for it.
+"""The APIs that the broker serves: one module per API or family of APIs, loaded when a client first asks for it.
 
 A handler takes the broker, the decoded request and its `RequestContext`, and returns the response, a future of it, or
 None where the client wants no answer.

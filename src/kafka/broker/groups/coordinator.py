@@ -1,4 +1,4 @@
-"""The group coordinator: checks what members say against the state of their group, and lets rounds do the rest.
+"""The group coordinator: checks what members say against the state of their group, and leaves the rest to the rounds.
 
 Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat, LeaveGroup of KIP-62, static members of
 KIP-345, ids given by the coordinator of KIP-394).

@@ -1,4 +1,4 @@
-"""What a partition's log can be told, and what is the same for all of them."""
+"""Options of a partition's log, and those that all logs share."""
 
 from dataclasses import dataclass
 from typing import Final

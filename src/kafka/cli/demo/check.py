@@ -1,4 +1,4 @@
-"""Is what came out what should have come out?"""
+"""Checks that the pipeline's results are the expected ones."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Flights into the topic, as JSON."""
+"""Sends the flights to the topic, as JSON."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""When automatic commits are due, and what is said of those that fail."""
+"""When automatic commits are due, and what is logged about those that fail."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""One thread at a time: two that poll the same consumer would share the records out between them by chance."""
+"""One thread at a time: two that poll the same consumer would split its records between them at random."""
 
 import threading
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""What is said of partitions that cannot be fetched: quietly of what passes, as a warning of what does not."""
+"""Logs partitions that cannot be fetched: quietly if the cause will pass, as a warning if it will not."""
 
 import logging
 

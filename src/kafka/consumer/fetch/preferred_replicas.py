@@ -1,4 +1,4 @@
-"""Which partitions are read from a follower near by, because their leader said so (KIP-392). Pure, without a clock."""
+"""Which partitions are read from a nearby follower, because their leader said so (KIP-392). Pure, without a clock."""
 
 from typing import NamedTuple
 

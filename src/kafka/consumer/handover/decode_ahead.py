@@ -1,5 +1,4 @@
-"""Partitions that come next are decoded part by part in a thread of its own, while the caller decodes another or uses
-what it has.
+"""Decodes the next partitions in a separate thread, part by part, while the caller decodes another or uses what it has.
 
 Decompressing takes most of the time and lets go of the GIL. The thread takes one item after the other, and ends when
 enough lies ready or nothing is left, after some milliseconds, so that there is none to stop when a consumer is closed

@@ -1,4 +1,4 @@
-"""What the caller is given: slices of columns, and the promise that positions move past them only if they reach him.
+"""What the caller is given: slices of columns, and the promise that positions move past them only if they arrive.
 
 A hand-out is a context manager. Whatever is raised within rolls it back: positions stay, and the same records are
 handed out again. One that was neither committed nor rolled back, because an interrupt came in between, is rolled back

@@ -1,4 +1,4 @@
-"""What lies between the loop and the caller, of one partition."""
+"""The fetched data of one partition that wait between the loop and the caller."""
 
 from collections import deque
 

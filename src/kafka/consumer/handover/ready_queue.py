@@ -1,4 +1,4 @@
-"""Which partitions come next."""
+"""The order in which partitions with fetched data are handed out."""
 
 import threading
 from collections import deque

@@ -1,4 +1,4 @@
-"""What is said when a position is not, or no longer, in the log and the reset policy leads elsewhere."""
+"""The message for when a position is not, or is no longer, in the log and the reset policy moves it."""
 
 import logging
 

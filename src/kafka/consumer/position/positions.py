@@ -1,4 +1,4 @@
-"""Finds out where to read on: the committed offset, or the start or end of the log. Runs on the loop.
+"""Finds out where to continue reading: the committed offset, or the start or end of the log. Runs on the loop.
 
 Each partition is looked up by itself: one whose leader is silent, or that is refused, holds up no other one, and a seek
 begins a look-up of its own.

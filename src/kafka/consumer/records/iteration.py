@@ -1,4 +1,4 @@
-"""Iteration over a consumer: one record a time, positions moving with them.
+"""Iteration over a consumer: one record at a time, with positions that follow.
 
 A record counts as handed out when it is returned, so a commit in the loop's body commits up to and with it. What was
 taken from the buffer and not returned goes back there when something else is taken.

@@ -47,7 +47,8 @@ class AbstractPartitionAssignor(abc.ABC):
 
     Members of one group agree on an assignor by its ``name``, also across clients in other languages, so assignors of
     one name have to assign alike. Methods may be class methods; both classes and instances are accepted as
-    ``partition_assignment_strategy``. They run on the client's loop thread and must not block.
+    ``partition_assignment_strategy``. A user's methods run in a thread of their own and
+    may block; only the assignors of this package run on the client's loop.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The range assignor: of each topic, each member gets a run of neighbouring partitions."""
+"""The range assignor: each member gets a run of neighbouring partitions of each topic."""
 
 from collections.abc import Iterable, Mapping
 

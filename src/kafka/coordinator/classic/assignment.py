@@ -1,4 +1,4 @@
-"""The assignors of a member: what it offers when it joins, and what it runs where it leads the group.
+"""The assignors of a member: what it offers when it joins, and what it runs if it leads the group.
 
 An assignor may be the user's code, which never runs on the client's loop: there it would hold up heartbeats, of other
 clients too. So it runs in a thread; our own, which are quick, run at once.

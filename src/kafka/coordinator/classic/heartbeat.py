@@ -1,4 +1,4 @@
-"""Heartbeats: a task on the loop that tells the coordinator, again and again, that the member lives.
+"""Heartbeats: a task on the loop that keeps telling the coordinator that the member is alive.
 
 It also watches the caller: one that has not polled for `max_poll_interval_ms` counts as stuck, and its partitions are
 given up (KIP-62).

@@ -1,4 +1,4 @@
-"""SASL authentication of a connection (KIP-43, KIP-152, KIP-368): one module a mechanism, the exchange in `session`."""
+"""SASL authentication of a connection (KIP-43, KIP-152, KIP-368): a module per mechanism, the exchange in `session`."""
 
 from kafka.net.sasl.mechanism import Mechanism, check_mechanism, make_mechanism
 from kafka.net.sasl.session import SaslSession

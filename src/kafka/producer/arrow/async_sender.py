@@ -1,4 +1,4 @@
-"""Sends the rows of one table or batch: each chunk of them is encoded, gets its memory, and goes into the queues."""
+"""Sends the rows of one table or batch: each chunk is encoded, given memory, and put into the queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to batches: encoded without an object a row, into the same queues that `send()` fills.
+"""Rows to batches: encoded without an object per row, into the same queues that `send()` fills.
 
 With slow compression, other threads encode the next rows meanwhile, where there are processors for them.
 """

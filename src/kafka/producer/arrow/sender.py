@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/producer/arrow/async_sender.py: change that file, not this one.
-"""Sends the rows of one table or batch: each chunk of them is encoded, gets its memory, and goes into the queues."""
+"""Sends the rows of one table or batch: each chunk is encoded, given memory, and put into the queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes that all unsent records of a producer may take, and who waits for some to be given back."""
+"""The memory that all unsent records of a producer share, and the callers that wait for some to be freed."""
 
 from __future__ import annotations
 

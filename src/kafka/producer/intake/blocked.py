@@ -1,4 +1,4 @@
-"""Why a record cannot be taken at this moment; the faces wait as their kind allows, and try again."""
+"""Why a record cannot be taken right now; the faces wait as their kind allows, and try again."""
 
 from __future__ import annotations
 

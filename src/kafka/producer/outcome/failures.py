@@ -1,4 +1,4 @@
-"""Failures that nobody has looked at: logged once a batch, and raised by `flush()`."""
+"""Failures that nobody has looked at: logged once per batch, and raised by `flush()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to one broker: what is ready for it, and how many requests are under way."""
+"""The queue of one broker: what is ready for it, and how many requests are under way."""
 
 from __future__ import annotations
 

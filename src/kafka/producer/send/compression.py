@@ -1,4 +1,4 @@
-"""Compression beside the loop: a batch that takes noticeably long is compressed in another thread before it is sent."""
+"""Compression off the loop: a batch that takes noticeably long is compressed in another thread before it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When to look at which queue again."""
+"""The times at which queues have to be looked at again."""
 
 from __future__ import annotations
 

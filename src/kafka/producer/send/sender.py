@@ -1,4 +1,4 @@
-"""The sender: takes batches out of the queues and brings them to the partitions' leaders.
+"""The sender: takes batches out of the queues and sends them to the partitions' leaders.
 
 Everything here runs on the producer's loop. `pump` is the one place where anything is set off: it is called when
 records have come, when an answer has, when the metadata have changed and when a time has come, and may be called at any

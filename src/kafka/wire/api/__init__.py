@@ -1,4 +1,4 @@
-"""The messages, declared: one module an API, all versions of Kafka 3.9 and 4.3 together.
+"""The messages, declared: one module per API, all versions of Kafka 3.9 and 4.3 together.
 
 A module holds the request, the response, and the structs inside them under Kafka's names; a struct that both messages
 have under one name but not alike is prefixed with the message's name. Which versions have a field stands beside it.
