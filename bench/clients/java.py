@@ -60,10 +60,10 @@ def send(job: Job, watch: Watch) -> None:
             "acks=all",
         ]
         said = _run(job, "ProducerPerformance", arguments, watch)
-    sent, steady = SENT.search(said), STEADY.search(said)
-    if sent is None or steady is None:
+    sent, steady = SENT.findall(said), STEADY.search(said)  # it counts every five seconds, and all in the end
+    if not sent or steady is None:
         raise RuntimeError(f"ProducerPerformance told no rate but {said[-300:]!r}")
-    watch.sums.count = int(sent[1])
+    watch.sums.count = int(sent[-1])
     watch.measured(int(steady[1]), int(steady[1]) / float(steady[2]))
 
 

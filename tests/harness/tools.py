@@ -16,11 +16,6 @@ JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:al
 """For a JVM whose short life is spent on starting: the optimising compiler would not earn back what it takes."""
 
 
-def quick_jvm() -> dict[str, str]:
-    """This environment, in which whatever Java a program starts has those options."""
-    return {**os.environ, "JDK_JAVA_OPTIONS": " ".join(JVM)}
-
-
 class JavaTools:
     """The Java classes of one version of Kafka, fetched when this is made.
 

@@ -7,15 +7,13 @@ import sys
 import pyarrow.dataset
 import pytest
 
-from harness.tools import quick_jvm
-
 pytestmark = pytest.mark.spark
 FLIGHTS = 20_000
 
 
 def demo(*arguments: str, cwd: pathlib.Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "kafka", "demo", "--flights", str(FLIGHTS), *arguments]
-    return subprocess.run(command, cwd=cwd, env=quick_jvm(), capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
 def rows(folder: pathlib.Path) -> int:

@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-from harness.tools import quick_jvm
-
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 EXAMPLES = re.findall(r"^### (.+?)\n.*?^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
 TESTS = ["Test against a broker", "Test against a broker that fails"]
@@ -16,8 +14,7 @@ TESTS = ["Test against a broker", "Test against a broker that fails"]
 
 def run(code: str, bootstrap_servers: str, folder: pathlib.Path) -> str:
     code = code.replace("localhost:9092", bootstrap_servers).replace("/tmp/", f"{folder}/")
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=quick_jvm(), capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
