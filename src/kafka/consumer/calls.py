@@ -292,6 +292,7 @@ class ConsumerCalls(ConsumerFace):
         Raises `IllegalStateError` after `subscribe`.
         """
         self._check_open()
+        self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
         wanted = list(partitions)
         self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)

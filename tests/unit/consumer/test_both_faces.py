@@ -265,6 +265,17 @@ async def test_each_listener_is_told_of_its_own_partitions(scene: Scene) -> None
     ]
 
 
+async def test_a_subscriber_that_is_refused_an_assignment_keeps_what_it_has(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+    await consumer.subscribe([scene.topic], listener=consumer.listener(lambda kind, partitions: told.append(kind)))
+    await consumer.poll_until(lambda: "assigned" in told)
+    with pytest.raises(IllegalStateError, match=r"call unsubscribe\(\) before assign"):
+        await consumer.assign([scene.first])
+    assert told == ["revoked", "assigned"]
+    assert await consumer.assignment() == {scene.first, scene.second}
+
+
 async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
     consumer = await scene.face.open(scene.topic)
     await consumer.close()

@@ -126,13 +126,17 @@ class SubscriptionState:
         self.topics = matched
         return changed
 
+    def check_unsubscribed(self) -> None:
+        """Raise `IllegalStateError` after `subscribe`, where the group assigns the partitions."""
+        if self.is_automatic:
+            raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
+
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
         """Take exactly ``partitions``, without a group; returns the states of those that are gone.
 
         Raises `IllegalStateError` after `subscribe`.
         """
-        if self.is_automatic:
-            raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
+        self.check_unsubscribed()
         gone = self._assign(partitions, keep=True)
         self.type = SubscriptionType.USER_ASSIGNED if self._states else SubscriptionType.NONE
         return gone
