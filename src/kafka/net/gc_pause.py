@@ -27,15 +27,16 @@ def no_collections() -> Iterator[None]:
     with _pauses.lock:
         if not _pauses.running:
             _pauses.was_on = gc.isenabled()
+        _pauses.running += 1  # before the collector is off: a child forked in between has it switched on again
+        if _pauses.running == 1:
             gc.disable()
-        _pauses.running += 1
     try:
         yield
     finally:
         with _pauses.lock:
-            _pauses.running -= 1
-            if not _pauses.running and _pauses.was_on:
+            if _pauses.running == 1 and _pauses.was_on:
                 gc.enable()
+            _pauses.running -= 1
 
 
 def _in_child() -> None:

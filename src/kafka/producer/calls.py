@@ -122,5 +122,5 @@ class ProducerCalls:
     def _started(self) -> ProducerCore:
         """The core, of a producer that is started."""
         if self._core is None:
-            raise IllegalStateError("the producer is not started: call start() first, or use it in a 'with' block")
+            raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
         return self._core

@@ -2,9 +2,11 @@
 
 import gc
 import os
+from types import SimpleNamespace
 
 import pytest
 
+from kafka.net import gc_pause
 from kafka.net.gc_pause import no_collections
 
 
@@ -47,3 +49,32 @@ def test_a_forked_child_does_not_inherit_a_pause():
         if child == 0:
             os._exit(0 if gc.isenabled() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("moment", ["begins", "ends"])
+def test_a_child_that_is_forked_as_a_pause_begins_or_ends_collects(monkeypatch, moment):
+    gc.enable()
+    outcomes = []
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    def disable():
+        gc.disable()
+        if moment == "begins":
+            fork()
+
+    def enable():
+        if moment == "ends":
+            monkeypatch.setattr(gc_pause, "gc", gc)
+            fork()
+        gc.enable()
+
+    monkeypatch.setattr(gc_pause, "gc", SimpleNamespace(disable=disable, enable=enable, isenabled=gc.isenabled))
+    with no_collections():
+        pass
+    assert outcomes[0] == 0

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kafka import AsyncKafkaProducer, KafkaProducer
+from kafka.errors import IllegalStateError
 
 ASYNC_ALONE = {"start", "stop", "send_and_wait"}
 """A program with a loop begins and ends a producer in coroutines; `send_and_wait` is `send` and `get` in one."""
@@ -34,6 +35,12 @@ def test_the_paths_that_programs_import_are_there() -> None:
 
 
 SHARED = sorted(public(KafkaProducer) & public(AsyncKafkaProducer))
+
+
+async def test_a_producer_that_is_not_started_says_what_starts_it() -> None:
+    producer = AsyncKafkaProducer()
+    with pytest.raises(IllegalStateError, match=r"start\(\) it first, or use it as a context manager"):
+        await producer.send("t", b"x")
 
 
 def test_the_faces_have_the_same_names() -> None:
