@@ -345,6 +345,32 @@ def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPat
     play(monkeypatch, scenario)
 
 
+def test_unsubscribing_beside_a_step_does_not_tell_the_listener_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        told: list[set[TopicPartition]] = []
+
+        class Slow(AsyncConsumerRebalanceListener):
+            async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+                told.append(set(revoked))
+                await asyncio.sleep(1)
+
+            async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+                pass
+
+        async def another() -> None:
+            await asyncio.sleep(0.5)
+            await scene.driver.give_up_partitions(1_000)  # as unsubscribe() does
+
+        scene.core.subscription.subscribe(["t"], listener=Slow())
+        scene.membership.eagerly(ADD, [A])
+        await scene.poll()
+        scene.membership.eagerly(REVOKE)
+        await asyncio.wait_for(asyncio.gather(scene.poll(), another()), 60)
+        assert told == [{A}]
+
+    play(monkeypatch, scenario)
+
+
 def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(scene: Scene) -> None:
         left: list[asyncio.Task[None]] = []

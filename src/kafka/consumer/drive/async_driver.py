@@ -93,6 +93,13 @@ class AsyncDriver:
         Arguments:
             timeout_ms: how long the commit may take; it is waited for no longer than `RELEASE_WAIT_MS`.
         """
+        if self.runner.is_in_a_call:
+            await self._give_up_partitions(timeout_ms)
+            return
+        async with self.runner.one_at_a_time:  # or a step that is under way would be told twice
+            await self._give_up_partitions(timeout_ms)
+
+    async def _give_up_partitions(self, timeout_ms: float) -> None:
         commits = self.core.commits
         if commits.is_automatic and (held := self.core.consumed_offsets()):
             wait_ms = min(timeout_ms, RELEASE_WAIT_MS)

@@ -94,6 +94,13 @@ class SyncDriver:
         Arguments:
             timeout_ms: how long the commit may take; it is waited for no longer than `RELEASE_WAIT_MS`.
         """
+        if self.runner.is_in_a_call:
+            self._give_up_partitions(timeout_ms)
+            return
+        with self.runner.one_at_a_time:  # or a step that is under way would be told twice
+            self._give_up_partitions(timeout_ms)
+
+    def _give_up_partitions(self, timeout_ms: float) -> None:
         commits = self.core.commits
         if commits.is_automatic and (held := self.core.consumed_offsets()):
             wait_ms = min(timeout_ms, RELEASE_WAIT_MS)
