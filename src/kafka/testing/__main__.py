@@ -1,17 +1,17 @@
 """`python -m kafka.testing --seed N`: run seeds of the simulation, and tell the story of one that fails."""
 
 import argparse
-import concurrent.futures
 import ctypes
-import dataclasses
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from kafka.testing.simulation import Report, run_seed
+from kafka.testing.seeds import reports
+from kafka.testing.simulation import Report
 
 _NO_RANDOM_ADDRESSES = 0x0040000
 """Linux: ``ADDR_NO_RANDOMIZE``, see personality(2)."""
+_INTERRUPTED = 130
 _SHOWN = 5
 """Problems of a seed that are printed."""
 
@@ -25,9 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     one = len(options.seeds) == 1
     failed = 0
-    for report in [run_seed(options.seeds[0], not options.quiet)] if one else _reports(options.seeds, options.jobs):
-        _print(report)
-        failed += bool(report.problems)
+    try:
+        for report in reports(options.seeds, options.jobs, one and not options.quiet):
+            _print(report)
+            failed += bool(report.problems)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return _INTERRUPTED
     if failed and not one:
         print(f"{failed} of {len(options.seeds)} seeds found problems: --seed N tells the story of one")
     return 1 if failed else 0
@@ -43,16 +47,6 @@ def _seeds(text: str) -> range:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _reports(seeds: Sequence[int], jobs: int) -> Iterator[Report]:
-    """The reports of seeds, in their order; each of the processes runs many."""
-    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_without_story, seeds)
-
-
-def _without_story(seed: int) -> Report:
-    return dataclasses.replace(run_seed(seed), story=[])
 
 
 def _print(report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -46,6 +47,16 @@ def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
     others = program("--seed", "8-9", "--jobs", "1").splitlines()
     assert [line.split(":")[0] for line in others] == ["seed 8", "seed 9"]
     assert others[-1] == story.splitlines()[-1]  # with a digest of the story
+
+
+def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
+    command = [sys.executable, "-m", "kafka.testing", "--seed", "1-100000", "--jobs", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("seed 1:")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)  # ends when no process holds the pipes any more
+    assert (process.returncode, errors) == (130, "interrupted\n")
 
 
 def test_a_seed_does_not_depend_on_what_ran_before() -> None:
