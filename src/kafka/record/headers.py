@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The headers of a record to bytes. Compiled by Cython, equal when it runs plain."""
+"""Encodes the headers of a record. Compiled by Cython, equal when it runs plain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snappy in the framing of xerial's Java library, which Kafka uses: a header, then blocks with their size before them.
+"""Snappy in the framing of xerial's Java library, which Kafka uses: a header, then blocks, each preceded by its size.
 
 Raw snappy, which some old producers wrote, is read as well. Format: SnappyOutputStream of snappy-java.
 """

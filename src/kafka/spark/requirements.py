@@ -36,14 +36,16 @@ def find_java() -> str | None:
 
 
 def java_version(java: str) -> str:
-    """The first line of what ``java -version`` says; what went wrong if it does not run."""
+    """The line with the version of what ``java -version`` says; what went wrong if it does not run."""
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
         )
     except (OSError, subprocess.SubprocessError) as error:
         return f"{java} does not run: {error}"
-    return (answer.stderr or answer.stdout).partition("\n")[0].strip()
+    lines = (answer.stderr or answer.stdout).strip().splitlines()
+    # Java tells first which options it has picked up from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
+    return next((line for line in lines if ' version "' in line), lines[0] if lines else "").strip()
 
 
 def check_java() -> None:

@@ -61,6 +61,12 @@ def test_a_java_that_is_new_enough_will_do(monkeypatch, tmp_path, version):
     check_java()
 
 
+def test_options_that_java_has_picked_up_are_not_its_version(monkeypatch, tmp_path):
+    fake_java(tmp_path, """NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx1g\nopenjdk version "17.0.2" 2026""")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    check_java()
+
+
 def test_a_java_that_does_not_run_is_named(monkeypatch, tmp_path):
     fake_java(tmp_path, "").chmod(0o644)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))

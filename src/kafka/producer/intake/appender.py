@@ -1,6 +1,6 @@
-"""The way of a record into a batch, in the thread that calls `send()`.
+"""How a record gets into a batch, in the thread that calls `send()`.
 
-The hot path of the producer: one dictionary look-up and two calls a record; no lock where this is compiled, no future
+The hot path of the producer: one dictionary look-up and two calls per record; no lock where this is compiled, no future
 but the view of the batch, no clock but for the record's own timestamp, no log line, and no wake-up of the loop but for
 the first record of a batch. Compiled by Cython, equal (but for the speed) when it runs plain.
 """
