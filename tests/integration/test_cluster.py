@@ -90,14 +90,14 @@ async def test_many_requests_share_a_connection(broker):
 
 
 async def test_every_version_of_metadata_is_understood(broker, make_topic):
-    from kafka.cluster.bootstrap import metadata_request
+    from kafka.cluster.metadata_requests import metadata_request
 
     topic = make_topic(2)
     cluster = await started(broker)
     connection = await cluster.any_connection()
     low, high = connection.api_versions.range(MetadataRequest.API_KEY)
     for version in range(low, min(high, MetadataRequest.MAX_VERSION) + 1):
-        answer = await connection.send(metadata_request({topic}, version, False), version)
+        answer = await connection.send(metadata_request({topic}, version, True), version)
         assert [(each.name, len(each.partitions)) for each in answer.topics] == [(topic, 2)]
     await cluster.close()
 
