@@ -9,6 +9,7 @@ from kafka.net.connection import Connection
 from kafka.net.establish import open_connection
 from kafka.net.inflight import Answered, Reply
 from kafka.net.loop import LoopThread
+from kafka.net.loop_call import LoopCall
 from kafka.net.versions import ApiVersions
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "BufferPool",
     "Connection",
     "FrameBuffer",
+    "LoopCall",
     "LoopThread",
     "Reply",
     "open_connection",

@@ -1,21 +1,28 @@
-"""Waiting for other threads where Ctrl-C does not end it: on Windows it is noticed only when the wait is over.
+"""Waiting for other threads in a way that an interrupt (Ctrl-C) ends, and that no interrupt breaks.
 
-There it is waited in short slices. Elsewhere a signal ends the wait, and one wait is enough.
+`threading.Condition`, and with it `threading.Event` and futures, is Python code: an interrupt that comes while a thread
+enters it leaves it locked for ever, and the next who needs it, such as the loop of all clients, hangs. So threads wait
+for bare locks here, which are got and released in one step.
+
+On Windows an interrupt is noticed only when a wait is over: there it is waited in short slices. Elsewhere a signal ends
+the wait, and one wait is enough.
 """
 
-import concurrent.futures
 import os
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
 
 IN_SLICES = os.name == "nt"
-"""Whether this system needs it."""
+"""Whether this system needs them."""
 _SLICE_S = 0.1
 
 
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    """Wait for a lock, in slices; whether it was got within ``timeout_s`` seconds."""
+    """Wait for a lock; whether it was got within ``timeout_s`` seconds."""
+    if not IN_SLICES:
+        return lock.acquire(timeout=min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
     deadline = time.monotonic() + timeout_s
     while not lock.acquire(timeout=max(0.0, min(_SLICE_S, deadline - time.monotonic()))):
         if time.monotonic() >= deadline:
@@ -23,8 +30,51 @@ def acquire(lock: threading.Lock, timeout_s: float) -> bool:
     return True
 
 
-def wait(future: "concurrent.futures.Future[Any]", timeout_s: float | None) -> None:
-    """Wait, in slices, until a future is done or ``timeout_s`` seconds (None: any time) have passed."""
-    deadline = float("inf") if timeout_s is None else time.monotonic() + timeout_s
-    while not future.done() and (left := deadline - time.monotonic()) > 0:
-        concurrent.futures.wait((future,), min(_SLICE_S, left))
+def wait_until(look: Callable[[], bool], news: threading.Lock, timeout_s: float) -> bool:
+    """Call ``look`` now, and whenever ``news`` was released; False if it is not true within ``timeout_s`` seconds."""
+    deadline = time.monotonic() + timeout_s
+    while not look():
+        if not acquire(news, deadline - time.monotonic()):
+            return False
+    return True
+
+
+class Waiter(Protocol):
+    """A lock that is held, or what behaves like one."""
+
+    def release(self) -> None:
+        """Let whoever waits go on."""
+
+
+class Latch:
+    """Something that happens once, and that threads wait for; see the module for why it is no `threading.Event`."""
+
+    __slots__ = ("_waiting", "is_set")
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._waiting: dict[Waiter, None] = {}
+
+    def set(self) -> None:
+        """It has happened: let everybody go on."""
+        self.is_set = True
+        for waiter in list(self._waiting):
+            if self._waiting.pop(waiter, self) is None:
+                waiter.release()
+
+    def add(self, waiter: Waiter) -> None:
+        """Release ``waiter``, which is hashed by identity, when it happens; at once if it has."""
+        self._waiting[waiter] = None
+        if self.is_set:
+            self.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until it has happened; False if ``timeout_s`` seconds (None: any time) are over first."""
+        waiter = threading.Lock()
+        waiter.acquire()
+        try:
+            self.add(waiter)
+            acquire(waiter, float("inf") if timeout_s is None else timeout_s)
+        finally:
+            self._waiting.pop(waiter, None)
+        return self.is_set

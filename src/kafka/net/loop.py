@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import concurrent.futures
 import contextlib
 import logging
 import os
@@ -14,9 +13,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import Cancelled, ForkedClientError, IllegalStateError, KafkaTimeoutError
-from kafka.net import interruptible
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
+from kafka.net.loop_call import LoopCall
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ class LoopThread:
         self._death: BaseException | None = None
         # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
         self._lock_waiting = threading.RLock()
-        self._waiting: set[concurrent.futures.Future[Any]] = set()
+        self._waiting: set[LoopCall[Any]] = set()
         self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
         self._owners = weakref.WeakKeyDictionary()
         self._all.add(self)
@@ -95,45 +94,50 @@ class LoopThread:
                 "a blocking call was made in the client's own loop thread (in a callback?), where it would wait for "
                 "itself for ever; make it in another thread"
             )
-        future = self.spawn(coroutine)
+        call = self._call_of(coroutine)
         try:
-            if interruptible.IN_SLICES:
-                interruptible.wait(future, timeout_s)
-                return future.result(0)
-            return future.result(None if timeout_s is None else min(timeout_s, threading.TIMEOUT_MAX))
-        except concurrent.futures.TimeoutError:
-            if future.done():  # it was done at the last moment, or raised a TimeoutError of its own
-                return future.result()
-            future.cancel()
-            raise KafkaTimeoutError(f"not done in {timeout_s:g} s") from None
-        except concurrent.futures.CancelledError:
-            raise IllegalStateError("the client's loop was stopped before the call was done") from None
-        except BaseException:
-            future.cancel()
-            raise
+            self._begin(call)
+            if not call.wait(timeout_s):
+                raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
+            return call.result()
+        finally:
+            if not call.is_done:
+                self._cancel(call)
+            del call  # no cycle with the error's traceback
 
-    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
-        """Run ``coroutine`` on the loop; the future has its result, and cancelling it cancels the coroutine."""
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> LoopCall[T]:
+        """Run ``coroutine`` on the loop; what is returned has its result."""
+        call = self._call_of(coroutine)
+        try:
+            self._begin(call)
+        except BaseException:
+            self._cancel(call)
+            raise
+        return call
+
+    def _call_of(self, coroutine: Coroutine[Any, Any, T]) -> LoopCall[T]:
         try:
             self.check()
-            future = asyncio.run_coroutine_threadsafe(self._told_of_death(coroutine), self.loop)
         except BaseException:
             coroutine.close()
             raise
+        return LoopCall(coroutine, self._no_longer_waiting, self._why_cancelled)
+
+    def _begin(self, call: LoopCall[Any]) -> None:
         with self._lock_waiting:
-            self._waiting.add(future)
-        future.add_done_callback(self._no_longer_waiting)
+            self._waiting.add(call)
+        self.loop.call_soon_threadsafe(call.begin)
         if self._death is not None:  # it died while this was added
             self._fail_waiting()
-        return future
 
-    async def _told_of_death(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        try:
-            return await coroutine
-        except asyncio.CancelledError:
-            if self._death is not None:
-                raise self._dead() from None
-            raise
+    def _cancel(self, call: LoopCall[Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing runs there
+            self.loop.call_soon_threadsafe(call.cancel)
+
+    def _why_cancelled(self) -> Exception:
+        if self._death is not None:
+            return self._dead()
+        return IllegalStateError("the client's loop was stopped before the call was done")
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)`` on the loop, soon; from any thread."""
@@ -234,13 +238,12 @@ class LoopThread:
     def _fail_waiting(self) -> None:
         with self._lock_waiting:
             waiting, self._waiting = self._waiting, set()
-        for future in waiting:
-            with contextlib.suppress(concurrent.futures.InvalidStateError):  # it was settled meanwhile
-                future.set_exception(self._dead())
+        for call in waiting:
+            call.fail(self._dead())
 
-    def _no_longer_waiting(self, future: "concurrent.futures.Future[Any]") -> None:
+    def _no_longer_waiting(self, call: LoopCall[Any]) -> None:
         with self._lock_waiting:
-            self._waiting.discard(future)
+            self._waiting.discard(call)
 
     def _dead(self) -> IllegalStateError:
         error = IllegalStateError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.errors import IllegalStateError, KafkaTimeoutError
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 
 def call_all(future: CommitFuture) -> None:
@@ -61,3 +63,19 @@ async def test_it_can_be_awaited_before_and_after_it_is_done() -> None:
     thread.join()
     with pytest.raises(ValueError, match="x"):
         await future
+
+
+def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome() -> None:
+    def wait() -> None:
+        with contextlib.suppress(KafkaTimeoutError):
+            future.get(0)
+
+    future = CommitFuture()
+    for interrupt in interrupts(wait, PACKAGE, LIBRARY):
+        future = CommitFuture()
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            wait()
+        loop = threading.Thread(target=future.resolve, args=(None,), daemon=True)
+        loop.start()
+        loop.join(5)
+        assert not loop.is_alive(), interrupt.where

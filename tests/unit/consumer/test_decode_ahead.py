@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,10 +20,11 @@ from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.position import Position
 from kafka.errors import TopicAuthorizationFailedError
-from kafka.net import parallel
+from kafka.net import interruptible, parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 COUNT = 40
 SIZE = 12_000
@@ -289,21 +292,40 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
 def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
     held: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(timeout: float | None = None) -> bool:
+    def interrupted(lock: threading.Lock, timeout_s: float) -> bool:
         raise KeyboardInterrupt
 
     bench = Bench()
     bench.put(0, 0)
     bench.put(1, 0)
     assert bench.take() == offsets(0, 0, COUNT)  # and the other is claimed
-    monkeypatch.setattr(bench.buffer._ahead._changed, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        bench.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(interruptible, "acquire", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bench.take()
     held.set()
     assert at(bench.states[1]) == 0
     assert bench.rest() == []
     bench.put(1, 0)
     assert bench.rest() == offsets(1, 0, COUNT)
+
+
+def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
+    data = packed(0)
+
+    def claimed() -> tuple[DecodeAhead, Fetched]:
+        item = fetched(PartitionState(TopicPartition("t", 0)), data)
+        return one_in_hand(item), item
+
+    aid, item = claimed()
+    for interrupt in interrupts(partial(aid.take, item), PACKAGE, LIBRARY):
+        aid, item = claimed()
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            aid.take(item)
+        other = threading.Thread(target=aid.abandon, args=(item,), daemon=True)
+        other.start()
+        other.join(5)
+        assert not other.is_alive(), interrupt.where
 
 
 def parts_of(start: int, parts: int) -> bytes:

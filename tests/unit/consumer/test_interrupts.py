@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dis
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import CodeType, FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,70 +20,12 @@ from kafka.consumer.handover.position import Position
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
+from unit.interrupt import NEVER, Interrupt
 
 FOLDER = str(Path(kafka.consumer.__file__).parent)
 ENDS = (2, 1)
-NEVER = 1_000_000
 LAST = 40
 CONFIG = parse_consumer({})
-
-
-class Interrupt:
-    """Raises KeyboardInterrupt in the package where CPython looks for signals, when it does so for the nth time.
-
-    That is where a function is entered, where a loop goes back, and where a call has returned that entered no Python
-    function. `where` is the place, None if there were not so many; `looks` counts them.
-    """
-
-    def __init__(self, n: int) -> None:
-        self._left = n
-        self.looks = 0
-        self._calls: dict[FrameType, bool] = {}
-        self._names: dict[CodeType, dict[int, str]] = {}
-        self.where: str | None = None
-
-    def __enter__(self) -> Interrupt:
-        self._before = sys.gettrace()
-        sys.settrace(self._enter)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        sys.settrace(self._before)
-
-    def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
-        if frame.f_back is not None and frame.f_back in self._calls:
-            self._calls[frame.f_back] = False
-        if not frame.f_code.co_filename.startswith(FOLDER):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        self._look(frame)
-        return self._step
-
-    def _step(self, frame: FrameType, event: str, arg: Any) -> Any:
-        if event == "opcode":
-            if self._calls.pop(frame, False):
-                self._look(frame)
-            name = self._name(frame)
-            if name.startswith("JUMP_BACKWARD"):
-                self._look(frame)
-            if name.startswith("CALL"):
-                self._calls[frame] = True
-        elif event == "return":
-            self._calls.pop(frame, None)
-        return self._step
-
-    def _name(self, frame: FrameType) -> str:
-        code = frame.f_code
-        if code not in self._names:
-            self._names[code] = {each.offset: each.opname for each in dis.get_instructions(code)}
-        return self._names[code].get(frame.f_lasti, "")
-
-    def _look(self, frame: FrameType) -> None:
-        self._left -= 1
-        self.looks += 1
-        if self._left < 0 and self.where is None:
-            self.where = f"{frame.f_code.co_qualname}:{frame.f_lineno}"
-            raise KeyboardInterrupt
 
 
 class Desk:
@@ -162,13 +102,13 @@ def next_one(calls: Any) -> Any:
 def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
     everything = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
     call(Desk().calls)  # the first one does more, such as to import
-    desk, undisturbed = Desk(), Interrupt(NEVER)
+    desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
     with undisturbed:
         call(desk.calls)
     looks = undisturbed.looks
     # The last ones are those at which the positions move; of the others there are hundreds.
     for n in [*range(0, looks - LAST, 10), *range(looks - LAST, looks)]:
-        desk, interrupt = Desk(), Interrupt(n)
+        desk, interrupt = Desk(), Interrupt(n, FOLDER)
         with pytest.raises(KeyboardInterrupt), interrupt:
             call(desk.calls)
         desk.refetch()

@@ -1,7 +1,7 @@
 """Waiting in slices, as on Windows; Linux can do it too."""
 
 import asyncio
-import concurrent.futures
+import contextlib
 import threading
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from kafka.consumer.drive.thread_runner import ThreadRunner
 from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 
 @pytest.fixture
@@ -53,12 +54,10 @@ def test_news_ends_the_wait(loop_thread):
 
 
 def test_an_interrupt_ends_a_blocking_call_and_cancels_it(loop_thread, monkeypatch):
-    waits, cancelled = [], threading.Event()
+    cancelled = threading.Event()
 
-    def wait(futures, timeout):
-        waits.append(timeout)
-        if len(waits) == 3:
-            raise KeyboardInterrupt
+    def interrupted(lock, timeout_s):
+        raise KeyboardInterrupt
 
     async def hang():
         try:
@@ -66,11 +65,12 @@ def test_an_interrupt_ends_a_blocking_call_and_cancels_it(loop_thread, monkeypat
         finally:
             cancelled.set()
 
-    monkeypatch.setattr(concurrent.futures, "wait", wait)
+    loop_thread.run(value(1))
+    monkeypatch.setattr(interruptible, "acquire", interrupted)
     with pytest.raises(KeyboardInterrupt):
         loop_thread.run(hang())
+    loop_thread.call(cancelled.set)  # where it had not begun yet
     assert cancelled.wait(5)
-    assert all(0 < wait <= 0.1 for wait in waits)
 
 
 def test_a_blocking_call_gives_its_result_or_ends_when_the_time_is_up(loop_thread):
@@ -81,7 +81,55 @@ def test_a_blocking_call_gives_its_result_or_ends_when_the_time_is_up(loop_threa
 
 
 def test_a_lock_that_is_not_got_in_time(monkeypatch):
+    monkeypatch.setattr(interruptible, "IN_SLICES", True)
     monkeypatch.setattr(interruptible, "_SLICE_S", 0.001)
     lock = threading.Lock()
     assert interruptible.acquire(lock, 0.0)
     assert not interruptible.acquire(lock, 0.005)
+
+
+def test_threads_wait_for_a_latch():
+    latch, waiting, arrived = interruptible.Latch(), threading.Lock(), []
+    waiting.acquire()
+    latch.add(waiting)
+    assert not latch.wait(0.001)
+    threads = [threading.Thread(target=lambda: arrived.append(latch.wait(5))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    latch.set()
+    for thread in threads:
+        thread.join()
+    assert arrived == [True, True, True]
+    assert not waiting.locked()
+    late = threading.Lock()
+    late.acquire()
+    latch.add(late)
+    assert not late.locked()
+    assert latch.wait(0)
+    latch.set()
+
+
+def test_wherever_the_wait_for_a_latch_is_interrupted_it_can_be_set():
+    for interrupt in interrupts(lambda: interruptible.Latch().wait(0), PACKAGE, LIBRARY):
+        latch = interruptible.Latch()
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            latch.wait(0)
+        other = threading.Thread(target=latch.set, daemon=True)
+        other.start()
+        other.join(5)
+        assert not other.is_alive(), interrupt.where
+        assert latch.wait(5)
+
+
+def test_it_is_looked_again_after_news():
+    news, looks = threading.Lock(), []
+
+    def look():
+        looks.append(news.locked())
+        if len(looks) == 2:
+            news.release()
+        return len(looks) == 3
+
+    assert interruptible.wait_until(look, news, 5)
+    assert looks == [False, True, True]
+    assert not interruptible.wait_until(lambda: False, news, 0)

@@ -16,6 +16,7 @@ import pytest
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
 from kafka.net.fork import close_in_children
 from kafka.net.loop import LoopThread
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 
 @pytest.fixture
@@ -101,7 +102,8 @@ def test_a_stopped_thread_ends_its_tasks(loop_thread):
     loop_thread.run(value(None))
     loop_thread.stop()
     assert ended.is_set()
-    assert future.cancelled()
+    with pytest.raises(IllegalStateError, match="stopped before the call was done"):
+        future.result(5)
 
 
 @pytest.mark.parametrize("exits", [SystemExit(3), KeyboardInterrupt()])
@@ -318,3 +320,17 @@ def test_a_finalizer_that_runs_while_the_loop_takes_note_of_a_call_may_call_it_t
     done.join(20)
     assert not done.is_alive()
     assert nested[0].result(20) == 1
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread):
+    def call():
+        loop_thread.run(value(7), 5)
+
+    call()
+    for interrupt in interrupts(call, PACKAGE, LIBRARY):
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            call()
+        assert loop_thread.run(value(8), 5) == 8, interrupt.where
+    assert loop_thread._waiting == set()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from kafka.errors import IllegalStateError, KafkaTimeoutError
+from kafka.net.interruptible import Latch
 
 
 class CommitFuture:
@@ -25,7 +26,7 @@ class CommitFuture:
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._loop = loop
-        self._done = threading.Event()
+        self._done = Latch()
         self._lock = threading.Lock()
         self._callbacks: list[tuple[bool | None, Callable[..., Any]]] = []
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
@@ -37,7 +38,7 @@ class CommitFuture:
     @property
     def is_done(self) -> bool:
         """Whether the outcome is here."""
-        return self._done.is_set()
+        return self._done.is_set
 
     @property
     def has_callbacks(self) -> bool:

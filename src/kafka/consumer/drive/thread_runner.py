@@ -1,6 +1,5 @@
 """How the synchronous consumer waits: in the caller's thread, for what happens on the shared loop's."""
 
-import concurrent.futures
 import contextlib
 import os
 import threading
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.errors import IllegalStateError
-from kafka.net import LoopThread, interruptible
+from kafka.net import LoopCall, LoopThread, interruptible
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -134,6 +133,6 @@ class ThreadRunner:
         if os.getpid() == self._pid:
             self.begin(close)
 
-    def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> "concurrent.futures.Future[None]":
+    def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> LoopCall[None]:
         """Run a coroutine on the loop without waiting for it."""
         return self._thread.spawn(close())

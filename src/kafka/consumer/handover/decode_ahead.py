@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.net import parallel
+from kafka.net import interruptible, parallel
 from kafka.record import Columns
 
 _WORTH_BYTES = 128 * 1024
@@ -99,7 +99,10 @@ class DecodeAhead:
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
         """The one of them that has parts to decode."""
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._news = threading.Lock()
+        """Locked: nothing has changed since the caller looked."""
+        self._news.acquire()
         self._worker: threading.Thread | None = None
         """The thread that is decoding, or about to. Any other that begins all the same ends at once."""
         self._has_begun = False
@@ -139,7 +142,7 @@ class DecodeAhead:
         except RuntimeError:  # no thread can be had: the caller decodes everything
             self._worker, self._usable = None, False
         except BaseException:  # an interrupt, before the thread has begun or after that
-            with self._changed:
+            with self._lock:
                 if not self._has_begun:
                     self._worker = None
             raise
@@ -148,12 +151,14 @@ class DecodeAhead:
         """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done."""
         task = self._tasks[item]
         part = None
-        with self._changed:
-            while not task.parts and self._worker is not None:
-                self._changed.wait()
-            if task.parts:
-                part = task.parts.popleft()
-                self._ready -= part.nbytes
+        while True:
+            with self._lock:
+                if task.parts:
+                    part = task.parts.popleft()
+                    self._ready -= part.nbytes
+                if part is not None or self._worker is None:
+                    break
+            interruptible.acquire(self._news, float("inf"))
         if part is None:  # the thread has ended before it
             part = task.decode(self._options, self._max_bytes)
             if part.is_last:
@@ -170,7 +175,7 @@ class DecodeAhead:
         task = self._tasks.pop(item, None)
         if task is None:
             return
-        with self._changed:
+        with self._lock:
             task.abandoned = True
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
@@ -192,13 +197,13 @@ class DecodeAhead:
 
     def _run(self, task: _Task | None) -> None:
         """Decode until enough lies ready, or nothing is left; in a thread of its own."""
-        with self._changed:
+        with self._lock:
             if self._worker is not threading.current_thread():
                 return
             self._has_begun = True
         while task is not None:
             part = task.decode(self._options, self._max_bytes)
-            with self._changed:
+            with self._lock:
                 if task.abandoned:
                     task.release()
                 else:
@@ -208,10 +213,15 @@ class DecodeAhead:
                     self._unfinished = task = None
                 if self._ready >= _AHEAD * self._max_bytes:
                     self._worker = None
-                self._changed.notify_all()
+                self._tell_caller()
                 if self._worker is None:
                     return
             task = task or self._claim()
-        with self._changed:
+        with self._lock:
             self._worker = None
-            self._changed.notify_all()
+            self._tell_caller()
+
+    def _tell_caller(self) -> None:
+        """Something has changed; with the lock held."""
+        if self._news.locked():
+            self._news.release()

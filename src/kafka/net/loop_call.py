@@ -1,0 +1,93 @@
+"""A coroutine that runs on an event loop for a thread, which may wait for it.
+
+What `asyncio.run_coroutine_threadsafe` returns does so too, but an interrupt in the thread that waits may leave it
+locked, see `kafka.net.interruptible`, and the loop with all its clients would hang on it.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar, cast
+
+from kafka.errors import KafkaTimeoutError
+from kafka.net.interruptible import Latch
+
+T = TypeVar("T")
+
+
+class LoopCall(Generic[T]):
+    """See the module. Methods run on the loop, but for `wait`, `result` and `is_done`, which are for any thread.
+
+    Arguments:
+        coroutine: what is to run.
+        on_end: called once, with this, when it is done.
+        cancelled: makes the error that a coroutine that was cancelled ends with.
+    """
+
+    __slots__ = ("_cancelled", "_coroutine", "_ended", "_error", "_on_end", "_result", "_task")
+
+    def __init__(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        on_end: Callable[["LoopCall[T]"], object],
+        cancelled: Callable[[], Exception],
+    ) -> None:
+        self._coroutine = coroutine
+        self._on_end = on_end
+        self._cancelled = cancelled
+        self._task: asyncio.Task[T] | None = None
+        self._ended = Latch()
+        self._error: BaseException | None = None
+        self._result: T | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the result, or an error, is here."""
+        return self._ended.is_set
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until it is done; False if ``timeout_s`` seconds (None: any time) are over first."""
+        return self._ended.wait(timeout_s)
+
+    def result(self, timeout_s: float | None = None) -> T:
+        """Wait for the result; raises `KafkaTimeoutError` when the time is up, and what the coroutine raised."""
+        try:
+            if not self.wait(timeout_s):
+                raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
+            if self._error is not None:
+                raise self._error
+            return cast("T", self._result)
+        finally:
+            del self  # no cycle with the error's traceback
+
+    def begin(self) -> None:
+        """Run the coroutine, unless it was cancelled before."""
+        if not self.is_done:
+            self._task = asyncio.get_running_loop().create_task(self._coroutine)
+            self._task.add_done_callback(self._finish)
+
+    def cancel(self) -> None:
+        """End the coroutine, whether it has begun or not."""
+        if self._task is not None:
+            self._task.cancel()
+        else:
+            self._coroutine.close()
+            self.fail(self._cancelled())
+
+    def fail(self, error: BaseException) -> None:
+        """It ends with an error, if it has not ended; where the loop has failed, in any thread."""
+        if not self.is_done:
+            self._error = error
+            self._end()
+
+    def _finish(self, task: "asyncio.Task[T]") -> None:
+        if task.cancelled():
+            self.fail(self._cancelled())
+        elif (error := task.exception()) is not None:
+            self.fail(error)
+        elif not self.is_done:
+            self._result = task.result()
+            self._end()
+
+    def _end(self) -> None:
+        self._ended.set()
+        self._on_end(self)
