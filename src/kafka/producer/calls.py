@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kafka.errors import IllegalStateError
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
@@ -114,8 +115,12 @@ class ProducerCalls:
                     self._runner.run(core.find_topic(blocked.topic, blocked.partition))
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)
-                self._runner.acquire(core, blocked.amount)
-                return core.buffer.append(blocked.record, blocked.amount)
+                reserved = Reservation()
+                try:
+                    self._runner.acquire(core, blocked.amount, reserved)
+                    return core.buffer.append(blocked.record, reserved)
+                finally:
+                    core.buffer.give_back(reserved)
             except Blocked as again:
                 blocked = again.with_traceback(None)  # its frames would keep the producer alive
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from kafka.net.blocking import run_blocking
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 
 P = ParamSpec("P")
@@ -31,9 +32,9 @@ class LoopRunner:
         """Run what takes long: in another thread, so that the loop goes on meanwhile."""
         return await run_blocking(function, *args, **kwargs)
 
-    async def acquire(self, core: ProducerCore, amount: int) -> None:
+    async def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
         """Wait for memory, and reserve it."""
-        await core.reservations.acquire(amount)
+        await core.reservations.acquire(amount, reserved)
 
     async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
         """Close a producer."""

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 from kafka.net import LoopThread
 from kafka.net.worker import WorkerThread
 from kafka.producer import lifetime
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 
 P = ParamSpec("P")
@@ -33,9 +34,9 @@ class ThreadRunner:
         """Run what takes long."""
         return function(*args, **kwargs)
 
-    def acquire(self, core: ProducerCore, amount: int) -> None:
+    def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
         """Wait for memory, and reserve it."""
-        core.reservations.acquire_blocking(amount)
+        core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
         """Close a producer, after which nobody needs to look after it."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import gc
 from typing import Any
 
 import pytest
 
 from kafka.errors import IllegalStateError, KafkaTimeoutError, TopicAuthorizationFailedError
+from kafka.net.interruptible import Latch
 from kafka.producer.arrow.future import ArrowResult, FutureArrowResult, OffsetRange
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.record import BatchBuilder, Compression
 from kafka.structs import TopicPartition
 from kafka.wire.api.init_producer_id import InitProducerIdResponse
@@ -160,7 +161,7 @@ def test_rows_are_numbered_under_the_first_producer_id_of_a_cluster_too() -> Non
             builder = BatchBuilder(2, Compression.NONE, size_limit=1_000)
             builder.append(1, None, b"x", ())
             data = builder.build_in_place()
-            batch = producer.core.buffer.add_encoded(FIRST, data, 1, 0)  # as send_arrow() does
+            batch = producer.core.buffer.add_encoded(FIRST, data, 1, Reservation())  # as send_arrow() does
             await FutureArrowResult(producer.core, asyncio.get_running_loop(), [batch])
             assert cluster.log(0).batches == [(0, 0, 0, 1)]
 
@@ -182,8 +183,8 @@ async def test_a_thread_is_told_when_the_loop_was_stopped_meanwhile() -> None:
     cluster.faults.append(Fault(delay=0.05))
     async with producing(cluster) as producer:
         future = await sent(producer, 0)
-        future._settled = concurrent.futures.Future()
-        future._settled.cancel()
+        future._ended = Latch()
+        future._ended.set()
         with pytest.raises(IllegalStateError, match="loop was stopped"):
             await asyncio.to_thread(future.get)
         assert not future.is_done

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import random
+from functools import partial
 
 import pytest
 
@@ -18,9 +20,11 @@ from kafka.errors import (
     MessageSizeTooLargeError,
     TopicAuthorizationFailedError,
 )
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.checks import PreparedRecord
+from unit.interrupt import PACKAGE, interrupts
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
@@ -65,7 +69,7 @@ def test_nobody_lingers_while_rows_wait_for_memory() -> None:
             await producer.send(b"x")
             await asyncio.sleep(1)
             began = asyncio.get_running_loop().time()
-            await producer.core.reservations.acquire(1_500)
+            await producer.core.reservations.acquire(1_500, Reservation())
             assert asyncio.get_running_loop().time() - began < 1
             producer.core.buffer.memory.release(1_500)
 
@@ -302,15 +306,45 @@ async def test_memory_that_was_waited_for_is_given_back_when_the_record_is_not_t
     buffer.learn_topic("t", 1, [0])
     buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
     before = buffer.memory.free
+    reserved = Reservation()
     with buffer.lock:
-        assert buffer.memory.reserve(1_000)
+        assert buffer.memory.reserve(1_000, into=reserved)
     waiting = buffer.memory.waiter()
     if refused:
         buffer.refuse(IllegalStateError("closed"))
     with pytest.raises((ValueError, IllegalStateError)):
-        buffer.append(PreparedRecord("t", 0, -5, b"k", b"value", None, -1, 100), 1_000)
+        buffer.append(PreparedRecord("t", 0, -5, b"k", b"value", None, -1, 100), reserved)
+    buffer.give_back(reserved)
     assert buffer.memory.free == before
     assert waiting.done(), "others who wait look again"
+
+
+async def test_wherever_a_send_is_interrupted_its_memory_is_free_or_its_batch_is_sent() -> None:
+    record = PreparedRecord("t", 0, 1234, b"k", bytes(600), None, -1, 700)
+
+    def with_a_batch() -> RecordBuffer:
+        loop = asyncio.get_running_loop()
+        buffer = RecordBuffer(BufferOptions(1_000, 10_000), loop, random.Random(1), lambda run: run())
+        buffer.learn_topic("t", 1, [0])
+        buffer.append(record)
+        buffer.take_dirty()
+        return buffer
+
+    for interrupt in interrupts(partial(with_a_batch().append, record), PACKAGE):
+        buffer, told = with_a_batch(), asyncio.Event()
+        [queue], [first] = buffer.queues(), buffer.incomplete
+        buffer.on_dirty = told.set
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            buffer.append(record)
+        assert not buffer.lock.locked(), interrupt.where
+        lying = [*queue.closed, *([queue.open] if queue.open is not None else [])]
+        assert lying[0] is first, interrupt.where
+        assert buffer.incomplete == set(lying), interrupt.where
+        assert buffer.memory.free == 10_000 - 1_000 * len(lying), interrupt.where
+        if queue.open is not first:
+            await asyncio.sleep(0)
+            assert told.is_set(), interrupt.where
+            assert buffer.take_dirty() == [queue], interrupt.where
 
 
 def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(

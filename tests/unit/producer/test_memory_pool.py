@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
-from kafka.producer.batch.memory_pool import MemoryPool
+from kafka.producer.batch.memory_pool import MemoryPool, Reservation
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 PATIENCE_S = 10.0
 
@@ -21,12 +24,10 @@ def pool() -> MemoryPool:
 def blocking(pool: MemoryPool, amount: int, give_up: Callable[[], bool] = lambda: False) -> Callable[[], bool]:
     """Have a thread wait for memory, and return once it does; what is returned waits for its answer."""
     answers: list[bool] = []
-    thread = threading.Thread(target=lambda: answers.append(pool.block(amount, math.inf, give_up)))
+    thread = threading.Thread(target=lambda: answers.append(pool.block(amount, math.inf, give_up, Reservation())))
     thread.start()
-    while True:
-        with pool._freed:  # held by the thread but while it waits
-            if pool.contended:
-                break
+    while not pool.contended:
+        time.sleep(0)
 
     def answer() -> bool:
         thread.join(PATIENCE_S)
@@ -69,10 +70,10 @@ def test_a_callback_may_use_what_batches_hold_whose_callbacks_have_not_run(pool:
 def test_a_thread_waits_until_there_is_enough(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     answer = blocking(pool, 50)
-    with pool._freed:
+    with pool._lock:
         pool.release(49)
     assert pool.contended, "that was too little"
-    with pool._freed:
+    with pool._lock:
         pool.release(1)
     assert answer()
     assert not pool.contended
@@ -84,32 +85,37 @@ def test_a_thread_gives_up_when_it_is_told_to(pool: MemoryPool) -> None:
     closed: list[bool] = []
     answer = blocking(pool, 50, lambda: bool(closed))
     closed.append(True)
-    with pool._freed:
+    with pool._lock:
         pool.release(100)
     assert not answer()
     assert pool.free == 100
-    assert not pool.block(1, math.inf, lambda: True)
+    assert not pool.block(1, math.inf, lambda: True, Reservation())
 
 
 def test_a_thread_gives_up_when_its_time_is_up(pool: MemoryPool) -> None:
     assert pool.reserve(100)
-    assert not pool.block(1, 0.001, lambda: False)
+    assert not pool.block(1, 0.001, lambda: False, Reservation())
     assert not pool.contended
-    assert not pool.block(1, 0, lambda: False)
+    assert not pool.block(1, 0, lambda: False, Reservation())
     pool.hold(100)
-    assert pool.block(1, 0, lambda: False, in_callback=True)
+    assert pool.block(1, 0, lambda: False, Reservation(), in_callback=True)
 
 
-def test_an_interrupted_wait_gives_back_what_it_had_reserved(pool: MemoryPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(look: Callable[[], bool], timeout: float | None) -> bool:
-        assert look()
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("taken", [0, 100])
+def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, taken: int) -> None:
+    reserved = Reservation()
 
-    monkeypatch.setattr(pool._freed, "wait_for", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        pool.block(60, 1, lambda: False)
-    assert pool.free == 100
-    assert not pool.contended
+    def block() -> None:
+        pool.block(60, 0, lambda: False, reserved)
+
+    assert pool.reserve(taken)
+    for interrupt in interrupts(block, PACKAGE, LIBRARY):
+        pool.give_back(reserved)
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            block()
+        assert not pool._lock.locked(), interrupt.where
+        assert pool.free == 100 - taken - reserved.held, interrupt.where
+        assert not pool.contended
 
 
 async def test_coroutines_look_again_when_something_was_given_back(pool: MemoryPool) -> None:

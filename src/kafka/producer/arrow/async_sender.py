@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.loop_runner import LoopRunner
 
@@ -23,7 +24,11 @@ async def send_rows(core: ProducerCore, runner: LoopRunner, topic: str, data: An
     chunks = encoder.chunks()
     while (chunk := await runner.work(next, chunks, None)) is not None:
         for partition, encoded in chunk:
-            with encoder.progress():
-                await runner.acquire(core, len(encoded.data))
-            encoder.enqueue(partition, encoded)
+            reserved = Reservation()
+            try:
+                with encoder.progress():
+                    await runner.acquire(core, len(encoded.data), reserved)
+                encoder.enqueue(partition, encoded, reserved)
+            finally:
+                core.buffer.give_back(reserved)
     return FutureArrowResult(core, runner.loop, encoder.batches)

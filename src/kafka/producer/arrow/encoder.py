@@ -12,6 +12,7 @@ from typing import Any
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import parallel
 from kafka.producer.arrow.tables import as_rows
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.core import ProducerCore
 from kafka.record import Compression
@@ -95,10 +96,10 @@ class ArrowEncoder:
         for start in range(0, rows, step):
             yield partial(self.encode, start, min(start + step, rows))
 
-    def enqueue(self, partition: int, encoded: EncodedBatch) -> None:
-        """Put a batch into its queue; as much memory as it has bytes was reserved for it."""
+    def enqueue(self, partition: int, encoded: EncodedBatch, reserved: Reservation) -> None:
+        """Put a batch into its queue; as much memory as it has bytes is `reserved` for it."""
         place = TopicPartition(self._topic, partition)
-        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, len(encoded.data)))
+        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, reserved))
 
 
 class _Progress:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,8 +10,10 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
+from kafka.net.interruptible import Latch
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.core import ProducerCore
+from kafka.producer.outcome.waiter import LoopWaiter
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -45,9 +46,10 @@ class FutureArrowResult:
         self._batches = batches
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[], object]] | None = []
-        self._settled: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(
-            core.settle(batches, self._on_settled), loop
-        )
+        self._ended = Latch()
+        """All batches are delivered or have failed, or the loop was stopped before that."""
+        self._watch: asyncio.Task[None] | None = None
+        loop.call_soon_threadsafe(self._begin_watch)
 
     @property
     def is_done(self) -> bool:
@@ -88,14 +90,10 @@ class FutureArrowResult:
             return self._outcome()
         if self._core.buffer.on_own_loop():
             raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
-        try:
-            self._settled.result(timeout)
-        except concurrent.futures.TimeoutError:
+        if not self._ended.wait(timeout):
             raise KafkaTimeoutError(
                 f"the rows were not all acknowledged within {timeout or 0:g} seconds; they are still on their way"
-            ) from None
-        except concurrent.futures.CancelledError:
-            raise IllegalStateError("the producer's loop was stopped before the rows were acknowledged") from None
+            )
         return self._outcome()
 
     def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
@@ -113,7 +111,9 @@ class FutureArrowResult:
     def __await__(self) -> Generator[Any, None, ArrowResult]:
         """Wait on an event loop, which need not be the producer's."""
         if not self.is_done:
-            yield from asyncio.shield(asyncio.wrap_future(self._settled)).__await__()
+            waiter = LoopWaiter(asyncio.get_running_loop())
+            self._ended.add(waiter)
+            yield from waiter.arrived
         return self._outcome()
 
     def _add(
@@ -140,6 +140,15 @@ class FutureArrowResult:
         call()
         return self
 
+    def _begin_watch(self) -> None:
+        """On the loop: wait for all batches."""
+        self._watch = asyncio.get_running_loop().create_task(self._core.settle(self._batches, self._on_settled))
+        self._watch.add_done_callback(self._end_watch)
+
+    def _end_watch(self, watch: asyncio.Task[None]) -> None:
+        self._watch = None
+        self._ended.set()
+
     def _on_settled(self) -> None:
         with self._lock:
             callbacks, self._callbacks = self._callbacks, None
@@ -165,6 +174,8 @@ class FutureArrowResult:
             yield from batch.leaves()
 
     def _outcome(self) -> ArrowResult:
+        if not self.is_done:
+            raise IllegalStateError("the producer's loop was stopped before the rows were acknowledged")
         self._look()
         error = self._error()
         if error is not None:

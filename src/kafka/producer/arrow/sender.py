@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.thread_runner import ThreadRunner
 
@@ -24,7 +25,11 @@ def send_rows(core: ProducerCore, runner: ThreadRunner, topic: str, data: Any) -
     chunks = encoder.chunks()
     while (chunk := runner.work(next, chunks, None)) is not None:
         for partition, encoded in chunk:
-            with encoder.progress():
-                runner.acquire(core, len(encoded.data))
-            encoder.enqueue(partition, encoded)
+            reserved = Reservation()
+            try:
+                with encoder.progress():
+                    runner.acquire(core, len(encoded.data), reserved)
+                encoder.enqueue(partition, encoded, reserved)
+            finally:
+                core.buffer.give_back(reserved)
     return FutureArrowResult(core, runner.loop, encoder.batches)

@@ -287,5 +287,6 @@ class ProducerBatch(BatchFields):
             self.report.seen = True
 
     def __del__(self) -> None:
-        if self.report is not None and not sys.is_finalizing():
-            self.report.log_unseen()
+        report: FailureReport | None = getattr(self, "report", None)  # none where an interrupt came before it was made
+        if report is not None and not sys.is_finalizing():
+            report.log_unseen()

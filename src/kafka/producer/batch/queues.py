@@ -79,8 +79,10 @@ class PartitionQueue(QueueFields):
         batch = self.open
         if batch is not None:
             self.open = None  # first of all: `append_unlocked` asks for nothing else
-            batch.close()
-            self.closed.append(batch)
+            try:
+                batch.close()
+            finally:  # an interrupt takes no batch along
+                self.closed.append(batch)
 
     def retry(self, batch: ProducerBatch) -> None:
         """Put a batch back in its place before everything that comes after it in the order."""

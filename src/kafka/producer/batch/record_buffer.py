@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kafka.errors import IllegalStateError, KafkaError
-from kafka.producer.batch.memory_pool import MemoryPool
+from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.intake.append import append_locked
@@ -127,21 +127,33 @@ class RecordBuffer:
         return self._all.values()
 
     def open_batch(
-        self, queue: PartitionQueue, record: PreparedRecord, granted: int | None = None
+        self, queue: PartitionQueue, record: PreparedRecord, granted: Reservation | None = None
     ) -> FutureRecordMetadata:
-        """Put a record into a new batch. Needs the lock; call `wake` after it is released.
+        """Put a record into a new batch. Needs the lock; call `wake` after it is released, whatever is raised.
 
         Arguments:
-            granted: bytes that were reserved for this record before; None: they are reserved now.
+            granted: what was reserved for this record before; None: it is reserved now.
 
         Raises `NeedsMemory` if there is not enough, and why the producer takes no more records.
         """
         amount = max(self.options.batch_size, record.size)
         if self.refusal is not None:
             raise self.refusal
-        if granted is None and not self.memory.reserve(amount):
-            self.end_lingering()
-            raise NeedsMemory(amount, record)
+        if granted is not None:
+            return self._begin_batch(queue, record, amount, granted)
+        reserved = Reservation()
+        try:
+            if not self.memory.reserve(amount, into=reserved):
+                self.end_lingering()
+                raise NeedsMemory(amount, record)
+            return self._begin_batch(queue, record, amount, reserved)
+        finally:
+            if reserved.held:
+                self.memory.give_back(reserved)
+
+    def _begin_batch(
+        self, queue: PartitionQueue, record: PreparedRecord, amount: int, reserved: Reservation
+    ) -> FutureRecordMetadata:
         self.memory_is_short = self.memory.contended
         builder = BatchBuilder(
             self.magic,
@@ -152,17 +164,14 @@ class RecordBuffer:
         now = self._loop.time()
         batch = ProducerBatch(self, queue.topic_partition, now, amount, builder)
         self._known[record.topic].used_at = now
-        try:
-            future = self._append(batch, record)
-            assert future is not None, "an empty batch has room for any record"
-        except BaseException:
-            if granted is None:  # else its caller gives it back
-                self.memory.release(amount)
-            raise
+        future = self._append(batch, record)
+        assert future is not None, "an empty batch has room for any record"
+        self._mark(queue)
         queue.close_open()
+        # No interrupt comes before the batch is in the set, whose call is the first that looks for one.
+        reserved.held = 0
         queue.open = batch
         self.incomplete.add(batch)
-        self._mark(queue)
         return future
 
     def refuse_record(self, record: PreparedRecord, reason: KafkaError) -> FutureRecordMetadata:
@@ -175,43 +184,51 @@ class RecordBuffer:
             self._loop.call_soon_threadsafe(self.on_refused, batch.report)
         return future
 
-    def append(self, record: PreparedRecord, granted: int | None = None) -> FutureRecordMetadata:
+    def append(self, record: PreparedRecord, granted: Reservation | None = None) -> FutureRecordMetadata:
         """Take a record that is serialized and has its partition; see `open_batch`.
 
         The record may have waited for memory for so long that its topic was forgotten meanwhile.
         """
-        with self.lock:
-            unused = granted or 0
-            try:
+        try:
+            with self.lock:
                 if self.refusal is not None:
                     raise self.refusal
                 queue = self._known[record.topic].queues[record.partition]
                 future = None if queue.open is None else self._append(queue.open, record)
                 if future is None:
                     future = self.open_batch(queue, record, granted)
-                    unused = 0
-            finally:
-                if unused:
-                    self.memory.release(unused)
-        self.wake()
+            self.wake()
+        except BaseException:
+            self.wake()  # an interrupt may have come before the sender was told
+            raise
         return future
 
-    def add_encoded(self, place: TopicPartition, data: Buffer, records: int, reserved: int) -> ProducerBatch:
-        """Take a batch that comes with its bytes, for which `reserved` bytes were reserved before."""
-        with self.lock:
-            if self.refusal is not None:
-                self.memory.release(reserved)
-                raise self.refusal
-            queue = self._all[place]
-            now = self._loop.time()
-            self._known[place.topic].used_at = now
-            batch = ProducerBatch.encoded(self, place, now, data, records, reserved)
-            queue.close_open()
-            queue.closed.append(batch)
-            self.incomplete.add(batch)
-            self._mark(queue)
-        self.wake()
+    def add_encoded(self, place: TopicPartition, data: Buffer, records: int, reserved: Reservation) -> ProducerBatch:
+        """Take a batch that comes with its bytes, and with the memory that is reserved for it."""
+        try:
+            with self.lock:
+                if self.refusal is not None:
+                    raise self.refusal
+                queue = self._all[place]
+                now = self._loop.time()
+                self._known[place.topic].used_at = now
+                batch = ProducerBatch.encoded(self, place, now, data, records, reserved.held)
+                self._mark(queue)
+                queue.close_open()
+                reserved.held = 0
+                queue.closed.append(batch)
+                self.incomplete.add(batch)
+            self.wake()
+        except BaseException:
+            self.wake()  # as above
+            raise
         return batch
+
+    def give_back(self, reserved: Reservation) -> None:
+        """Give back what no batch has taken over."""
+        if reserved.held:
+            with self.lock:
+                self.memory.give_back(reserved)
 
     def end_lingering(self) -> None:
         """Let no batch linger, because somebody is about to wait for memory. Needs the lock; call `wake` afterwards."""
@@ -279,10 +296,18 @@ class RecordBuffer:
         """Tell the sender of dirty queues, once for as many as there are by the time it looks."""
         if not self._wake_wanted:
             return
-        with self.lock:
-            if self._waking or not self._wake_wanted:
-                return
-            self._waking = True
+        try:
+            with self.lock:
+                if self._waking or not self._wake_wanted:
+                    return
+                self._waking = True
+            self._tell_sender()
+        except BaseException:  # an interrupt; twice does no harm
+            self._waking = False
+            self._tell_sender()
+            raise
+
+    def _tell_sender(self) -> None:
         if self.on_own_loop():
             self._loop.call_soon(self.on_dirty)
         elif not self._loop.is_closed():

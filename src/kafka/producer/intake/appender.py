@@ -66,8 +66,7 @@ class RecordAppender:
 
     _buffer: Any
     _topics: dict[str, Any]
-    _acquire: Any
-    _release: Any
+    _lock: Any
     _key_serializer: Any
     _value_serializer: Any
     _pick: Any
@@ -99,8 +98,7 @@ class RecordAppender:
     def rebind(self) -> None:
         """Take over the buffer's lock and topics, which are new ones after a fork and when the producer is closed."""
         self._topics = self._buffer.topics
-        self._acquire = self._buffer.lock.acquire
-        self._release = self._buffer.lock.release
+        self._lock = self._buffer.lock
 
     @cython.ccall
     def append(
@@ -168,20 +166,24 @@ class RecordAppender:
             if future is not None:
                 return future
         opened = False
-        self._acquire()
         try:
-            queue: Any = found.queues[number]
-            batch: Any = queue.open
-            if batch is not None:
-                future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
-            if future is None:
-                record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
-                opened = True
-                future = self._buffer.open_batch(queue, record)
-        finally:
-            self._release()
-        if opened:
-            self._buffer.wake()
+            with self._lock:
+                queue: Any = found.queues[number]
+                batch: Any = queue.open
+                if batch is not None:
+                    future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
+                if future is None:
+                    record = PreparedRecord(
+                        topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size
+                    )
+                    opened = True
+                    future = self._buffer.open_batch(queue, record)
+            if opened:
+                self._buffer.wake()
+        except BaseException:
+            if opened:
+                self._buffer.wake()  # an interrupt may have come before the sender was told of the batch
+            raise
         return future
 
     @cython.cfunc

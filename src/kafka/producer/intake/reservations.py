@@ -6,6 +6,7 @@ import asyncio
 
 from kafka.errors import KafkaTimeoutError
 from kafka.net.worker import WorkerThread
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.record_buffer import RecordBuffer
 
 
@@ -21,7 +22,7 @@ class Reservations:
         self._buffer = buffer
         self._max_block_s = max_block_s
 
-    async def acquire(self, amount: int) -> None:
+    async def acquire(self, amount: int, reserved: Reservation) -> None:
         """Wait for so many bytes, on the loop, and reserve them.
 
         Raises `KafkaTimeoutError` after `max_block_ms`, and why the producer takes no more records.
@@ -34,7 +35,7 @@ class Reservations:
                     with self._buffer.lock:
                         if self._buffer.refusal is not None:
                             raise self._buffer.refusal
-                        if memory.reserve(amount):
+                        if memory.reserve(amount, into=reserved):
                             return
                         self._buffer.end_lingering()
                         waiter = memory.waiter()
@@ -43,12 +44,13 @@ class Reservations:
         except TimeoutError:
             raise self._time_is_up(amount) from None
 
-    def acquire_blocking(self, amount: int) -> None:
+    def acquire_blocking(self, amount: int, reserved: Reservation) -> None:
         """Wait for so many bytes, in a thread that may block, and reserve them. Raises as `acquire`."""
         with self._buffer.lock:
             self._buffer.end_lingering()
         self._buffer.wake()
-        if not self._buffer.memory.block(amount, self._max_block_s, self._refuses, WorkerThread.is_current()):
+        in_callback = WorkerThread.is_current()
+        if not self._buffer.memory.block(amount, self._max_block_s, self._refuses, reserved, in_callback):
             raise self._buffer.refusal or self._time_is_up(amount)
 
     def _refuses(self) -> bool:
