@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import gc
 import itertools
 import random
@@ -21,6 +22,7 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
+from kafka.producer.intake.appender import RecordSender
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.structs import TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
@@ -324,3 +326,21 @@ def _buffer() -> RecordBuffer:
 
 def _sent(buffer: RecordBuffer) -> FutureRecordMetadata:
     return buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
+
+
+def test_a_topic_may_be_a_member_of_an_enum() -> None:
+    class Topic(enum.StrEnum):
+        KNOWN = "t"
+
+    sent: list[Any] = []
+    sender = RecordSender.__new__(RecordSender)
+
+    async def check(producer: FakeProducer) -> None:
+        sent.append(
+            (await producer.send(b"x", topic=Topic.KNOWN, headers=[("a", b"")])).place()[0].topic_partition.topic
+        )
+        sender._appender = producer.core.appender
+        sent.append(sender.send(Topic.KNOWN, b"x").place()[0].topic_partition.topic)
+
+    sending()(check)
+    assert [(topic, type(topic)) for topic in sent] == [("t", str), ("t", str)]

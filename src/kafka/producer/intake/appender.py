@@ -103,7 +103,7 @@ class RecordAppender:
     @cython.ccall
     def append(
         self,
-        topic: str,
+        topic: Any,
         value: Any = None,
         key: Any = None,
         headers: Any = None,
@@ -125,6 +125,7 @@ class RecordAppender:
         found: Any = self._topics.get(topic)
         if found is None:
             raise self._unknown(topic, partition)
+        topic = found.topic  # not a subclass of str, such as a member of a StrEnum
         if self._key_serializer is not None:
             key_bytes = serialized(self._key_serializer, "key", topic, key, headers)
         else:
@@ -211,7 +212,7 @@ class RecordAppender:
         count: cython.longlong = found.count
         return (hashed & 0x7FFFFFFF) % count
 
-    def _unknown(self, topic: str, partition: int | None) -> Exception:
+    def _unknown(self, topic: Any, partition: Any) -> Exception:
         """Why a record for a topic that is not known cannot be taken (now)."""
         refusal: Exception | None = self._buffer.refusal
         return refusal or NeedsTopic(checked_topic(topic), partition)
@@ -244,6 +245,7 @@ class RecordSender:
 
     _appender = cython.declare(RecordAppender, visibility="public")
 
+    @cython.annotation_typing(False)  # a topic may be a subclass of str
     def send(
         self,
         topic: str,

@@ -93,4 +93,4 @@ def checked_topic(topic: Any) -> str:
             f"{topic!r} is no topic's name: expected 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-', "
             "and neither '.' nor '..'"
         )
-    return topic
+    return str.__str__(topic)
