@@ -59,6 +59,8 @@ def validate_batch(
         columns = decode_batches(batch, check_crcs=False, max_decompressed_size=max_decompressed_size)
     except CorruptRecordException as error:
         raise InvalidRecordError(f"the records of the batch cannot be read: {error}") from error
+    if len(columns) != header.count:  # a batch that is cut off has none
+        raise InvalidRecordError(f"Expected {header.count} records in the batch, got {len(columns)}")
     wrong = _first_gap(columns.offsets, header.base_offset)
     if wrong >= 0:
         raise InvalidRecordError(

@@ -50,6 +50,13 @@ def test_a_null_key_is_told() -> None:
     assert contents(batch(b"a", b"b")).has_null_keys
 
 
+def test_a_batch_that_is_cut_off_is_refused() -> None:
+    data = batch(b"a", b"b")
+    (header,) = batch_headers(data)
+    with pytest.raises(InvalidRecordError, match="Expected 2 records in the batch, got 0"):
+        validate_batch(data[:-1], header)
+
+
 PLAIN = batch(b"a", b"b", base_offset=5)
 FIRST = 61
 """Where the first record begins: length, attributes, timestamp delta, offset delta, key size, value size, value."""
