@@ -106,7 +106,8 @@ def test_a_callback_may_call_the_client_again(broker: Any, make_topic: Any) -> N
     producer.send(topic, b"0").add_callback(again)
     assert closed.wait(PATIENCE_S)
     producer.close(PATIENCE_S)
-    assert seen == [1, {0}, 2]
+    assert seen[0] == 1
+    assert sorted(seen[1:], key=str) == [2, {0}]  # the second record may be acknowledged before its callback is added
 
 
 def test_callbacks_have_run_when_flush_and_close_return(broker: Any, make_topic: Any) -> None:
