@@ -14,7 +14,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain trials fuzz fuzz-quick test jars integration test-pythons demo bench \
+.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons demo bench \
     bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
@@ -25,6 +25,7 @@ PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 SEEDS ?= 1-100
 WORKERS ?= 2
+CHECKS := lint types unit unit-plain
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
@@ -86,7 +87,7 @@ java:
 # -- what must hold ----------------------------------------------------------------------------------------------------
 
 check: setup
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target lint types unit unit-plain
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS)
 
 lint: setup
 	$(BIN)/ruff check .
@@ -102,11 +103,8 @@ unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(PYTEST_ARGS)
 
 test: setup java
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target jars lint types unit unit-plain simulate fuzz-quick
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target jars $(CHECKS) simulate fuzz-quick
 	@$(MAKE) --no-print-directory integration
-
-trials: setup
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target simulate fuzz-quick
 
 fuzz-quick: setup
 	cd tests && ../$(BIN)/python -m fuzz --seconds 30 --start 0

@@ -48,15 +48,14 @@ class Runner:
         for client in task.running:
             if client in row.failures:
                 continue
-            results = row.results.get(client, [])
-            number = len(results) + 1
+            number = len(row.results.get(client, ())) + 1
             try:
                 result = self._once(task, task.topic_for(client, topic), client, number)
             except JobFailed as error:
                 row.failures[client] = str(error)
                 self.say(f"{task.name:17}{topic.title:28}{client:16}failed: {error}")
                 continue
-            row.results[client] = [*results, result]
+            row.results.setdefault(client, []).append(result)
             figures = "  ".join(f"{each.of(result):9.3f} {each.unit}" for each in FIGURES[task.measure])
             self.say(f"{task.name:17}{topic.title:28}{client:16}round {number} {figures}  {result.peak_mb:5.0f} MB")
 

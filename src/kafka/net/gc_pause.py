@@ -13,6 +13,10 @@ from kafka.net.fork import after_fork
 
 class _Pauses:
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
         self.lock = threading.RLock()  # a finalizer may run within it
         self.running = 0
         self.was_on = False
@@ -43,7 +47,7 @@ def _in_child() -> None:
     """The threads that paused it are gone."""
     if _pauses.running and _pauses.was_on:
         gc.enable()
-    _pauses.__init__()  # type: ignore[misc]
+    _pauses.forget()
 
 
 after_fork(_in_child)

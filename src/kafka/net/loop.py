@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
-from kafka.errors import Cancelled, ForkedClientError, IllegalStateError, KafkaTimeoutError
+from kafka.errors import Cancelled, ForkedClientError, IllegalStateError
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
 from kafka.net.loop_call import LoopCall
@@ -97,9 +97,7 @@ class LoopThread:
         call = self._call_of(coroutine)
         try:
             self._begin(call)
-            if not call.wait(timeout_s):
-                raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
-            return call.result()
+            return call.result(timeout_s)
         finally:
             if not call.is_done:
                 self._cancel(call)

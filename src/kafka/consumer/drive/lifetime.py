@@ -3,6 +3,7 @@
 import atexit
 import functools
 import logging
+import time
 import weakref
 
 from kafka.consumer.core import ConsumerCore
@@ -38,8 +39,9 @@ def _at_exit() -> None:
             closing.append(runner.begin(functools.partial(core.close, _CLOSE_MS)))
         except KafkaError as error:
             log.debug("closing a consumer at exit: %s", error)
-    for call in closing:
-        call.wait(_CLOSE_MS / 1000)  # they close side by side
+    deadline = time.monotonic() + _CLOSE_MS / 1000
+    for call in closing:  # they close side by side
+        call.wait(max(0.0, deadline - time.monotonic()))
 
 
 after_fork(_open.clear)

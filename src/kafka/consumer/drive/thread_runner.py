@@ -93,10 +93,7 @@ class ThreadRunner:
 
     def wait(self, timeout_s: float) -> None:
         """Wait for news, or until the time is up. Raises `IllegalStateError` once the loop has failed."""
-        if interruptible.IN_SLICES:
-            interruptible.acquire(self._gate, timeout_s)
-        else:
-            self._gate.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+        interruptible.acquire(self._gate, timeout_s)
         self._thread.check()
 
     def give_way(self) -> None:
