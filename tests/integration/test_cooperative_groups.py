@@ -13,8 +13,8 @@ from kafka.consumer import core as consumer_core
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
 from kafka.coordinator.classic.membership import ClassicMembership
 from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.consumer_protocol import make_assignment, make_subscription, partitions_by_topic
 from kafka.coordinator.membership import Partitions, Step, StepKind, step_towards
-from kafka.coordinator.protocol import make_assignment, make_subscription, partitions_by_topic
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 if TYPE_CHECKING:

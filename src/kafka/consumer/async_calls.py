@@ -23,9 +23,9 @@ from kafka.consumer.face import (
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.consumer.records.materialize import Materializer
 from kafka.errors import IllegalStateError
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serializer import adapt_deserializer

@@ -18,8 +18,8 @@ from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
@@ -277,7 +277,7 @@ class ConsumerCore:
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
         unplaced = state.position is None
-        self.buffer.discard(state, Position(offset))
+        self.buffer.discard(state, FetchPosition(offset))
         self._runner.submit(self.fetcher.refresh, state)
         if unplaced:
             self._runner.submit(self.positions.moved, state)
@@ -323,7 +323,7 @@ class ConsumerCore:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if self.buffer.locate(state, generation, Position(offset)):
+        if self.buffer.locate(state, generation, FetchPosition(offset)):
             self.out_of_range.found(state.tp, offset)
             self.fetcher.refresh(state)
 

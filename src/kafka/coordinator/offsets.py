@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
 from kafka.coordinator.commit_order import CommitOrder
+from kafka.coordinator.consumer_protocol import partitions_by_topic
 from kafka.coordinator.generation import Generation
-from kafka.coordinator.protocol import partitions_by_topic
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,

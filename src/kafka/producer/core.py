@@ -22,8 +22,8 @@ from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
+from kafka.producer.outcome.batch_outcomes import Outcomes
 from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
-from kafka.producer.outcome.outcomes import Outcomes
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.sender import Sender

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from kafka.record.storage import BinaryColumn, ColumnBuffers, HeaderColumns
+from kafka.record.column_memory import BinaryColumn, ColumnBuffers, HeaderColumns
 from kafka.record.times import any_missing, microseconds
 
 try:

@@ -19,10 +19,10 @@ from kafka.record.arrow_input import (
     timestamp_view,
 )
 from kafka.record.builder import BatchBuilder
-from kafka.record.finish import ProducerState
 from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
 from kafka.record.row_columns import RowColumns
 from kafka.record.row_encoder import append_rows
+from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression
 
 try:

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kafka.record.column_memory import BinaryColumn, ColumnBuffers
 from kafka.record.materialize import RecordMaker
 from kafka.record.records import ConsumerRecord
-from kafka.record.storage import BinaryColumn, ColumnBuffers
 from kafka.record.types import TimestampType
 
 if TYPE_CHECKING:

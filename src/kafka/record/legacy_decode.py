@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from kafka.record.batch import CorruptMessageSet, offsets_of_messages, wrapper_value
+from kafka.record.batch_headers import CorruptMessageSet, offsets_of_messages, wrapper_value
 from kafka.record.collector import Collector
 from kafka.record.cursor import Cursor
 from kafka.record.layout import (

@@ -11,8 +11,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+from kafka.record.column_memory import ColumnBuffers
 from kafka.record.records import ConsumerRecord
-from kafka.record.storage import ColumnBuffers
 
 if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize

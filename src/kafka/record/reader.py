@@ -14,7 +14,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record.storage import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
+from kafka.record.column_memory import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
 
 if cython.compiled:
     from cython.cimports.kafka.record import layout, read_status

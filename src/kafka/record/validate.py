@@ -14,7 +14,7 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.errors import CorruptRecordException, InvalidRecordError
-from kafka.record.batch import BatchHeader
+from kafka.record.batch_headers import BatchHeader
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE
 from kafka.record.decode import decode_batches
 from kafka.record.types import Buffer

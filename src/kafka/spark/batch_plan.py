@@ -1,7 +1,7 @@
 """Which offsets a batch read covers. Pure but for the lookup it is given."""
 
+from kafka.spark.data_loss import DataLoss
 from kafka.spark.lookup import OffsetLookup, find_partitions, resolve_end, resolve_start
-from kafka.spark.loss import DataLoss
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError, KafkaError
-from kafka.spark.loss import DataLoss
+from kafka.spark.data_loss import DataLoss
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
 from kafka.spark.values import (

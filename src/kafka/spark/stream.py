@@ -19,10 +19,10 @@ from pyspark.sql.streaming.datasource import (
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import schema_fields
-from kafka.spark.cluster import ClusterLookup
-from kafka.spark.fetch import read_task
+from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.offsets import Layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns
+from kafka.spark.read_task import read_task
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
 from kafka.spark.worker import begin_call
 

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from kafka.spark.data_loss import DataLoss
 from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
-from kafka.spark.loss import DataLoss
 from kafka.spark.offsets import (
     Layout,
     Offsets,

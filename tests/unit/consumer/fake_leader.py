@@ -13,8 +13,8 @@ from kafka.cluster.metadata import TopicMetadata
 from kafka.config import parse_consumer
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
@@ -197,7 +197,7 @@ class Bench:
         return states
 
     def seek(self, state: PartitionState, offset: int) -> None:
-        self.buffer.discard(state, Position(offset))
+        self.buffer.discard(state, FetchPosition(offset))
         self.fetcher.refresh(state)
 
     async def read(self, count: int, patience_s: float = 30.0) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from kafka.cluster import ClusterMetadata
 from kafka.config import parse_consumer
 from kafka.consumer import core as consumer_core
 from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.consumer.handover.position import Position
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind, step_towards
@@ -135,9 +135,9 @@ class Scene(ConsumerRebalanceListener):
     def read_to(self, offset: int) -> None:
         """All that is held has been read so far."""
         for state in self.core.subscription.states():
-            self.core.buffer.discard(state, Position(offset))
+            self.core.buffer.discard(state, FetchPosition(offset))
 
-    def positions(self) -> dict[TopicPartition, Position | None]:
+    def positions(self) -> dict[TopicPartition, FetchPosition | None]:
         return {state.tp: state.position for state in self.core.subscription.states()}
 
     def committed(self) -> list[dict[int, int]]:

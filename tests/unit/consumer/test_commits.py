@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import Call
-from kafka.consumer.handover.position import Position
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.errors import RetriableCommitFailedError
 from kafka.structs import OffsetAndMetadata
 from unit.consumer.bench import T0, Bench, commit_answer, play
@@ -143,7 +143,7 @@ def test_positions_are_committed_until_closing_and_not_after() -> None:
         coordinator = Coordinator(bench)
         coordinator.codes = [16] * 2
         bench.core.assign([T0])
-        bench.core.buffer.discard(bench.core.subscription.assigned(T0), Position(10))
+        bench.core.buffer.discard(bench.core.subscription.assigned(T0), FetchPosition(10))
         await poll_for(bench, 0.5)
         await bench.driver.close(autocommit=True, timeout_ms=10_000)  # which waits, and so tries again
         assert coordinator.kept == [10]

@@ -16,9 +16,9 @@ from kafka.config import parse_consumer
 from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.decode_ahead import DecodeAhead
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import interruptible, parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
@@ -65,7 +65,7 @@ class Bench:
         self.buffer = FetchBuffer(parse_consumer(options).fetch, lambda state: None, lambda state: None)
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(partitions)]
         for state in self.states:
-            state.locate(state.generation, Position(0))
+            state.locate(state.generation, FetchPosition(0))
 
     def put(self, number: int, start: int, count: int = COUNT) -> None:
         state = self.states[number]
@@ -182,7 +182,7 @@ def test_an_interrupt_while_the_thread_is_started_leaves_nothing_waiting_for_it(
             bench.take()
     if begins == "late":
         start(started[0])
-    bench.buffer.discard(bench.states[0], Position(0))  # as an interrupt has it fetched again
+    bench.buffer.discard(bench.states[0], FetchPosition(0))  # as an interrupt has it fetched again
     bench.put(0, 0)
     assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
     if begins != "never":

@@ -10,9 +10,9 @@ from kafka.config import parse_consumer
 from kafka.consumer.face import COLUMNS_BYTES
 from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
@@ -33,7 +33,7 @@ class Bench:
 
     def state(self, number: int = 0, position: int = 0) -> PartitionState:
         state = PartitionState(TopicPartition("t", number))
-        state.locate(state.generation, Position(position))
+        state.locate(state.generation, FetchPosition(position))
         return state
 
     def put(self, state: PartitionState, start: int, stop: int) -> bool:
@@ -96,7 +96,7 @@ def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
     bench.put(state, 0, 5)
     late = Fetched(state.tp, state.generation, 5, memoryview(numbered(5, 9)), 100)
     taken = bench.buffer.take(2)
-    bench.buffer.discard(state, Position(100))
+    bench.buffer.discard(state, FetchPosition(100))
     assert not bench.buffer.put(state, late)
     taken.commit()
     assert (at(state), bench.take(), bench.buffer.nbytes) == (100, [], 0)
@@ -194,7 +194,7 @@ def test_an_answer_that_a_seek_has_made_useless_gives_its_bytes_back() -> None:
     released: list[str] = []
     data = numbered(0, 2)
     item = Fetched(state.tp, 0, 0, memoryview(data), len(data), SharedFrame(lambda: released.append("frame")))
-    bench.buffer.discard(state, Position(7))
+    bench.buffer.discard(state, FetchPosition(7))
     assert not bench.buffer.put(state, item)
     assert (released, item.records, bench.buffer.nbytes) == (["frame"], None, 0)
 
@@ -232,7 +232,7 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
             continue
     assert taken == [(1, [1])]
     assert at(state) == 2
-    bench.buffer.discard(state, Position(4))
+    bench.buffer.discard(state, FetchPosition(4))
     bench.put(state, 4, 5)
     assert bench.take() == [(0, [4])]
 
@@ -257,12 +257,12 @@ def test_a_position_found_late_does_not_undo_a_seek() -> None:
     bench = Bench()
     state = PartitionState(TopicPartition("t", 0))
     generation = state.generation
-    bench.buffer.discard(state, Position(50))
-    assert not bench.buffer.locate(state, generation, Position(0))
+    bench.buffer.discard(state, FetchPosition(50))
+    assert not bench.buffer.locate(state, generation, FetchPosition(0))
     bench.buffer.follow(state)
     assert (at(state), state.fetching.offset, state.fetching.generation) == (50, 50, state.generation)
     other = PartitionState(TopicPartition("t", 1))
-    assert bench.buffer.locate(other, 0, Position(9))
+    assert bench.buffer.locate(other, 0, FetchPosition(9))
     assert (at(other), other.fetching.offset) == (9, 9)
 
 
@@ -286,7 +286,7 @@ def test_much_of_a_partition_is_not_joined_with_others() -> None:
     for state in states:
         bench.put(state, 0, 20)
     size = bench.buffer.take(20).pieces[0].columns.nbytes
-    bench.buffer.discard(states[0], Position(20))
+    bench.buffer.discard(states[0], FetchPosition(20))
     bench.put(states[0], 20, 40)
     assert bench.take(max_bytes=4 * size) == [(1, list(range(20)))]
     assert bench.take(max_bytes=4 * size, one_each=True) == [(2, list(range(20))), (0, list(range(20, 40)))]
@@ -303,7 +303,7 @@ def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
     bench.buffer.put(state, item)
     bench.take(max_bytes=1)
     assert not item.is_decoded
-    bench.buffer.discard(state, Position(100))
+    bench.buffer.discard(state, FetchPosition(100))
     assert item.is_decoded
     bench.put(state, 100, 101)
     assert (bench.take(), bench.buffer.nbytes) == ([(0, [100])], 0)

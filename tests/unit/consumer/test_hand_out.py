@@ -10,10 +10,10 @@ import pytest
 from kafka.config import parse_consumer
 from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.hand_out import Slice
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.record import BatchDecoder
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
@@ -29,7 +29,7 @@ class Desk:
         self.buffer = FetchBuffer(parse_consumer(options).fetch, self.refetched.append, lambda _: None)
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(len(positions))]
         for state, position in zip(self.states, positions, strict=True):
-            state.locate(0, Position(position))
+            state.locate(0, FetchPosition(position))
 
     def put(self, number: int, start: int, stop: int, begin: int | None = None) -> None:
         """Put in what a fetch from offset `begin` gave."""
@@ -168,11 +168,11 @@ def test_a_seek_within_a_hand_out_stands() -> None:
     desk.put(0, 0, 5)
     desk.put(1, 0, 3)
     hand_out = desk.buffer.take(100)
-    desk.buffer.discard(desk.states[0], Position(50))
+    desk.buffer.discard(desk.states[0], FetchPosition(50))
     hand_out.commit()
     assert desk.positions() == [50, 3]
     desk.put(1, 3, 4)
-    desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], Position(60)))
+    desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], FetchPosition(60)))
     assert desk.positions() == [50, 60]
     assert desk.read() == []
 
@@ -180,11 +180,11 @@ def test_a_seek_within_a_hand_out_stands() -> None:
 def test_the_leader_epoch_moves_with_the_offset() -> None:
     desk = Desk(0)
     state = desk.states[0]
-    state.go_to(Position(3, leader_epoch=7))
-    assert state.position == Position(3, 7)
+    state.go_to(FetchPosition(3, leader_epoch=7))
+    assert state.position == FetchPosition(3, 7)
     desk.put(0, 3, 5)
     desk.read()
-    assert state.position == Position(5, 0)  # the epoch of the batch
+    assert state.position == FetchPosition(5, 0)  # the epoch of the batch
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])

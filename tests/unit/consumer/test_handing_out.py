@@ -11,12 +11,12 @@ import pytest
 from kafka.config import parse_consumer
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
+from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.consumer.records.materialize import Materializer
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
 from kafka.record.abc import ABCRecord
@@ -89,7 +89,7 @@ class Desk:
 
     def __init__(self, *values: bytes) -> None:
         self.state = PartitionState(TopicPartition("t", 0))
-        self.state.locate(0, Position(0))
+        self.state.locate(0, FetchPosition(0))
         self.buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
         if values:
             self.put(batch(values), 0)
@@ -206,7 +206,7 @@ def test_a_seek_between_two_records_is_followed() -> None:
     desk = Desk(*[b"%d" % n for n in range(3)])
     run = desk.iterate()
     assert next(run).offset == 0
-    desk.buffer.discard(desk.state, Position(10))
+    desk.buffer.discard(desk.state, FetchPosition(10))
     desk.put(numbered(10, 12), 10)
     assert [record.offset for record in run] == [10, 11]
 

@@ -14,9 +14,9 @@ from kafka.config import parse_consumer
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
@@ -37,7 +37,7 @@ class Desk:
         self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
         buffer = self._buffer = FetchBuffer(config.fetch, self._lost.append, lambda _: None)
         for state in self._states:
-            state.locate(0, Position(0))
+            state.locate(0, FetchPosition(0))
             self._fetch(state)
         calls: Any = ConsumerCalls.__new__(ConsumerCalls)
         self.calls = calls

@@ -11,8 +11,8 @@ import pytest
 
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -69,13 +69,13 @@ class Bench:
         return {tp: OffsetAndMetadata(self.committed[tp]) for tp in wanted if tp in (self.committed or {})}
 
     def _found(self, state: PartitionState, generation: int, offset: int) -> None:
-        state.locate(generation, Position(offset))
+        state.locate(generation, FetchPosition(offset))
 
     def state(self, tp: TopicPartition) -> PartitionState:
         return self.subscription.assigned(tp)
 
     def seek(self, tp: TopicPartition, position: int | None = None, reset: int | None = None) -> None:
-        self.state(tp).go_to(None if position is None else Position(position), reset)
+        self.state(tp).go_to(None if position is None else FetchPosition(position), reset)
 
     def positions(self) -> dict[int, int | None]:
         return {state.tp.partition: at(state) for state in self.subscription.states()}

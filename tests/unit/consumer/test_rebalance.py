@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection
 
 import pytest
 
-from kafka.consumer.handover.position import Position
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
+from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.state import MemberState
-from kafka.coordinator.classic.turn import Turn
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.errors import FencedInstanceIdError
 from kafka.structs import TopicPartition
@@ -59,7 +59,7 @@ def test_a_cooperative_protocol_keeps_what_stays_with_its_position(monkeypatch: 
             ("assigned", {C}, {B, C}),
         ]
         assert scene.core.subscription.state_of(B) is kept
-        assert scene.positions() == {B: Position(7), C: None}
+        assert scene.positions() == {B: FetchPosition(7), C: None}
         assert scene.committed() == [{0: 7, 1: 7}]  # before A went
         assert scene.membership.done == [
             (ADD, {A, B}, {A, B}),
@@ -306,7 +306,7 @@ def test_what_is_lost_is_not_revoked_as_well(monkeypatch: pytest.MonkeyPatch) ->
         scene.membership.towards(A)
         await scene.poll()
         arrive = later(scene, monkeypatch)
-        scene.membership._next(lambda held, turn: Turn(turn, MemberState.UNJOINED, lost=True).next_step(held))
+        scene.membership._next(lambda held, turn: CallerView(turn, MemberState.UNJOINED, lost=True).next_step(held))
         await scene.poll()
         await scene.poll()
         assert scene.told[1:] == [("lost", {A}, {A})]

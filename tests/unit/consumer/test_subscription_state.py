@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.handover.position import Position
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.errors import IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -85,7 +85,7 @@ def test_partitions_that_stay_keep_their_state() -> None:
     for state, assign in ((by_hand, by_hand.assign_from_user), (subscribed, subscribed.assign_from_membership)):
         assign([A, B])
         before = state.assigned(A)
-        before.go_to(Position(5))
+        before.go_to(FetchPosition(5))
         gone = assign([A, C])
         assert [each.tp for each in gone] == [B]
         assert state.assigned(A) is before
@@ -97,7 +97,7 @@ def test_partitions_that_stay_keep_their_state() -> None:
 def test_consumed_offsets_are_the_positions_known() -> None:
     state = SubscriptionState()
     state.assign_from_user([A, B])
-    state.assigned(A).go_to(Position(7, leader_epoch=3))
+    state.assigned(A).go_to(FetchPosition(7, leader_epoch=3))
     assert state.all_consumed_offsets() == {A: OffsetAndMetadata(7, "", 3)}
 
 

@@ -11,9 +11,14 @@ from kafka.cluster import Backoff
 from kafka.config import parse_consumer
 from kafka.coordinator.classic.membership import ClassicMembership
 from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.consumer_protocol import (
+    encode_assignment,
+    encode_subscription,
+    make_assignment,
+    make_subscription,
+)
 from kafka.coordinator.membership import Partitions, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
-from kafka.coordinator.protocol import encode_assignment, encode_subscription, make_assignment, make_subscription
 from kafka.structs import TopicPartition
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse, JoinGroupResponseMember

@@ -14,11 +14,11 @@ from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.classic.assignment import (
     AssignorFailed,
     Assignors,
-    MemberSubscription,
+    JoinSubscription,
     read_members,
     run_assignor,
 )
-from kafka.coordinator.protocol import decode_assignment, decode_subscription, make_assignment
+from kafka.coordinator.consumer_protocol import decode_assignment, decode_subscription, make_assignment
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
@@ -63,7 +63,7 @@ def test_two_assignors_of_one_name_are_refused() -> None:
 
 def test_assignors_are_offered_in_order_and_only_those_can_be_chosen() -> None:
     async def offered(configured: list[Any] | None) -> list[str]:
-        return [each.name for each in await Assignors(configured).protocols(MemberSubscription(frozenset({"t"})))]
+        return [each.name for each in await Assignors(configured).protocols(JoinSubscription(frozenset({"t"})))]
 
     assert asyncio.run(offered(None)) == ["range", "roundrobin"]
     assert asyncio.run(offered([RoundRobinPartitionAssignor])) == ["roundrobin"]
@@ -89,7 +89,7 @@ def test_an_assignor_may_give_bytes_or_a_subscription_that_is_completed() -> Non
             return ConsumerProtocolSubscription(topics=list(topics), user_data=b"u", rack_id="mine", generation_id=3)
 
     owned = frozenset({TopicPartition("t", 1), TopicPartition("t", 0), TopicPartition("s", 4)})
-    told = MemberSubscription(frozenset({"t", "s"}), owned, 7, "r")
+    told = JoinSubscription(frozenset({"t", "s"}), owned, 7, "r")
     first, second, third = asyncio.run(Assignors([Bytes, OwnRack, RangePartitionAssignor]).protocols(told))
     assert first.metadata == b"as they are"
     own = decode_subscription(second.metadata)

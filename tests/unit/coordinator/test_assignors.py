@@ -10,7 +10,7 @@ import pytest
 from kafka.coordinator.assignors.abstract import Subscription
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.coordinator.protocol import assigned_partitions
+from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.consumer_protocol import decode_assignment
 from kafka.coordinator.membership import StepKind
-from kafka.coordinator.protocol import decode_assignment
 from kafka.errors import (
     CoordinatorNotAvailableError,
     GroupAuthorizationFailedError,

@@ -12,8 +12,8 @@ from kafka.cluster import ClusterMetadata
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.classic import assignment
 from kafka.coordinator.classic.state import MemberState
+from kafka.coordinator.consumer_protocol import assigned_partitions, decode_subscription
 from kafka.coordinator.membership import Step, StepKind
-from kafka.coordinator.protocol import assigned_partitions, decode_subscription
 from kafka.errors import (
     KafkaError,
 )

@@ -6,8 +6,8 @@ import pytest
 
 from kafka.errors import KafkaConfigurationError, TopicAuthorizationFailedError
 from kafka.spark.batch_plan import plan_batch
+from kafka.spark.data_loss import DataLossError
 from kafka.spark.lookup import MissingTopicError, NoOffsetForTimeError
-from kafka.spark.loss import DataLossError
 from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
 

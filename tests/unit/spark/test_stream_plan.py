@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kafka.errors import TopicAuthorizationFailedError
+from kafka.spark.data_loss import DataLossError
 from kafka.spark.lookup import MissingTopicError
-from kafka.spark.loss import DataLossError
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read
 from kafka.spark.ranges import OffsetRange

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.consumer.handover.ready_queue import ReadyQueue
 from kafka.errors import OffsetOutOfRangeError
 
@@ -100,7 +100,7 @@ class FetchBuffer:
                 position = state.position
                 fetching.generation, fetching.offset = state.generation, None if position is None else position.offset
 
-    def locate(self, state: PartitionState, generation: int, position: Position) -> bool:
+    def locate(self, state: PartitionState, generation: int, position: FetchPosition) -> bool:
         """Take the position that has been found for a partition; False if a seek was quicker."""
         with self._lock:
             if not state.locate(generation, position):
@@ -152,7 +152,7 @@ class FetchBuffer:
         state.paused = True
         self._hand_out.withdraw(state)
 
-    def discard(self, state: PartitionState, position: Position | None = None, reset: int | None = None) -> None:
+    def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
         """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
 
         Arguments:

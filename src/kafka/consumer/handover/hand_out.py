@@ -14,8 +14,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from types import TracebackType
 
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.position import Position
 from kafka.record import Columns
 
 
@@ -44,7 +44,7 @@ class Slice:
 
     def move_position(self) -> None:
         """Move the position past these records."""
-        self.state.move_past(self.generation, Position(self.next_offset, self.columns.leader_epoch))
+        self.state.move_past(self.generation, FetchPosition(self.next_offset, self.columns.leader_epoch))
 
     def unread(self) -> "Slice":
         """What of it is not behind the position."""

@@ -1,8 +1,8 @@
 """What a consumer knows of one partition that is assigned to it."""
 
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetch_progress import FetchProgress
 from kafka.consumer.handover.partition_buffer import PartitionBuffer
-from kafka.consumer.handover.position import Position
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 
@@ -33,17 +33,17 @@ class PartitionState:
         self.last_record: ConsumerRecord | None = None
         self.buffer = PartitionBuffer()
         self.fetching = FetchProgress()
-        self._position: Position | None = None
+        self._position: FetchPosition | None = None
 
     @property
-    def position(self) -> Position | None:
+    def position(self) -> FetchPosition | None:
         """Behind the last record that the caller got; None as long as it is not known where to read."""
         last, position = self.last_record, self._position
         if last is None or position is None:
             return position
-        return Position(last.offset + 1, position.leader_epoch)
+        return FetchPosition(last.offset + 1, position.leader_epoch)
 
-    def go_to(self, position: Position | None, reset: int | None = None) -> None:
+    def go_to(self, position: FetchPosition | None, reset: int | None = None) -> None:
         """Read on from elsewhere, with a new generation.
 
         Arguments:
@@ -53,14 +53,14 @@ class PartitionState:
         self.generation += 1
         self._position, self.last_record, self.reset = position, None, reset
 
-    def locate(self, generation: int, position: Position) -> bool:
+    def locate(self, generation: int, position: FetchPosition) -> bool:
         """Take a position that was looked up; False if a seek was quicker."""
         if self.generation != generation or self._position is not None:
             return False
         self._position, self.reset = position, None
         return True
 
-    def move_past(self, generation: int, position: Position | None) -> None:
+    def move_past(self, generation: int, position: FetchPosition | None) -> None:
         """What was fetched under ``generation`` has been handed out up to ``position``."""
         if self.generation == generation:
             self._position, self.last_record = position, None

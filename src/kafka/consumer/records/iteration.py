@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.records.materialize import Materializer
+from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
-from kafka.coordinator.protocol import make_assignment, make_subscription
+from kafka.coordinator.consumer_protocol import make_assignment, make_subscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.coordinator.membership import Partitions
-from kafka.coordinator.protocol import (
+from kafka.coordinator.consumer_protocol import (
     assigned_partitions,
     decode_subscription,
     encode_assignment,
     encode_subscription,
     partitions_by_topic,
 )
+from kafka.coordinator.membership import Partitions
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
 from kafka.net.blocking import run_blocking
 from kafka.structs import TopicPartition
@@ -36,7 +36,7 @@ class AssignorFailed(Exception):
     """An assignor has raised ``__cause__``, which has to reach the caller as it is."""
 
 
-class MemberSubscription(NamedTuple):
+class JoinSubscription(NamedTuple):
     """What a member tells the leader about itself.
 
     Arguments:
@@ -77,7 +77,7 @@ class Assignors:
                 )
             self._by_name[name] = assignor
 
-    async def protocols(self, subscription: MemberSubscription) -> list[JoinGroupRequestProtocol]:
+    async def protocols(self, subscription: JoinSubscription) -> list[JoinGroupRequestProtocol]:
         """What this member offers when it joins, most preferred first; raises `AssignorFailed`."""
         topics = sorted(subscription.topics)
         offered = []
@@ -173,7 +173,7 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
     return wrapped
 
 
-def _completed(told: ConsumerProtocolSubscription, subscription: MemberSubscription) -> ConsumerProtocolSubscription:
+def _completed(told: ConsumerProtocolSubscription, subscription: JoinSubscription) -> ConsumerProtocolSubscription:
     """The subscription as the assignor gave it, with what it leaves to the member."""
     owned = partitions_by_topic(sorted(subscription.owned))
     return ConsumerProtocolSubscription(

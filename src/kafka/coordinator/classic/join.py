@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from kafka.cluster import CoordinatorRequests
 from kafka.config import GroupOptions
-from kafka.coordinator.classic.assignment import Assignors, MemberSubscription, read_members, run_assignor
+from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, read_members, run_assignor
+from kafka.coordinator.consumer_protocol import PROTOCOL_TYPE, decode_assignment
 from kafka.coordinator.generation import Generation
-from kafka.coordinator.protocol import PROTOCOL_TYPE, decode_assignment
 from kafka.errors import check_error
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
@@ -66,7 +66,7 @@ class JoinRound:
         self.partition_counts: dict[str, int] = {}
         """Of a leader: the partitions of each topic that the last assignment went by; else empty."""
 
-    async def join(self, member_id: str, subscription: MemberSubscription, reason: str) -> JoinGroupResponse:
+    async def join(self, member_id: str, subscription: JoinSubscription, reason: str) -> JoinGroupResponse:
         """Send JoinGroup; its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
         self.partition_counts = {}
         request = JoinGroupRequest(

@@ -1,7 +1,8 @@
 """A member of a consumer group (classic protocol, eager): joins, keeps its place, loses it, leaves.
 
 Runs on one loop. What has to happen in the caller's thread is left to it by way of the state (see `state`): each change
-of state is a turn, and what the caller finds in `next_step` follows from the newest one alone.
+of state makes a new `CallerView` with the next number, and what the caller finds in `next_step` follows from the newest
+one alone.
 """
 
 import asyncio
@@ -10,7 +11,8 @@ from typing import Any
 
 from kafka.cluster import Backoff, ClusterMetadata, CoordinatorRequests
 from kafka.config import GroupOptions
-from kafka.coordinator.classic.assignment import Assignors, MemberSubscription, notify
+from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, notify
+from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.heartbeat import Heartbeat
 from kafka.coordinator.classic.join import Joined, JoinRound
 from kafka.coordinator.classic.join_failures import JoinRetries, ends_joining, error_for_caller, leads_elsewhere
@@ -22,11 +24,10 @@ from kafka.coordinator.classic.state import (
     MemberState,
     MemberStateMachine,
 )
-from kafka.coordinator.classic.turn import Turn
+from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
-from kafka.coordinator.protocol import assigned_partitions
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -85,7 +86,7 @@ class ClassicMembership:
         self._reason = "the consumer starts"
         self._again = ""
         self._leaving: set[asyncio.Task[None]] = set()
-        self._turn = Turn()
+        self._view = CallerView()
         self.generation: Generation = NO_GENERATION
 
     @property
@@ -97,11 +98,11 @@ class ClassicMembership:
 
     def next_step(self, held: Partitions) -> Step | None:
         """See `Membership`; raises `FencedInstanceIdError` once another consumer has this one's instance id."""
-        return self._turn.next_step(held)
+        return self._view.next_step(held)
 
     def leave_step(self, held: Partitions) -> Step:
         """See `Membership`."""
-        return Step(StepKind.REVOKE if self.generation.is_valid else StepKind.LOSE, held, self._turn.number)
+        return Step(StepKind.REVOKE if self.generation.is_valid else StepKind.LOSE, held, self._view.number)
 
     def commit_generation(self) -> Generation:
         """See `Membership`."""
@@ -117,7 +118,7 @@ class ClassicMembership:
 
     def step_done(self, step: Step, held: Partitions) -> None:
         """See `Membership`."""
-        if step.turn != self._turn.number:
+        if step.turn != self._view.number:
             return
         if step.kind is StepKind.ADD:
             self._move(MemberState.STABLE)
@@ -227,7 +228,7 @@ class ClassicMembership:
     async def _one_round(self) -> None:
         self._again = ""
         before = self.generation
-        subscription = MemberSubscription(
+        subscription = JoinSubscription(
             self._host.subscribed_topics(), self._owned, before.generation_id, self._rack_id
         )
         response = await self._round.join(before.member_id, subscription, self._reason)
@@ -297,7 +298,7 @@ class ClassicMembership:
     def _move(self, state: MemberState, **news: Any) -> None:
         """Go over to ``state``: a new turn, of which ``news`` are fields."""
         self._machine.move(state)
-        self._turn = Turn(self._turn.number + 1, state, **news)
+        self._view = CallerView(self._view.number + 1, state, **news)
         if state in SENDS_HEARTBEATS:
             self._heartbeat.start()
         else:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
-from kafka.producer.outcome.outcomes import Outcomes, too_late
+from kafka.producer.outcome.batch_outcomes import Outcomes, too_late
 from kafka.producer.send.schedule import Schedule
 
 _CLOCK_STEP = 0.001

@@ -24,11 +24,11 @@ from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.outcome.outcomes import Outcomes
+from kafka.producer.outcome.batch_outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
-from kafka.producer.send.collector import Request, RequestCollector
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.expiry import Expiry
+from kafka.producer.send.next_request import Request, RequestCollector
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
 from kafka.producer.send.readiness import Readiness, SenderOptions
 from kafka.producer.send.schedule import Schedule

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from kafka.coordinator.protocol import (
+from kafka.coordinator.consumer_protocol import (
     assigned_partitions,
     decode_assignment,
     decode_subscription,

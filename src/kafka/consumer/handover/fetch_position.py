@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Position(NamedTuple):
+class FetchPosition(NamedTuple):
     """Where reading goes on.
 
     Arguments:

@@ -5,8 +5,8 @@ import pyarrow.compute
 import pytest
 
 from kafka.errors import KafkaError, NotEnoughReplicasError
-from kafka.spark.deliver import TOGETHER_BYTES, DeliveryError, split_by_topic
-from kafka.spark.deliver import deliver as deliver_all
+from kafka.spark.write_task import TOGETHER_BYTES, DeliveryError, split_by_topic
+from kafka.spark.write_task import deliver as deliver_all
 
 
 class Future:

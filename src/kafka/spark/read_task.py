@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import prefetched
-from kafka.spark.cluster import ClusterLookup
+from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.coalesce import coalesced
+from kafka.spark.data_loss import DataLoss
 from kafka.spark.lookup import OffsetLookup
-from kafka.spark.loss import DataLoss
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, describe
 from kafka.structs import TopicPartition

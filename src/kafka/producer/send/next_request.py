@@ -10,7 +10,7 @@ from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.outcome.outcomes import Outcomes
+from kafka.producer.outcome.batch_outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.producer.send.produce_requests import ProduceRequests
 from kafka.producer.send.readiness import Readiness

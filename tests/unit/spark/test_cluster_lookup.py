@@ -11,8 +11,8 @@ from kafka.errors import (
     NoBrokersAvailable,
     TopicAuthorizationFailedError,
 )
-from kafka.spark import cluster as cluster_module
-from kafka.spark.cluster import ClusterLookup
+from kafka.spark import cluster_lookup as cluster_module
+from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.options import parse_read
 from kafka.structs import TopicPartition
 

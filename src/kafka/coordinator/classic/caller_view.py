@@ -7,11 +7,11 @@ from kafka.coordinator.membership import Partitions, Step, StepKind
 from kafka.errors import FencedInstanceIdError
 
 
-class Turn(NamedTuple):
+class CallerView(NamedTuple):
     """A member at one moment: one object, so that what the caller reads belongs together.
 
     Arguments:
-        number: counts the turns.
+        number: counts the changes of state: the `Step.turn` of what is asked for in this one.
         state: the state.
         assignment: what the last round gave.
         lost: whether the partitions held may belong to other members already.

@@ -7,10 +7,10 @@ import pytest
 
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.record import BatchBuilder, Columns, decode_batches
-from kafka.spark.fetch import LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
-from kafka.spark.loss import DataLossError
+from kafka.spark.data_loss import DataLossError
 from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
+from kafka.spark.read_task import LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
 from kafka.structs import TopicPartition
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
