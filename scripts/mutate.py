@@ -41,7 +41,18 @@ TESTS: dict[str, tuple[str, ...]] = {
 }
 """The packages, and the parts of `tests/unit` that their mutants are run against: first what notices most of them."""
 
-SPARK_PLANNING = ("plan", "limits", "ranges", "offsets", "lookup", "loss", "options", "cluster", "values", "table")
+SPARK_PLANNING = (
+    "plan",
+    "limits",
+    "ranges",
+    "offsets",
+    "lookup",
+    "data_loss",
+    "options",
+    "cluster_lookup",
+    "values",
+    "table",
+)
 """Of `spark` the modules that plan; the rest needs a session of Spark."""
 
 COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
