@@ -16,6 +16,44 @@ BASE = ("_variant", "_cython", "_loop_services", "version")
 FACES = ("__main__", "pytest_plugin", "testing")
 """Above all layers."""
 BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "broker"}
+OLD_PATHS = (
+    "kafka.client",
+    "kafka.client_async",
+    "kafka.codec",
+    "kafka.common",
+    "kafka.conn",
+    "kafka.consumer.base",
+    "kafka.consumer.fetcher",
+    "kafka.consumer.kafka",
+    "kafka.consumer.multiprocess",
+    "kafka.consumer.simple",
+    "kafka.context",
+    "kafka.coordinator.base",
+    "kafka.coordinator.consumer",
+    "kafka.coordinator.heartbeat",
+    "kafka.coordinator.protocol",
+    "kafka.future",
+    "kafka.oauth",
+    "kafka.partitioner.base",
+    "kafka.partitioner.hashed",
+    "kafka.producer.base",
+    "kafka.producer.buffer",
+    "kafka.producer.keyed",
+    "kafka.producer.record_accumulator",
+    "kafka.producer.sender",
+    "kafka.producer.simple",
+    "kafka.protocol",
+    "kafka.record.default_records",
+    "kafka.record.legacy_records",
+    "kafka.record.memory_records",
+    "kafka.record.util",
+    "kafka.sasl",
+    "kafka.scram",
+    "kafka.socks5_wrapper",
+    "kafka.util",
+    "kafka.vendor",
+)
+"""Import paths of old generations: modules of imports alone, which may use `kafka.legacy`. Nothing imports them."""
 
 
 def layer_table() -> list[list[str]]:
@@ -36,6 +74,7 @@ def lazy_homes() -> dict[str, str]:
 
 LAYERS = layer_table()
 ORDER = {name: position for position, name in enumerate(name for layer in LAYERS for name in layer)}
+LEGACY_MAY_USE = {"", *BASE, *(name for layer in LAYERS[:7] for name in layer)}
 HOMES = lazy_homes()
 
 
@@ -59,8 +98,14 @@ def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
                 yield from (HOMES.get(alias.name, f"kafka.{alias.name}") for alias in node.names)
             else:
                 yield home
+                yield from (name for alias in node.names if is_old(name := f"{home}.{alias.name}"))
         elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
             yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str))
+
+
+def is_old(name: str) -> bool:
+    """Whether a module is of an old generation: an old path, or in `kafka.legacy`."""
+    return any(name == old or name.startswith(f"{old}.") for old in (*OLD_PATHS, "kafka.legacy"))
 
 
 def problem(module: str, target: str) -> str | None:
@@ -68,6 +113,10 @@ def problem(module: str, target: str) -> str | None:
     if target != "kafka" and not target.startswith("kafka."):
         return None
     user, used = (name.split(".")[1] if "." in name else "" for name in (module, target))
+    if is_old(module):
+        return None if is_old(target) or used in LEGACY_MAY_USE else f"{module}, of an old generation, imports {target}"
+    if is_old(target):
+        return f"{module} imports {target}, of an old generation"
     if user in ("", used) or user in FACES or used in ("", *BASE):
         return None
     if user in BASE:
@@ -95,7 +144,20 @@ def test_every_import_points_down_the_table() -> None:
 
 def test_every_package_stands_in_the_table() -> None:
     found = {path.relative_to(SOURCE / "kafka").parts[0].removesuffix(".py") for path in SOURCES}
-    assert found - {*ORDER, *BASE, *FACES, "__init__", "broker"} == set()
+    assert (
+        found - {*ORDER, *BASE, *FACES, "__init__", "broker", "legacy"} - {path.split(".")[1] for path in OLD_PATHS}
+        == set()
+    )
+
+
+def test_an_old_path_is_a_module_of_imports() -> None:
+    """Classes and functions of old generations stand in `kafka.legacy`, where they are found by what they do."""
+    for path in SOURCES:
+        module = module_name(path)
+        if is_old(module) and not module.startswith("kafka.legacy"):
+            kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+            defined = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, kinds)]
+            assert defined in ([], ["__getattr__"]), f"{module} defines {defined}"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +173,13 @@ def test_every_package_stands_in_the_table() -> None:
         ("kafka._variant", "from kafka import errors"),
         ("kafka.net.loop", "importlib.import_module('kafka.spark')"),
         ("kafka.wire.codec", "from kafka.invented import thing"),
+        ("kafka.producer.core", "from kafka.legacy import anything"),
+        ("kafka.producer.core", "from kafka.producer import simple"),
+        ("kafka.consumer.core", "from .simple import SimpleConsumer"),
+        ("kafka.cli.demo", "import kafka.common"),
+        ("kafka", "from kafka.common import KafkaError"),
+        ("kafka.legacy.simple", "from kafka.spark import anything"),
+        ("kafka.producer.simple", "from kafka.broker import EmbeddedBroker"),
     ],
 )
 def test_an_import_upwards_is_seen(module: str, code: str) -> None:
@@ -126,6 +195,9 @@ def test_an_import_upwards_is_seen(module: str, code: str) -> None:
         ("kafka.cli.demo", "from kafka.broker import EmbeddedBroker"),
         ("kafka.broker.server", "from kafka.wire import framing"),
         ("kafka.consumer.core", "import asyncio, kafka._variant"),
+        ("kafka.producer.simple", "from kafka.legacy.simple import SimpleProducer"),
+        ("kafka.legacy.simple", "from kafka import KafkaProducer"),
+        ("kafka.legacy.simple", "from kafka.common import ProduceRequestPayload"),
     ],
 )
 def test_an_import_downwards_is_allowed(module: str, code: str) -> None:
