@@ -313,9 +313,12 @@ def decompressed(codec: int, data: bytes) -> bytes:
 
 
 def _xerial_blocks(data: bytes) -> Iterator[bytes]:
-    """The blocks behind the header of xerial's framing."""
-    at = 16
+    """The blocks behind the headers of xerial's framing."""
+    at = 0
     while at < len(data):
+        if data.startswith(b"\x82SNAPPY\x00", at):
+            at += 16
+            continue
         (size,) = struct.unpack_from(">i", data, at)
         yield data[at + 4 : at + 4 + size]
         at += 4 + size

@@ -1,6 +1,8 @@
 """Snappy in the framing of xerial's Java library, which Kafka uses: a header, then blocks, each preceded by its size.
 
-Raw snappy, which some old producers wrote, is read as well. Format: SnappyOutputStream of snappy-java.
+Two other forms are read as well, as SnappyInputStream of snappy-java does: several such streams one after the other,
+each with a header of its own, and a single raw snappy block without a header, which some old producers wrote. What
+version a header names is not looked at, as there is only one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ else:
 
 _MAGIC = b"\x82SNAPPY\x00"
 _HEADER = _MAGIC + (1).to_bytes(4, "big") + (1).to_bytes(4, "big")
+_HEADER_SIZE = cython.declare(cython.Py_ssize_t, 16)
+_MAGIC_HEAD = cython.declare(cython.longlong, int.from_bytes(_MAGIC[:4], "big"))
+"""A header's first four bytes, which no block has as its size."""
+_MAGIC_TAIL = cython.declare(cython.longlong, int.from_bytes(_MAGIC[4:], "big"))
 _BLOCK_SIZE = 32 * 1024
 _MAX_RATIO = cython.declare(cython.longlong, 22)
 """The longest copy makes 64 bytes out of 3."""
@@ -48,12 +54,15 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
         ValueError: damaged.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
-    at: cython.Py_ssize_t = _first_block(data)
+    at: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
     plain: cython.longlong = 0
-    if at == 0:
+    if not _is_framed(data):
         return _raw_size(view, 0, len(data)), functools.partial(decompress_into, data)
     while at < len(view):
+        if _header_at(view, at):
+            at += _HEADER_SIZE
+            continue
         size = _block_at(view, at)
         plain += _raw_size(view, at + 4, size)
         at += 4 + size
@@ -71,13 +80,16 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     target: cython.uchar[::1] = room
-    at: cython.Py_ssize_t = _first_block(data)
+    at: cython.Py_ssize_t = 0
     filled: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
     plain: cython.Py_ssize_t
-    if at == 0:
+    if not _is_framed(data):
         return _fill(data, room[: _raw_size(view, 0, len(data))])
     while at < len(view):
+        if _header_at(view, at):
+            at += _HEADER_SIZE
+            continue
         size = _block_at(view, at)
         at += 4
         plain = _raw_size(view, at, size)
@@ -100,9 +112,23 @@ def _fill(block: memoryview, room: memoryview) -> int:
     return written
 
 
-def _first_block(data: memoryview) -> int:
-    """Where the size of the first block stands; 0 where there is no header, so that all is one raw block."""
-    return len(_HEADER) if data[: len(_MAGIC)] == _MAGIC else 0
+def _is_framed(data: memoryview) -> bool:
+    """Whether the data begin with a header; else all of them are one raw block."""
+    return data[: len(_MAGIC)] == _MAGIC
+
+
+@cython.cfunc
+def _header_at(
+    view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]  # mypy knows no types of C
+    at: cython.Py_ssize_t,
+) -> cython.bint:
+    """Whether a stream's header stands at a position, not a block."""
+    left: cython.Py_ssize_t = len(view) - at
+    if left < 4 or read_int32(view, at) & 0xFFFFFFFF != _MAGIC_HEAD:
+        return False
+    if left < _HEADER_SIZE or read_int32(view, at + 4) & 0xFFFFFFFF != _MAGIC_TAIL:
+        raise ValueError(f"a snappy stream's header at byte {at} is damaged or cut off")
+    return True
 
 
 @cython.cfunc

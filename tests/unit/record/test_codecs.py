@@ -15,7 +15,7 @@ import zstandard
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record import Compression, decode_batches, zstd
-from kafka.record.codecs import CodecError, compress, decompress
+from kafka.record.codecs import SMALL_CODECS, CodecError, SizeLimitError, compress, decompress
 
 from .samples import batch
 
@@ -214,7 +214,7 @@ def test_the_limit_applies_to_a_batch() -> None:
 @pytest.mark.parametrize("codec", CODECS)
 def test_truncated_data_are_refused(codec: Compression) -> None:
     packed = bytes(compress(codec, TEXTS["mixed"][:5000]))
-    for size in range(0 if codec not in (Compression.GZIP, Compression.SNAPPY) else 17, len(packed)):
+    for size in range(17 if codec == Compression.GZIP else 0, len(packed)):
         try:
             plain = decompress(codec, memoryview(packed[:size]))
         except CodecError:
@@ -243,6 +243,46 @@ def test_a_codec_that_does_not_exist() -> None:
 def test_raw_snappy_is_read() -> None:
     packed = bytes(cramjam.snappy.compress_raw(TEXTS["mixed"]))
     assert decompress(Compression.SNAPPY, memoryview(packed)) == TEXTS["mixed"]
+
+
+SNAPPY_A = bytes.fromhex("82 534e41505059 00 00000001 00000001  00000003 01 00 41")
+SNAPPY_B = bytes.fromhex("82 534e41505059 00 00000001 00000001  00000003 01 00 42")
+
+
+@pytest.mark.parametrize(
+    ("packed", "plain"),
+    [
+        (SNAPPY_A, b"A"),
+        (SNAPPY_A + SNAPPY_B, b"AB"),
+        (XERIAL_HEADER + SNAPPY_A, b"A"),
+        (SNAPPY_A + XERIAL_HEADER, b"A"),
+        (SNAPPY_A + XERIAL_HEADER * 200_000 + SNAPPY_B, b"AB"),
+        (XERIAL_HEADER, b""),
+    ],
+)
+def test_snappy_streams_one_after_the_other_are_read_as_in_java(packed: bytes, plain: bytes) -> None:
+    assert decompress(Compression.SNAPPY, memoryview(packed)) == plain
+    room = memoryview(bytearray(2))
+    assert bytes(room[: SMALL_CODECS[Compression.SNAPPY](memoryview(packed), room)]) == plain
+
+
+def test_snappy_streams_one_after_the_other_may_hold_no_more_than_one() -> None:
+    stream = bytes(compress(Compression.SNAPPY, bytes(100_000)))
+    assert decompress(Compression.SNAPPY, memoryview(stream * 3), 300_000) == bytes(300_000)
+    with pytest.raises(SizeLimitError, match="claim to hold 300000 bytes, 299999 are allowed"):
+        decompress(Compression.SNAPPY, memoryview(stream * 3), 299_999)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 12, 15])
+def test_a_snappy_header_that_is_cut_off_is_refused(size: int) -> None:
+    for before in (b"", SNAPPY_A):
+        with pytest.raises(CodecError):
+            decompress(Compression.SNAPPY, memoryview(before + XERIAL_HEADER[:size]))
+
+
+def test_a_second_snappy_header_that_is_damaged_is_refused() -> None:
+    with pytest.raises(CodecError, match="header at byte 23 is damaged"):
+        decompress(Compression.SNAPPY, memoryview(SNAPPY_A + SNAPPY_B.replace(b"SNAPPY", b"SNAXPY")))
 
 
 def test_a_snappy_size_that_cannot_be_is_refused_before_allocating() -> None:
