@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +14,16 @@ from kafka.consumer.handover import fetch_buffer
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.hand_out import Slice
+from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.build_records import Materializer
+from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
+from unit.interrupt import interrupts
 
+FOLDER = str(Path(fetch_buffer.__file__).parent.parent)
 Offsets = list[tuple[int, int]]
 
 
@@ -161,6 +167,80 @@ def test_a_commit_that_is_interrupted_moves_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     assert desk.positions() == [0, 0]
     assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
+
+
+def test_a_hand_out_that_ended_early_can_still_be_rolled_back() -> None:
+    desk = Desk(0)
+    desk.put(0, 0, 5)
+    hand_out = desk.buffer.take(100)
+    hand_out.end_at(hand_out.pieces[0], 2)
+    assert offsets(hand_out.pieces) == of(0, 0, 2)
+    hand_out.roll_back()
+    assert desk.read() == of(0, 0, 5)
+
+
+GivingBack = Callable[[Desk, HandOut], object]
+GIVING_BACK: dict[str, GivingBack] = {
+    "roll_back": lambda desk, hand_out: hand_out.roll_back(),
+    "withdraw": lambda desk, hand_out: hand_out.withdraw(desk.states[0]),
+    "end_at": lambda desk, hand_out: hand_out.end_at(hand_out.slices[0], 2),
+}
+
+
+@pytest.mark.parametrize("give_back", GIVING_BACK.values(), ids=GIVING_BACK)
+def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack) -> None:
+    def taken() -> tuple[Desk, HandOut]:
+        desk = Desk(0, 0)
+        for start in (0, 3, 6):
+            desk.put(0, start, start + 3)
+        desk.put(1, 0, 2)
+        return desk, desk.buffer.take(100)
+
+    for interrupt in interrupts(lambda: give_back(*taken()), FOLDER):
+        desk, hand_out = taken()
+        with suppress(KeyboardInterrupt), interrupt:
+            give_back(desk, hand_out)
+        read = desk.read()
+        assert sorted(read) == of(0, 0, 9) + of(1, 0, 2), interrupt.where
+        assert [offset for number, offset in read if number == 0] == list(range(9))
+        assert desk.positions() == [9, 2]
+
+
+@pytest.mark.parametrize("how", ["withdraw", "roll_back"])
+def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrupted(how: str) -> None:
+    give_back = GIVING_BACK[how]
+
+    def iterate(cursor: RecordCursor) -> Offsets:
+        rows = []
+        for record in cursor.rest:
+            cursor.state.last_record = record
+            rows.append((record.partition, record.offset))
+        return rows
+
+    def begun() -> tuple[Desk, HandOut, RecordCursor, Offsets]:
+        desk, cursor = Desk(0, 0), RecordCursor(Materializer(None, None))
+        for start in (0, 3, 6):
+            desk.put(0, start, start + 3)
+        desk.put(1, 0, 2)
+        hand_out = desk.buffer.take(100)
+        cursor.begin(hand_out)
+        assert cursor.load()
+        record = next(cursor.rest)
+        cursor.state.last_record = record
+        return desk, hand_out, cursor, [(record.partition, record.offset)]
+
+    for interrupt in interrupts(lambda: give_back(*begun()[:2]), FOLDER):
+        desk, hand_out, cursor, read = begun()
+        with suppress(KeyboardInterrupt), interrupt:
+            give_back(desk, hand_out)
+        while True:
+            read += iterate(cursor)
+            if not cursor.load():
+                hand_out = desk.buffer.take(100)
+                if not hand_out:
+                    break
+                cursor.begin(hand_out)
+        assert sorted(read) == of(0, 0, 9) + of(1, 0, 2), interrupt.where
 
 
 def test_a_seek_within_a_hand_out_stands() -> None:

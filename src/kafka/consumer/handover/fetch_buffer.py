@@ -298,12 +298,14 @@ class FetchBuffer:
             self._unblocked(other)
 
     def _put_back(self, piece: Slice) -> None:
-        """A slice is not handed out after all."""
-        state = piece.state
+        """A slice is not handed out after all. Called again for it if an interrupt came meanwhile."""
+        state, rest = piece.state, piece.rest()
         with self._lock:
-            state.buffer.put_back(DecodedFetch(piece.columns, piece.next_offset, 0))
+            is_new, count = state.buffer.current is not rest, rest.left
+            state.buffer.put_back(rest)
+            if is_new:
+                self.records_taken -= count
             self._ready.put_first(state)
-        self.records_taken -= len(piece.columns)
 
     def _start_over(self, state: PartitionState) -> None:
         """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""

@@ -1,13 +1,15 @@
-"""What the caller is given: slices of columns, and the promise that positions move past them only if they arrive.
+"""What one call hands out to the caller: slices of columns. Positions move past them only if the caller gets them.
 
-A hand-out is a context manager. Whatever is raised within rolls it back: positions stay, and the same records are
-handed out again. One that was neither committed nor rolled back, because an interrupt came in between, is rolled back
-when the next one is made.
+A hand-out is a context manager. If anything is raised within its block, it is rolled back: positions stay, and the same
+records are handed out again. If an interrupt comes before it is either committed or rolled back, it is rolled back when
+the next one is made.
 
-`HandOut.commit` is the last that is called before records are returned. CPython looks for an interrupt where a function
-is entered, where a loop goes back and where a function written in C has returned: nothing of that comes between the
-last step of the commit and the return, so that the caller has the records or gets them again. Where the caller is a
-function written in C, such as `next`, an interrupt that comes when it returns takes the record with it.
+`HandOut.commit` is called last, just before the records are returned. CPython checks for an interrupt where a function
+is entered, where a loop goes back, and where a function written in C has returned. None of these comes between the last
+step of the commit and the return: the caller has the records, or gets them again. Where the caller is itself written in
+C, such as `next`, an interrupt that comes as it returns loses that record.
+
+Giving slices back may be interrupted too. `HandOut.settle` goes on from there, and nothing is put back twice.
 """
 
 from bisect import bisect_left
@@ -15,6 +17,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.fetched import DecodedFetch
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import Columns
 
@@ -29,13 +32,14 @@ class Slice:
         next_offset: the position after them.
     """
 
-    __slots__ = ("columns", "generation", "next_offset", "state")
+    __slots__ = ("_rest", "columns", "generation", "next_offset", "state")
 
     def __init__(self, state: PartitionState, generation: int, columns: Columns, next_offset: int) -> None:
         self.state = state
         self.generation = generation
         self.columns = columns
         self.next_offset = next_offset
+        self._rest: DecodedFetch | None = None
 
     @property
     def is_current(self) -> bool:
@@ -47,14 +51,26 @@ class Slice:
         self.state.move_past(self.generation, FetchPosition(self.next_offset, self.columns.leader_epoch))
 
     def unread(self) -> "Slice":
-        """What of it is not behind the position."""
+        """The part of it that the position has not moved past."""
         position, offsets = self.state.position, self.columns.offsets
         if position is None or not len(offsets) or offsets[0] >= position.offset:
             return self
         return self.from_offset(position.offset)
 
+    def rest(self) -> DecodedFetch:
+        """What `unread` gives, as it is put back: the same object each time, so that a second try is noticed."""
+        if self._rest is None:
+            unread = self.unread()
+            self._rest = DecodedFetch(unread.columns, unread.next_offset, 0)
+        return self._rest
+
+    def up_to(self, offset: int) -> "Slice":
+        """The records before ``offset``."""
+        first = bisect_left(self.columns.offsets, offset)
+        return Slice(self.state, self.generation, self.columns.slice(0, first), offset)
+
     def from_offset(self, offset: int) -> "Slice":
-        """What is left from ``offset`` on."""
+        """The records from ``offset`` on."""
         first = bisect_left(self.columns.offsets, offset)
         rest = self.columns.slice(first, len(self.columns))
         return Slice(self.state, self.generation, rest, self.next_offset)
@@ -64,18 +80,21 @@ class HandOut:
     """See the module. Belongs to the caller's thread.
 
     Arguments:
-        put_back: takes slices, the last first, that are not handed out after all.
+        put_back: takes back slices that are not handed out after all, the last first. It may be called again with a
+            slice if an interrupt came before it returned.
 
     Attributes:
         slices: in the order in which they are handed out.
         count: how many records they hold; the hand-out is true if there are any.
-        on_change: called when the first slice, which a caller may be in the middle of, is taken away.
+        on_change: called before the first slice, which a caller may be in the middle of, is taken away.
     """
 
-    __slots__ = ("_put_back", "count", "on_change", "slices")
+    __slots__ = ("_put_back", "_returning", "count", "on_change", "slices")
 
     def __init__(self, put_back: Callable[[Slice], None]) -> None:
         self._put_back = put_back
+        self._returning: list[Slice] = []
+        """The slices that are being given back."""
         self.slices: list[Slice] = []
         self.count = 0
         self.on_change: Callable[[], None] | None = None
@@ -110,9 +129,9 @@ class HandOut:
     def end_at(self, last: Slice, offset: int) -> None:
         """Give back what comes from ``offset`` of ``last`` on: it is not handed out now."""
         index = self.slices.index(last)
-        kept = Slice(last.state, last.generation, last.columns, offset)
-        self.slices[index : index + 1] = [kept, last.from_offset(offset)]
-        self._give_back(index + 1)
+        unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
+        self.slices[index:] = [last.up_to(offset), *unwanted]
+        self._give_back(unwanted)
 
     def commit(self) -> None:
         """The caller has all of it: move the positions, all or, where an interrupt comes, none; see the module."""
@@ -134,29 +153,32 @@ class HandOut:
 
     def roll_back(self) -> None:
         """The caller has got nothing, or nothing behind the positions: it is handed out again."""
+        self.settle()
         if self.slices:
-            self._give_back(0)
-            self._changed()
+            self._give_back(list(self.slices))
 
     def withdraw(self, state: PartitionState) -> None:
         """Give back what is of one partition; what a seek has made useless is dropped."""
-        if not any(piece.state is state for piece in self.slices):
-            return
-        is_first = self.slices[0].state is state
-        others = [piece for piece in self.slices if piece.state is not state]
-        self.slices[:] = [*others, *(piece for piece in self.slices if piece.state is state)]
-        self._give_back(len(others))
-        if is_first:
-            self._changed()
+        self.settle()
+        unwanted = [piece for piece in self.slices if piece.state is state]
+        if unwanted:
+            self._give_back(unwanted)
 
-    def _give_back(self, first: int) -> None:
-        for taken in self.slices[: first - 1 if first else None : -1]:
-            piece = taken.unread()
+    def _give_back(self, pieces: list[Slice]) -> None:
+        self._returning = pieces
+        self.settle()
+
+    def settle(self) -> None:
+        """Finish giving slices back, where an interrupt came in between. Each step may be done again."""
+        if not self._returning:
+            return
+        returning = set(self._returning)
+        if self.on_change is not None and self.slices and self.slices[0] in returning:
+            self.on_change()
+        self.slices = [piece for piece in self.slices if piece not in returning]
+        self.count = sum(len(piece.columns) for piece in self.slices)
+        while self._returning:
+            piece = self._returning[-1]
             if piece.is_current:
                 self._put_back(piece)
-            del self.slices[-1:]  # only now: an interrupt in between hands it out twice rather than never
-        self.count = sum(len(piece.columns) for piece in self.slices)
-
-    def _changed(self) -> None:
-        if self.on_change is not None:
-            self.on_change()
+            del self._returning[-1:]

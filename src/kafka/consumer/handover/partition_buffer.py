@@ -37,9 +37,12 @@ class PartitionBuffer:
         return self.current is not None or (isinstance(first, Fetched) and first.is_begun)
 
     def put_back(self, piece: DecodedFetch) -> None:
-        """Hand out ``piece`` before everything else."""
-        if self.current is not None:
-            self.items.appendleft(self.current)
+        """Hand out ``piece`` before everything else. Doing it again after an interrupt has no effect."""
+        before = self.current
+        if before is piece:
+            return
+        if before is not None and not (self.items and self.items[0] is before):
+            self.items.appendleft(before)
         self.current = piece
 
     def clear(self) -> list[Fetched]:

@@ -42,8 +42,8 @@ class RecordCursor:
     def begin(self, hand_out: HandOut) -> None:
         """Go on with the records of ``hand_out``."""
         self._stop()
-        self._hand_out = hand_out
         hand_out.on_change = self._stop
+        self._hand_out = hand_out
 
     def load(self) -> bool:
         """Fill `rest`, which is at its end, from the next slice; False if there is none.
@@ -53,6 +53,7 @@ class RecordCursor:
         hand_out = self._hand_out
         if hand_out is None:
             return False
+        hand_out.settle()
         error, self._error = self._error, None
         if error is not None:
             hand_out.roll_back()
@@ -69,5 +70,7 @@ class RecordCursor:
         return True
 
     def _stop(self) -> None:
-        """What was loaded has been taken back, or a seek has made it useless."""
-        self.rest, self.state, self._loaded, self._error = iter(()), _NOWHERE, None, None
+        """What was loaded is being taken back, or a seek has made it useless."""
+        self._loaded = self._error = None  # first: what is left of `rest` is not taken for read
+        self.rest = iter(())
+        self.state = _NOWHERE
