@@ -1,6 +1,5 @@
 """The cluster client: every request of the three clients goes out here."""
 
-import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
@@ -9,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka._loop_services import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.bootstrap import Bootstrap, Found
+from kafka.cluster.bootstrap import Bootstrap
+from kafka.cluster.broker_lookup import BrokerLookup
 from kafka.cluster.coordinators import Coordinators
+from kafka.cluster.discovery import Discovery
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import read_metadata
 from kafka.cluster.metadata_updater import MetadataUpdater
-from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool, outcome_of
+from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.config import ConnectionOptions, SecurityOptions
@@ -22,14 +23,9 @@ from kafka.errors import (
     IllegalStateError,
     KafkaConnectionError,
     KafkaTimeoutError,
-    LeaderNotAvailableError,
-    NotControllerError,
-    UnknownTopicOrPartitionError,
-    UnsupportedVersionError,
 )
 from kafka.net import Connection
 from kafka.structs import TopicPartition
-from kafka.wire.api.metadata import MetadataRequest
 
 if TYPE_CHECKING:
     from kafka.wire import Request, Response
@@ -58,15 +54,15 @@ class ClusterClient:
         self._rng = rng if rng is not None else loop_random()
         self._pool = ConnectionPool(connection, security, self._address_of)
         self._coordinators = Coordinators(self.any_connection)
-        self._updater = MetadataUpdater(connection, self.any_connection, self._bootstrap_again)
-        ask = self._updater.ask_all
-        self._bootstrap = Bootstrap(connection, security, ask, self._rng, self._pool.last_error_at)
+        self._updater = MetadataUpdater(connection, self.any_connection, lambda: self._discovery.again())
+        bootstrap = Bootstrap(connection, security, self._updater.ask_all, self._rng, self._pool.last_error_at)
+        self._discovery = Discovery(bootstrap, self._updater, self._pool, self._coordinators)
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         self._retries = RetryPolicy(
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
         )
-        self._lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
-        self._finding: set[asyncio.Task[Connection]] = set()
+        lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
+        self._lookup = BrokerLookup(self, self._coordinators, self.any_connection, lookups)
         self._closed = False
         warn_if_plain()
 
@@ -78,16 +74,14 @@ class ClusterClient:
         the client is closed meanwhile.
         """
         self._updater.start()
-        await self._find(self._bootstrap.until_found)
+        await self._discovery.start()
         self._updater.refresher.fetched()
 
     async def close(self) -> None:
         """Close all connections; what is under way fails. Does not raise."""
         self._closed = True
         await self._updater.close()
-        for task in self._finding:
-            task.cancel()
-        await asyncio.gather(*self._finding, return_exceptions=True)
+        await self._discovery.close()
         await self._pool.close()
 
     # Metadata
@@ -141,24 +135,7 @@ class ClusterClient:
 
         Raises `KafkaTimeoutError` if there is none in time, `TopicAuthorizationFailedError` and `InvalidTopicError`.
         """
-        leader = self.metadata.leader_for_partition(tp)
-        if leader is not None:
-            return leader
-
-        async def look() -> int:
-            await self.refresh_metadata([tp.topic])
-            found = self.metadata.leader_for_partition(tp)
-            if found is not None:
-                return found
-            error = self.metadata.topic_errors.get(tp.topic)
-            if error is not None:
-                raise error(f"topic {tp.topic!r}: {error.description}")
-            if self.metadata.partition_metadata(tp) is None:
-                raise UnknownTopicOrPartitionError(f"topic {tp.topic!r} has no partition {tp.partition}")
-            raise LeaderNotAvailableError(f"partition {tp.partition} of topic {tp.topic!r} has no leader at the moment")
-
-        what = f"looking for the leader of partition {tp.partition} of topic {tp.topic!r}"
-        return await self._lookups.run(what, look, timeout_ms)
+        return await self._lookup.partition_leader(tp, timeout_ms)
 
     # Sending
 
@@ -226,15 +203,7 @@ class ClusterClient:
 
         Raises `NotControllerError` when there is none at the moment, `UnsupportedVersionError` before Kafka 0.10.
         """
-        if self.metadata.broker_metadata(self.metadata.controller_id) is None:
-            await self.refresh_metadata(())
-        controller = self.metadata.controller_id
-        if self.metadata.broker_metadata(controller) is None:
-            connection = await self.any_connection()
-            if connection.api_versions.pick(MetadataRequest, min_version=1) is None:
-                raise UnsupportedVersionError("brokers before 0.10 do not tell which of them is the controller")
-            raise NotControllerError("the cluster has no controller at the moment")
-        return controller
+        return await self._lookup.controller()
 
     async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int:
         """The id of the broker that coordinates a group or a transactional id, remembered until it is forgotten.
@@ -242,12 +211,8 @@ class ClusterClient:
         Raises `KafkaTimeoutError` if there is none in time (None: ``request_timeout_ms``), and at once what is not
         retriable, such as `GroupAuthorizationFailedError`.
         """
-        known = self._coordinators.known(kind, key)
-        if known is not None:
-            return known
         limit_ms = self._options.request_timeout_ms if timeout_ms is None else timeout_ms
-        what = f"looking for the coordinator of {kind} {key!r}"
-        return await self._lookups.run(what, lambda: self._coordinators.find(kind, key), limit_ms)
+        return await self._lookup.coordinator(kind, key, limit_ms)
 
     def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
         """Look the coordinator up again next time, after `NotCoordinatorError` and the like."""
@@ -265,7 +230,7 @@ class ClusterClient:
         channel: str = "coordinator",
     ) -> R:
         """As `send`, to the coordinator of a group or transactional id; a broker that fails is looked up anew."""
-        node_id = await self.coordinator(kind, key)
+        node_id = await self._lookup.coordinator(kind, key, self._options.request_timeout_ms)
         try:
             return await self.send(
                 node_id,
@@ -308,7 +273,7 @@ class ClusterClient:
                 return await self._pool.get(node)
             except KafkaConnectionError as error:
                 log.debug("%s", error)
-        return self._pool.ready(BOOTSTRAP_NODE) or await self._bootstrap_again()
+        return self._pool.ready(BOOTSTRAP_NODE) or await self._discovery.again()
 
     # Inside
 
@@ -330,32 +295,3 @@ class ClusterClient:
     ) -> R:
         version = connection.api_versions.version_for(type(request), min_version, max_version)
         return await connection.send(request, version, timeout_ms)
-
-    async def _bootstrap_again(self) -> Connection:
-        connection = await self._find(self._bootstrap.again)
-        log.info("found the cluster again through %s", connection.described_as)
-        return connection
-
-    async def _find(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
-        """Look for the cluster in a task of its own, which `close` ends."""
-        self._check_open()
-        task = asyncio.get_running_loop().create_task(self._found_by(look))
-        self._finding.add(task)
-        task.add_done_callback(self._finding.discard)
-        try:
-            return await outcome_of(task)
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait((task,))
-            raise
-
-    async def _found_by(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
-        """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
-        connection, answer = await look(self._updater.watched)
-        self._coordinators.clear()
-        self._pool.try_all_again()
-        self._updater.take_in(answer)
-        address = (connection.host, connection.port)
-        same = [node.nodeId for node in self.metadata.brokers() if (node.host, node.port) == address]
-        self._pool.adopt(same[0] if same else BOOTSTRAP_NODE, connection)
-        return connection

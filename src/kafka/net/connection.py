@@ -1,7 +1,9 @@
-"""A connection to one broker: requests out, answers in, matched by correlation id."""
+"""A connection to one broker: how requests are sent, and how it ends.
+
+What comes in is `receiver`'s, when it is too late `deadlines`' to say.
+"""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -9,37 +11,28 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     Cancelled,
-    CorrelationIdError,
-    InvalidReceiveError,
     KafkaConnectionError,
     KafkaError,
-    KafkaTimeoutError,
-    WireFormatError,
 )
-from kafka.net.answer_reader import AnswerReader
-from kafka.net.buffers import FrameBuffer
-from kafka.net.check_timer import CheckTimer
+from kafka.net.deadlines import Deadlines
 from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
 from kafka.net.outbox import Outbox, Outgoing
+from kafka.net.receiver import Receiver
 from kafka.net.stream import Stream
-from kafka.net.throttle import ThrottleLog
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
 from kafka.version import __version__
-from kafka.wire.framing import correlation_id, encode_request
+from kafka.wire.framing import encode_request
 
 if TYPE_CHECKING:
     from kafka.wire import Request, Response
-
-log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound="Response")
 T = TypeVar("T")
 
 DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
-_SHORTEST_FRAME = 4
 _PRODUCE = 0
 _CLOSE_TIMEOUT_S = 2.0
 
@@ -51,7 +44,6 @@ class Connection:
         host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
         api_versions: what the broker serves.
         described_as: how messages name it.
-        answered: how many requests the broker has answered so far.
         ended_here: whether the connection was closed because this side needs it no more.
     """
 
@@ -65,15 +57,11 @@ class Connection:
         limit = options.max_in_flight_requests_per_connection
         self._outbox = Outbox(self.loop, self._transmit, self._table.__len__, limit)
         self._answered_when_set_up = 0
-        self._throttle_log = ThrottleLog()
-        self._reader = AnswerReader(self.loop, self._give, self._unreadable)
+        self._receiver = Receiver(self.loop, self, self._table, self._outbox)
+        self._deadlines = Deadlines(self.loop, self, self._table, self._outbox, options.connections_max_idle_ms)
         self._stream: Stream | None = None
-        self._raw: asyncio.Future[bytes] | None = None
-        self._timer = CheckTimer(self.loop, self._check)
-        self._last_used = self.loop.time()
         self._why_closed: KafkaError | None = None
         self._on_close: list[Any] = []
-        self.answered = 0
         self.ended_here = False
 
     async def connect(self, security: SecurityOptions) -> None:
@@ -84,7 +72,7 @@ class Connection:
             self.port,
             self._options,
             tls_context(security),
-            lambda: Stream(self._frame_received, self._lost, limit),
+            lambda: Stream(self._receiver.take, self._lost, limit),
         )
         close_in_children(self, self._stream.extra("socket"))
         if self._stream.ended:  # before it was ours
@@ -113,7 +101,7 @@ class Connection:
     @property
     def has_served(self) -> bool:
         """Whether the broker has answered anything after the connection was set up."""
-        return self.answered > self._answered_when_set_up
+        return self._receiver.answered > self._answered_when_set_up
 
     @property
     def in_flight(self) -> int:
@@ -185,11 +173,11 @@ class Connection:
     def _transmit(self, outgoing: Outgoing) -> None:
         stream, entry = self._stream, outgoing.entry
         assert stream is not None
-        now = self._last_used = self.loop.time()
+        now = self._deadlines.last_used = self.loop.time()
         if entry is not None:
             entry.deadline = now + entry.timeout_s
             self._table.add(outgoing.number, entry)
-            self._timer.at(entry.deadline)
+            self._deadlines.timer.at(entry.deadline)
         stream.write(outgoing.parts)
         if outgoing.written is not None:
             stream.when_drained(outgoing.written)
@@ -217,12 +205,13 @@ class Connection:
     async def exchange_raw(self, data: bytes) -> bytes:
         """Send bytes as a frame without any header and give the next frame: SASL before Kafka 1.0 (KIP-43)."""
         stream = self._open_stream()
-        self._raw = self.loop.create_future()
+        raw: asyncio.Future[bytes] = self.loop.create_future()
+        self._receiver.raw = raw
         stream.write([len(data).to_bytes(4, "big"), data])
         try:
-            return await self._raw
+            return await raw
         finally:
-            self._raw = None
+            self._receiver.raw = None
 
     def hold(self) -> None:
         """Keep back requests until `unhold`, while the connection authenticates again."""
@@ -236,9 +225,8 @@ class Connection:
 
     def finish_setup(self) -> None:
         """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
-        self._answered_when_set_up = self.answered
-        if self._options.connections_max_idle_ms >= 0:
-            self._timer.at(self._last_used + self._options.connections_max_idle_ms / 1000)
+        self._answered_when_set_up = self._receiver.answered
+        self._deadlines.watch_use()
 
     async def close(self) -> None:
         """Close the connection; requests without an answer fail with `Cancelled`. Does not raise."""
@@ -256,67 +244,6 @@ class Connection:
         self._end(error)
         if self._stream is not None:
             self._stream.abort()
-
-    # Receiving
-
-    def _frame_received(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        if self._raw is not None:
-            if not self._raw.done():
-                self._raw.set_result(bytes(view))
-            return True
-        if len(view) < _SHORTEST_FRAME:
-            self.abort(
-                InvalidReceiveError(
-                    f"{self.described_as} sent a frame of {len(view)} bytes, which is no answer; is it a Kafka broker?"
-                )
-            )
-            return False
-        entry = self._table.pop(correlation_id(view))
-        if entry is None:
-            self.abort(
-                CorrelationIdError(
-                    f"{self.described_as} answered a request that was not sent (correlation id {correlation_id(view)})"
-                )
-            )
-            return False
-        self.answered += 1
-        if not entry.future.done():
-            goes_on = self._reader.read(entry, view, buffer) and not self.closed
-        else:  # the caller gave up
-            goes_on = True
-            if buffer is not None:
-                buffer.release()
-        self._outbox.flush()
-        return goes_on
-
-    def _unreadable(self, entry: InFlight, error: Exception) -> None:
-        where = f"in the answer of {self.described_as} to {entry.request.NAME} version {entry.version}"
-        if isinstance(error, WireFormatError):
-            broken = WireFormatError(f"{error.args[0] if error.args else error} ({where})")
-        else:
-            log.error("reading failed unexpectedly %s", where, exc_info=error)
-            broken = WireFormatError(f"reading failed with {error!r} ({where})")
-        self.abort(KafkaConnectionError(f"closed after a response that could not be read {where}"))
-        if not entry.future.done():
-            entry.future.set_exception(broken)
-
-    def _give(self, entry: InFlight, quiet_s: float, response: Any, buffer: FrameBuffer | None) -> None:
-        if quiet_s and not self.closed:
-            self._throttle(entry, quiet_s)
-        if buffer is not None:
-            if entry.request.RESPONSE.HAS_RECORDS:
-                response.frame = buffer
-            else:
-                buffer.release()
-        if not entry.future.done():
-            entry.future.set_result(response)
-
-    def _throttle(self, entry: InFlight, seconds: float) -> None:
-        """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""
-        now = self.loop.time()
-        self._outbox.throttle(seconds)
-        self._table.extend(now + seconds)
-        self._throttle_log.tell(now, self.described_as, entry.request.NAME, seconds)
 
     # Ending
 
@@ -345,41 +272,13 @@ class Connection:
         if self._why_closed is not None:
             return
         self._why_closed = error
-        self._timer.cancel()
+        self._deadlines.timer.cancel()
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
         waiting += self._outbox.close()
-        if self._raw is not None:
-            waiting.append(self._raw)
+        if self._receiver.raw is not None:
+            waiting.append(self._receiver.raw)
         for future in waiting:
             if not future.done():
                 future.set_exception(type(error)(*error.args))  # one each: a traceback grows where it is raised
         for callback in self._on_close:
             callback(self, error)
-
-    # Time
-
-    def _check(self) -> None:
-        now = self.loop.time()
-        late = self._table.expired(now)
-        if late is not None:
-            self._time_out(late)
-            return
-        due = self._table.earliest_deadline()
-        if due is None and self._options.connections_max_idle_ms >= 0:
-            since = now if self._outbox else self._last_used
-            due = since + self._options.connections_max_idle_ms / 1000
-            if due <= now:
-                self.ended_here = True
-                self.abort(KafkaConnectionError(f"closed the unused connection to {self.described_as}"))
-                return
-        if due is not None:
-            self._timer.at(due)
-
-    def _time_out(self, late: InFlight) -> None:
-        what = (
-            f"{late.request.NAME} version {late.version} got no answer from {self.described_as} in {late.timeout_s:g} s"
-        )
-        self._table.remove(late)  # it gets an error of its own, and when nothing can be sent here any more
-        self.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
-        if not late.future.done():
-            late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))

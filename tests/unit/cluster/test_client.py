@@ -89,7 +89,7 @@ async def test_a_bootstrap_server_that_comes_late_is_waited_for(cluster, make_cl
     await broker.stop()
     client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{port}")
     starting = asyncio.create_task(client.start())
-    while not client._bootstrap._failures:
+    while not client._discovery._bootstrap._failures:
         await asyncio.sleep(0)
     await broker.listen(port)
     await starting

@@ -99,7 +99,7 @@ async def test_close_waits_for_the_end_of_a_search(cluster, make_client):
                 await asyncio.sleep(0)
             ended.append(True)
 
-    client._bootstrap.until_found = search
+    client._discovery._bootstrap.until_found = search
     starting = asyncio.create_task(client.start())
     await began.wait()
     await client.close()

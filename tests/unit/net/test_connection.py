@@ -488,7 +488,7 @@ async def test_one_timer_serves_all_requests(broker):
     timers = set()
     for _ in range(100):
         await connection.send(heartbeat())
-        timers.add(id(connection._timer))
+        timers.add(id(connection._deadlines.timer))
     assert len(timers) == 1
     await connection.close()
 
@@ -565,10 +565,10 @@ async def test_a_response_that_cannot_be_read_names_the_request_and_the_broker(b
 async def test_an_unused_connection_is_closed(broker, clock):
     connection = await connect(broker, connections_max_idle_ms=60_000)
     clock.ahead = 59
-    connection._check()
+    connection._deadlines.check()
     assert not connection.closed
     clock.ahead = 61
-    connection._check()
+    connection._deadlines.check()
     assert connection.closed
     assert connection.ended_here
 
@@ -577,7 +577,7 @@ async def test_a_connection_in_use_is_not_idle(broker, clock):
     connection = await connect(broker, connections_max_idle_ms=60_000)
     for clock.ahead in (50, 100, 150):
         await connection.send(heartbeat())
-        connection._check()
+        connection._deadlines.check()
     assert not connection.closed
     await connection.close()
 

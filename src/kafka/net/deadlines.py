@@ -1,0 +1,82 @@
+"""When a connection is closed because of the time: an answer is late, or nobody has used it for long."""
+
+import asyncio
+from typing import Protocol
+
+from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from kafka.net.check_timer import CheckTimer
+from kafka.net.inflight import InFlight, InFlightTable
+from kafka.net.outbox import Outbox
+
+
+class TimedConnection(Protocol):
+    """What deadlines use of the connection they belong to."""
+
+    ended_here: bool
+
+    @property
+    def described_as(self) -> str: ...
+    def abort(self, error: KafkaError) -> None: ...
+
+
+class Deadlines:
+    """Closes a connection whose time is up.
+
+    Arguments:
+        table: the requests that wait for answers, with their deadlines.
+        outbox: has those that are kept back; while there are any, the connection is in use.
+        max_idle_ms: ``connections_max_idle_ms``, see `watch_use`; negative for no limit.
+
+    Attributes:
+        timer: to be told of each new deadline.
+        last_used: when the last request was sent, in the loop's seconds.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        connection: TimedConnection,
+        table: InFlightTable,
+        outbox: Outbox,
+        max_idle_ms: float,
+    ) -> None:
+        self._loop = loop
+        self._connection = connection
+        self._table = table
+        self._outbox = outbox
+        self._max_idle_ms = max_idle_ms
+        self.timer = CheckTimer(loop, self.check)
+        self.last_used = loop.time()
+
+    def watch_use(self) -> None:
+        """From now on close the connection when it is not used for ``connections_max_idle_ms``."""
+        if self._max_idle_ms >= 0:
+            self.timer.at(self.last_used + self._max_idle_ms / 1000)
+
+    def check(self) -> None:
+        """Close the connection if it is time to, else look again at the next deadline."""
+        now = self._loop.time()
+        late = self._table.expired(now)
+        if late is not None:
+            self._time_out(late)
+            return
+        due = self._table.earliest_deadline()
+        if due is None and self._max_idle_ms >= 0:
+            since = now if self._outbox else self.last_used
+            due = since + self._max_idle_ms / 1000
+            if due <= now:
+                broker = self._connection
+                broker.ended_here = True
+                broker.abort(KafkaConnectionError(f"closed the unused connection to {broker.described_as}"))
+                return
+        if due is not None:
+            self.timer.at(due)
+
+    def _time_out(self, late: InFlight) -> None:
+        broker = self._connection
+        request = f"{late.request.NAME} version {late.version}"
+        what = f"{request} got no answer from {broker.described_as} in {late.timeout_s:g} s"
+        self._table.remove(late)  # it gets an error of its own, and when nothing can be sent here any more
+        broker.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
+        if not late.future.done():
+            late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))
