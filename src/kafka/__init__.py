@@ -10,7 +10,7 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from kafka import _variant
+from kafka import _old_names, _variant
 from kafka.version import __version__
 
 _variant.install_plain_finder()
@@ -61,21 +61,33 @@ _HOMES = {
     "TopicPartition": "kafka.structs",
 }
 
+_SUBMODULES = (
+    "admin",
+    "cluster",
+    "common",
+    "consumer",
+    "coordinator",
+    "errors",
+    "metrics",
+    "net",
+    "partitioner",
+    "producer",
+    "record",
+    "serializer",
+    "structs",
+)
+"""What `import kafka` alone gave in some generation, as `kafka.NAME`."""
+
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home, or a submodule, when it is first asked for (PEP 562)."""
-    if name in _HOMES:
-        value: Any = getattr(importlib.import_module(_HOMES[name]), name)
-    elif name == "errors":
-        value = importlib.import_module("kafka.errors")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    return _old_names.of_a_package(__name__, name, _HOMES)
 
 
 def __dir__() -> list[str]:
     """List the public names whether they are loaded or not."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -7,7 +7,7 @@ first. Names are those of kafka-python, from its oldest generation to its newest
 `IllegalStateError`, `IllegalArgumentError`) are different types.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class KafkaError(RuntimeError):
@@ -171,22 +171,70 @@ class LogTruncationError(KafkaError):
 class TransactionAbortedError(KafkaError):
     """The record was not sent because its transaction was aborted."""
 
+    message: ClassVar[str] = "The record was not sent, as its transaction was aborted."
+
+
+class BufferUnderflowError(WireFormatError):
+    """A message ends before a value that has to be in it."""
+
+
+class ConsumerFetchSizeTooSmall(KafkaError):
+    """The first message of what was fetched is larger than what was asked for (kafka-python 0.9 and 1.x)."""
+
+
+class ConsumerNoMoreData(KafkaError):
+    """There is nothing to read (kafka-python 0.9 and 1.x)."""
+
+
+class ConsumerTimeout(KafkaError):
+    """No message came within the time that the consumer may wait (kafka-python 0.9 and 1.x)."""
+
+
+class FailedPayloadsError(KafkaError):
+    """A payload could not be sent, or was not answered (kafka-python 0.9 and 1.x).
+
+    Attributes:
+        payload: the payload.
+    """
+
+    def __init__(self, payload: object, *args: object) -> None:
+        super().__init__(*args)
+        self.payload = payload
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.payload, *self.args)
+
+
+class AsyncProducerQueueFull(KafkaError):
+    """The queue of a producer that sends in its own thread is full (kafka-python 0.9 and 1.x).
+
+    Attributes:
+        failed_msgs: the messages that found no room.
+    """
+
+    def __init__(self, failed_msgs: object, *args: object) -> None:
+        super().__init__(*args)
+        self.failed_msgs = failed_msgs
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.failed_msgs, *self.args)
+
 
 class ForkedClientError(IllegalStateError):
     """The client was made before the process forked; make a new one in the child."""
 
 
 class BrokerResponseError(KafkaError):
-    """An error code in a broker's response."""
+    """An error code in a broker's response; only classes that stand for a code have the three attributes."""
 
-    errno: ClassVar[int]
-    message: ClassVar[str]
-    description: ClassVar[str] = ""
+    errno: ClassVar[int] = None  # type: ignore[assignment]
+    message: ClassVar[str] = None  # type: ignore[assignment]
+    description: ClassVar[str] = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        text = RuntimeError.__str__(self)
+        text = RuntimeError.__str__(self) or self.description
         head = f"[Error {self.errno}] {type(self).__name__}"
-        return f"{head}: {text}" if text else f"{head}: {self.description}"
+        return f"{head}: {text}" if text else head
 
 
 class AuthorizationError(BrokerResponseError):
@@ -1028,6 +1076,11 @@ class ShareSessionLimitReachedError(RetriableError, BrokerResponseError):
 # Other names of the same errors, from other generations.
 CorruptRecordException = CorruptRecordError
 InvalidMessageError = CorruptRecordError
+ChecksumError = CorruptRecordError
+ProtocolError = KafkaProtocolError
+StaleLeaderEpochCodeError = NetworkExceptionError
+AuthenticationFailedError = SaslAuthenticationFailedError
+AuthenticationMethodNotSupported = UnsupportedSaslMechanismError
 ConnectionError = KafkaConnectionError
 KafkaUnavailableError = NoBrokersAvailable
 UnknownTopicOrPartition = UnknownTopicOrPartitionError
@@ -1035,6 +1088,16 @@ GroupLoadInProgressError = CoordinatorLoadInProgressError
 GroupCoordinatorNotAvailableError = CoordinatorNotAvailableError
 NotCoordinatorForGroupError = NotCoordinatorError
 UnsupportedCompressionType = UnsupportedCompressionTypeError
+
+# What clients of kafka-python 0.9 and 1.x tried again: after a pause, after new metadata, or both.
+RETRY_BACKOFF_ERROR_TYPES = (KafkaUnavailableError, LeaderNotAvailableError, ConnectionError, FailedPayloadsError)
+RETRY_REFRESH_ERROR_TYPES = (
+    NotLeaderForPartitionError,
+    UnknownTopicOrPartitionError,
+    LeaderNotAvailableError,
+    ConnectionError,
+)
+RETRY_ERROR_TYPES = RETRY_BACKOFF_ERROR_TYPES + RETRY_REFRESH_ERROR_TYPES
 
 
 def _with_errno() -> dict[int, type[BrokerResponseError]]:
@@ -1060,8 +1123,20 @@ def for_code(error_code: int) -> type[BrokerResponseError]:
     return type("UnrecognizedError", (UnknownError,), {"errno": error_code, "description": description})
 
 
-def check_error(error_code: int, context: str = "") -> None:
-    """Raise the error of a code other than 0, with ``context`` (what was asked of whom) in its message."""
-    if error_code:
-        cls = for_code(error_code)
-        raise cls(f"{cls.description} ({context})" if context else cls.description)
+def check_error(response: Any, context: str = "") -> None:
+    """Raise the error that there is, if any.
+
+    Arguments:
+        response: an error code; or an exception, which is raised; or a response whose ``error`` is its code, as
+            kafka-python 0.9 and 1.x had them.
+        context: what was asked of whom, for the message.
+    """
+    if isinstance(response, BaseException):
+        raise response
+    code = response if isinstance(response, int) else response.error
+    if not code:
+        return
+    cls = for_code(code)
+    if code is not response:
+        raise cls(response)
+    raise cls(f"{cls.description} ({context})" if context else cls.description)

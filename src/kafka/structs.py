@@ -1,9 +1,41 @@
 """The plain values of the public API: named tuples that compare, hash, unpack and print as such."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka import _old_names
 
 if TYPE_CHECKING:
     from kafka.errors import KafkaError
+
+_HOMES = dict.fromkeys(
+    (
+        "ConsumerMetadataRequest",
+        "ConsumerMetadataResponse",
+        "FetchRequestPayload",
+        "FetchResponsePayload",
+        "KafkaMessage",
+        "ListOffsetRequestPayload",
+        "ListOffsetResponsePayload",
+        "Message",
+        "MetadataRequest",
+        "MetadataResponse",
+        "OffsetAndMessage",
+        "OffsetCommitRequestPayload",
+        "OffsetCommitResponsePayload",
+        "OffsetFetchRequestPayload",
+        "OffsetFetchResponsePayload",
+        "OffsetRequestPayload",
+        "OffsetResponsePayload",
+        "ProduceRequestPayload",
+        "ProduceResponsePayload",
+    ),
+    "kafka.legacy.payloads",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a tuple that clients of kafka-python 1.x had here."""
+    return _old_names.of_a_package(__name__, name, _HOMES)
 
 
 class TopicPartition(NamedTuple):

@@ -101,6 +101,7 @@ def test_importing_kafka_loads_next_to_nothing_of_it() -> None:
     loaded = loaded_after("import kafka")
     assert {name for name in loaded if name.partition(".")[0] == "kafka"} == {
         "kafka",
+        "kafka._old_names",
         "kafka._variant",
         "kafka.version",
     }

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
-BASE = ("_variant", "_cython", "_loop_services", "version")
+BASE = ("_variant", "_cython", "_loop_services", "_old_names", "version")
 """Below all layers."""
 FACES = ("__main__", "pytest_plugin", "testing")
 """Above all layers."""

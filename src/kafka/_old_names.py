@@ -1,0 +1,29 @@
+"""Names that a package had in old generations of kafka-python: found where they are now, when they are asked for.
+
+Stands below all layers. A package gives `of_a_package` a table of texts, so that its present modules load without the
+old ones.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+
+def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
+    """Load an attribute that a package (or module) does not have itself, and keep it there (PEP 562).
+
+    Arguments:
+        package: name of the package.
+        name: the attribute asked for.
+        homes: by name, the module that has it.
+
+    Raises `AttributeError` for a name that is not in the table.
+    """
+    if name not in homes:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(homes[name]), name)
+    setattr(sys.modules[package], name, value)
+    return value

@@ -1,0 +1,247 @@
+"""What the clients of kafka-python 0.9 and 1.x sent and received: named tuples, under the names of 1.x.
+
+0.9 had the requests and responses without ``Payload`` at the end of their names; `kafka.common` has both.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+from kafka import structs
+
+
+class MetadataRequest(NamedTuple):
+    """Asks for the metadata of topics."""
+
+    topics: list[str]
+
+
+class MetadataResponse(NamedTuple):
+    """The brokers and topics of a cluster."""
+
+    brokers: list[Any]
+    topics: list[Any]
+
+
+class ConsumerMetadataRequest(NamedTuple):
+    """Asks for the coordinator of groups."""
+
+    groups: list[str]
+
+
+class ConsumerMetadataResponse(NamedTuple):
+    """The coordinator of a group."""
+
+    error: int
+    nodeId: int  # noqa: N815  # kafka-python's name
+    host: str
+    port: int
+
+
+class ProduceRequestPayload(NamedTuple):
+    """Messages for a partition."""
+
+    topic: str
+    partition: int
+    messages: list[Any]
+
+
+class ProduceResponsePayload(NamedTuple):
+    """The offset of the first message that was written."""
+
+    topic: str
+    partition: int
+    error: int
+    offset: int
+
+
+class FetchRequestPayload(NamedTuple):
+    """Asks for messages of a partition, from an offset on."""
+
+    topic: str
+    partition: int
+    offset: int
+    max_bytes: int
+
+
+class FetchResponsePayload(NamedTuple):
+    """Messages of a partition."""
+
+    topic: str
+    partition: int
+    error: int
+    highwaterMark: int  # noqa: N815  # kafka-python's name
+    messages: list[Any]
+
+
+class OffsetRequestPayload(NamedTuple):
+    """Asks for at most ``max_offsets`` offsets before a time: milliseconds, -1 for the end, -2 for the beginning."""
+
+    topic: str
+    partition: int
+    time: int
+    max_offsets: int
+
+
+class ListOffsetRequestPayload(NamedTuple):
+    """Asks for the first offset at or after a time: milliseconds, -1 for the end, -2 for the beginning."""
+
+    topic: str
+    partition: int
+    time: int
+
+
+class OffsetResponsePayload(NamedTuple):
+    """Offsets of a partition, the newest first."""
+
+    topic: str
+    partition: int
+    error: int
+    offsets: list[int]
+
+
+class ListOffsetResponsePayload(NamedTuple):
+    """An offset of a partition and the time of its message."""
+
+    topic: str
+    partition: int
+    error: int
+    timestamp: int
+    offset: int
+
+
+class OffsetCommitRequestPayload(NamedTuple):
+    """An offset to commit for a partition."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str | bytes | None
+
+
+class OffsetCommitResponsePayload(NamedTuple):
+    """What became of a commit."""
+
+    topic: str
+    partition: int
+    error: int
+
+
+class OffsetFetchRequestPayload(NamedTuple):
+    """Asks for the committed offset of a partition."""
+
+    topic: str
+    partition: int
+
+
+class OffsetFetchResponsePayload(NamedTuple):
+    """The committed offset of a partition; -1 where there is none."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str | bytes | None
+    error: int
+
+
+class TopicMetadata(NamedTuple):
+    """A topic as the cluster announced it to 0.9."""
+
+    topic: str
+    error: int
+    partitions: list[Any]
+
+
+class PartitionMetadata(NamedTuple):
+    """A partition as the cluster announced it to 0.9 and 1.0; `kafka.structs` has the one with leader epochs."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: list[int]
+    isr: list[int]
+    error: int
+
+
+class _IdAndAddress(NamedTuple):
+    nodeId: int  # noqa: N815  # kafka-python's name
+    host: str
+    port: int
+
+
+class BrokerMetadata(_IdAndAddress):
+    """A broker as the cluster announced it to 0.9 and 1.0: three items. `rack` is an attribute beside them."""
+
+    rack: str | None = None
+
+    def __new__(cls, nodeId: int, host: str, port: int, rack: str | None = None) -> Self:  # noqa: N803
+        broker = super().__new__(cls, nodeId, host, port)
+        broker.rack = rack
+        return broker
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (*self, self.rack)
+
+
+class Message(NamedTuple):
+    """A message: the version of its format, its flags, key and value."""
+
+    magic: int
+    attributes: int
+    key: bytes | None
+    value: Any
+
+
+class OffsetAndMessage(NamedTuple):
+    """A message and its offset."""
+
+    offset: int
+    message: Message
+
+
+class KafkaMessage(NamedTuple):
+    """What the `KafkaConsumer` of 0.9 gave for a message."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: Any
+    value: Any
+
+
+# The names of 0.9.
+TopicAndPartition = structs.TopicPartition
+ProduceRequest = ProduceRequestPayload
+ProduceResponse = ProduceResponsePayload
+FetchRequest = FetchRequestPayload
+FetchResponse = FetchResponsePayload
+OffsetRequest = OffsetRequestPayload
+OffsetResponse = OffsetResponsePayload
+OffsetCommitRequest = OffsetCommitRequestPayload
+OffsetCommitResponse = OffsetCommitResponsePayload
+OffsetFetchRequest = OffsetFetchRequestPayload
+OffsetFetchResponse = OffsetFetchResponsePayload
+
+
+class _OfAPartition(Protocol):
+    @property
+    def topic(self) -> str: ...
+
+    @property
+    def partition(self) -> int: ...
+
+
+_Payload = TypeVar("_Payload", bound=_OfAPartition)
+
+
+def group_by_topic_and_partition(tuples: Iterable[_Payload]) -> dict[str, dict[int, _Payload]]:
+    """Sort payloads into a dict of dicts, by topic and partition; `AssertionError` where a partition comes twice."""
+    found: dict[str, dict[int, _Payload]] = defaultdict(dict)
+    for payload in tuples:
+        if payload.partition in found[payload.topic]:
+            name = type(payload).__name__
+            raise AssertionError(f"Duplicate {name}s for {payload.topic} {payload.partition}")
+        found[payload.topic][payload.partition] = payload
+    return found

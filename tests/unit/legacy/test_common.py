@@ -1,0 +1,140 @@
+"""`kafka.common`, `kafka.structs` and `kafka.errors` under the names of all generations."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import kafka.common
+from kafka import errors, structs
+
+PAYLOADS = {
+    "ProduceRequest": ("topic", "partition", "messages"),
+    "ProduceResponse": ("topic", "partition", "error", "offset"),
+    "FetchRequest": ("topic", "partition", "offset", "max_bytes"),
+    "FetchResponse": ("topic", "partition", "error", "highwaterMark", "messages"),
+    "OffsetRequest": ("topic", "partition", "time", "max_offsets"),
+    "OffsetResponse": ("topic", "partition", "error", "offsets"),
+    "OffsetCommitRequest": ("topic", "partition", "offset", "metadata"),
+    "OffsetCommitResponse": ("topic", "partition", "error"),
+    "OffsetFetchRequest": ("topic", "partition"),
+    "OffsetFetchResponse": ("topic", "partition", "offset", "metadata", "error"),
+}
+OTHERS = {
+    "MetadataRequest": ("topics",),
+    "MetadataResponse": ("brokers", "topics"),
+    "ConsumerMetadataRequest": ("groups",),
+    "ConsumerMetadataResponse": ("error", "nodeId", "host", "port"),
+    "BrokerMetadata": ("nodeId", "host", "port"),
+    "TopicMetadata": ("topic", "error", "partitions"),
+    "PartitionMetadata": ("topic", "partition", "leader", "replicas", "isr", "error"),
+    "OffsetAndMessage": ("offset", "message"),
+    "Message": ("magic", "attributes", "key", "value"),
+    "TopicAndPartition": ("topic", "partition"),
+    "KafkaMessage": ("topic", "partition", "offset", "key", "value"),
+    "RetryOptions": ("limit", "backoff_ms", "retry_on_timeouts"),
+}
+
+
+@pytest.mark.parametrize("name", [*PAYLOADS, *OTHERS])
+def test_a_tuple_of_0_9_has_its_fields(name: str) -> None:
+    fields = {**PAYLOADS, **OTHERS}[name]
+    values = tuple(range(len(fields)))
+    made = getattr(kafka.common, name)(*values)
+    assert made == values
+    assert made._fields == fields
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_the_same_tuple_has_the_name_of_1_0_too(name: str) -> None:
+    old = getattr(kafka.common, name)
+    assert getattr(kafka.common, f"{name}Payload") is old
+    assert getattr(structs, f"{name}Payload") is old
+
+
+def test_common_is_structs_and_errors() -> None:
+    assert kafka.common.TopicPartition is kafka.common.TopicAndPartition is structs.TopicPartition
+    assert kafka.common.OffsetAndMetadata is structs.OffsetAndMetadata
+    assert kafka.common.KafkaError is errors.KafkaError
+    assert kafka.common.check_error is errors.check_error
+    assert kafka.common.x is errors.UnknownTopicOrPartitionError
+
+
+def test_a_broker_of_1_0_unpacks_into_three_and_keeps_its_rack() -> None:
+    broker = kafka.common.BrokerMetadata(1, "host", 9092, "a")
+    node, host, port = broker
+    assert (node, host, port, broker.rack) == (1, "host", 9092, "a")
+    assert pickle.loads(pickle.dumps(broker)).rack == "a"
+    assert broker._replace(port=9093).port == 9093
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        (2, ("InvalidMessageError", "CorruptRecordException", "ChecksumError")),
+        (3, ("UnknownTopicOrPartition",)),
+        (13, ("StaleLeaderEpochCodeError",)),
+        (14, ("OffsetsLoadInProgressCode", "GroupLoadInProgressError")),
+        (15, ("ConsumerCoordinatorNotAvailableCode", "GroupCoordinatorNotAvailableError")),
+        (16, ("NotCoordinatorForConsumerCode", "NotCoordinatorForGroupError")),
+        (33, ("AuthenticationMethodNotSupported",)),
+        (58, ("AuthenticationFailedError",)),
+    ],
+)
+def test_names_of_one_error_are_one_class(code: int, names: tuple[str, ...]) -> None:
+    for name in names:
+        assert getattr(kafka.common, name) is errors.for_code(code)
+
+
+@pytest.mark.parametrize("name", ["ConsumerFetchSizeTooSmall", "ConsumerNoMoreData", "ConsumerTimeout"])
+def test_an_error_of_the_old_consumers_is_a_kafka_error(name: str) -> None:
+    with pytest.raises(errors.KafkaError, match="why"):
+        raise getattr(errors, name)("why")
+
+
+def test_errors_of_the_old_producers_carry_what_failed() -> None:
+    failed = errors.FailedPayloadsError("payload", "why")
+    full = errors.AsyncProducerQueueFull(["message"], "why")
+    assert (failed.payload, failed.args) == ("payload", ("why",))
+    assert (full.failed_msgs, full.args) == (["message"], ("why",))
+    assert pickle.loads(pickle.dumps(failed)).payload == "payload"
+    assert pickle.loads(pickle.dumps(full)).failed_msgs == ["message"]
+
+
+def test_check_error_takes_responses_and_errors_as_1_0_did() -> None:
+    answered = structs.ProduceResponsePayload("t", 0, 6, -1)
+    with pytest.raises(errors.NotLeaderForPartitionError) as caught:
+        errors.check_error(answered)
+    assert caught.value.args == (answered,)
+    errors.check_error(answered._replace(error=0))
+    with pytest.raises(ValueError, match="itself"):
+        errors.check_error(ValueError("itself"))
+
+
+def test_what_was_tried_again_is_named() -> None:
+    for group in ("RETRY_BACKOFF_ERROR_TYPES", "RETRY_REFRESH_ERROR_TYPES"):
+        assert set(getattr(kafka.common, group)) <= set(kafka.common.RETRY_ERROR_TYPES)
+    assert issubclass(errors.NotLeaderForPartitionError, kafka.common.RETRY_REFRESH_ERROR_TYPES)
+    assert not issubclass(errors.OffsetOutOfRangeError, kafka.common.RETRY_ERROR_TYPES)
+
+
+def test_the_base_of_broker_errors_has_no_code() -> None:
+    base = errors.BrokerResponseError
+    assert (base.errno, base.message, base.description) == (None, None, None)
+    assert str(base("text")) == "[Error None] BrokerResponseError: text"
+    assert str(base()) == "[Error None] BrokerResponseError"
+
+
+@pytest.mark.parametrize("name", ["admin", "structs", "consumer", "producer", "cluster", "coordinator", "serializer"])
+def test_import_kafka_alone_gives_its_modules(name: str) -> None:
+    code = f"import kafka; assert kafka.{name}.__name__ == 'kafka.{name}'; assert {name!r} in dir(kafka)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_tuples_of_old_clients_are_not_loaded_with_the_present_ones() -> None:
+    code = "import sys, kafka.structs; assert not [m for m in sys.modules if 'legacy' in m]"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
