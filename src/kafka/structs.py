@@ -1,4 +1,4 @@
-"""The plain values of the public API: named tuples that compare, hash, unpack and print as such."""
+"""The plain values of the public API, as named tuples."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 

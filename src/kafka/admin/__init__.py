@@ -1,7 +1,7 @@
 """The admin client: topics, partitions, configurations, groups, records.
 
-Layer 6. The operations are coroutines over `kafka.cluster` in one module per subject; `client` is the thin synchronous
-face that waits for them.
+Layer 6. Each operation is a coroutine that sends requests through `kafka.cluster`; a module holds the operations on one
+subject. `client` has the synchronous methods, which run a coroutine and wait for it.
 """
 
 from kafka.admin.client import KafkaAdminClient

@@ -1,4 +1,4 @@
-"""Whose configuration is described or altered."""
+"""The topics, brokers and other things whose configuration is described or altered."""
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum

@@ -1,4 +1,4 @@
-"""How admin operations reach the broker that can do them, and what is tried again."""
+"""Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -115,7 +115,7 @@ class AdminRequests:
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
-    """Raise the first error of a list of what, error code and the broker's message."""
+    """Raise the first error of a list; its entries are what was asked for, the error code, and the broker's message."""
     for what, code, message in errors:
         if code:
             error = for_code(code)

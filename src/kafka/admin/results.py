@@ -1,7 +1,7 @@
-"""Results that serve both idioms of kafka-python: the response objects of 2.x and the dicts of 3.0.
+"""Results of admin calls, which programs for kafka-python 2.x and for 3.0 can use alike.
 
-Each is a dict of the response in snake case, whose keys are attributes as well, and which has the lists of tuples
-that the response objects had.
+As in 3.0 a result is a dict with the response's fields in snake case. As in 2.x the fields are attributes too, and so
+are the lists of tuples that the response objects of 2.x had.
 """
 
 from typing import Any

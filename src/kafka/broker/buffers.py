@@ -1,4 +1,4 @@
-"""Large receive buffers, shared by the connections: one that is idle holds none."""
+"""Large receive buffers, shared by the connections; an idle connection holds none."""
 
 from typing import Final
 

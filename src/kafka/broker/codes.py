@@ -72,5 +72,5 @@ class RequestFailed(Exception):
 
 
 class ConnectionFault(Exception):
-    """What leaves no other answer than closing the connection: bytes that are no request, or a request with acks 0
-    that failed. The text goes into the log."""
+    """A request that can only be answered by closing the connection: bytes that are no request, or a request with
+    acks 0 that failed. The text goes into the log."""

@@ -22,7 +22,7 @@ _SESSION_ERRORS: Final = frozenset({70, 71, 106})
 
 
 def facts_of(broker: Broker, api: str, request: Any, context: RequestContext) -> RequestFacts:
-    """What rules are matched against."""
+    """The facts about a request that rules are matched against."""
     topics = {_name(broker, key) for _, entries in topic_entries(request, context.version) for key in _keys(entries)}
     if isinstance(request, FetchRequest):
         topics.update(_name(broker, key) for (key, _), _ in broker.sessions.partitions(request.session_id))

@@ -1,4 +1,4 @@
-"""Deleting the folders of topics so that a crash leaves none behind, and none comes back.
+"""Deletes the folders of topics, so that a crash neither leaves folders behind nor brings a deleted topic back.
 
 A folder is renamed before the list of topics is written without its topic, and removed afterwards, as Kafka does: by
 its name the next start knows what was to be deleted.

@@ -1,4 +1,4 @@
-"""The cluster as a client sees it: its metadata, the connections to its brokers, and who is asked for what.
+"""The cluster as a client sees it: its metadata, the connections to its brokers, and which broker a request goes to.
 
 Layer 4. Imports `kafka.net`, `kafka.wire` and layer 0. Everything runs on one event loop; only the immutable
 `ClusterMetadata` may be read from other threads.

@@ -1,4 +1,4 @@
-"""Checks that a broker's answers about the cluster are possible: the rest of a client relies on these numbers."""
+"""Checks that the numbers in a broker's answers about the cluster are possible: the rest of a client relies on them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The cluster client: every request of the three clients goes out here."""
+"""The cluster client: the producer, the consumer and the admin client send all their requests through it."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""Which broker coordinates which group or transactional id (FindCoordinator; KIP-699 for many at once)."""
+"""Asks which broker coordinates a group or a transactional id (FindCoordinator), and remembers the answers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

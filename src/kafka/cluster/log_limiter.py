@@ -1,4 +1,4 @@
-"""One log line for a cause that repeats, instead of one each time."""
+"""Logs a cause that repeats in one line now and then, instead of in a line each time."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Asking a broker for metadata, and what its answer makes of what was known."""
+"""Asks a broker for metadata, and joins its answer with the metadata known before."""
 
 import logging
 from collections.abc import Callable

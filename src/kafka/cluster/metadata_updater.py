@@ -1,4 +1,4 @@
-"""The client's picture of the cluster: which topics it has, how it is fetched, who is told of a new one."""
+"""Keeps a client's metadata new: which topics to ask for, whom to ask, and whom to tell of new metadata."""
 
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Keeps the metadata fresh: one request at a time, whoever asks, and not too often."""
+"""Decides when metadata are asked for: regularly and on request, one request at a time, and not too often."""
 
 import asyncio
 import logging

@@ -1,7 +1,7 @@
 """Numbers about a client by group and name. Layer 0.
 
-Whoever has a number counts it, once a batch or a request, never once a record; it is read when somebody looks, from any
-thread.
+Each part of a client counts what it does itself, per batch or request and never per record. The numbers are read when
+a program asks for them, from any thread.
 """
 
 from kafka.metrics.registry import Metrics

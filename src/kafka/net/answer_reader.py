@@ -1,4 +1,4 @@
-"""From the bytes of an answer to a response: at once, or for a large one in a thread."""
+"""Makes a response of the bytes of an answer: at once, or in a thread if there are many bytes."""
 
 import asyncio
 from collections.abc import Callable

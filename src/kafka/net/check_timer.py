@@ -1,4 +1,4 @@
-"""One timer for all the deadlines of a connection: requests do not get timers of their own."""
+"""One timer for all the deadlines of a connection, so that requests need no timers of their own."""
 
 import asyncio
 from collections.abc import Callable

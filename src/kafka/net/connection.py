@@ -1,6 +1,6 @@
-"""A connection to one broker: how requests are sent, and how it ends.
+"""A connection to one broker: how requests are sent, and how the connection ends.
 
-What comes in is `receiver`'s, when it is too late `deadlines`' to say.
+`receiver` takes the answers that come in; `deadlines` closes the connection when an answer is late.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Opens the stream to one broker: every address of its name, each failure remembered."""
+"""Opens the stream to one broker: tries the addresses of its host name, and remembers why each of them failed."""
 
 import asyncio
 import errno

@@ -1,8 +1,9 @@
-"""From a host name to a connection that is ready: connect, ask for the API versions, authenticate.
+"""Makes a connection that is ready for use: connects, asks for the API versions, authenticates.
 
-ApiVersions (KIP-35, KIP-511) is asked in version 3 first, which every broker since 2.4 serves and which carries the
-name of the client software; version 4 adds nothing to it but a hang-up of some brokers that are not Apache Kafka. Older
-brokers answer with error 35, others hang up: both are asked again in version 0, and that is remembered for the address.
+The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every broker since 2.4 serves and which carries
+the name of the client software. Version 4 brings nothing that is needed here, and some brokers that are not Apache
+Kafka hang up on it. A broker before 2.4 refuses version 3 with error 35 and names the version that it has, or hangs
+up. It is asked again in that version, or in version 0; an address that hung up is asked in version 0 from then on.
 """
 
 import logging

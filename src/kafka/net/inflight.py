@@ -85,7 +85,7 @@ class InFlight:
 
 
 class InFlightTable:
-    """Correlation id to request. A broker answers in order, but nothing here relies on it."""
+    """The requests by their correlation ids. Brokers answer in order, but nothing here relies on that."""
 
     __slots__ = ("_by_id", "_last_id")
 

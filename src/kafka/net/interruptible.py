@@ -30,11 +30,11 @@ def acquire(lock: threading.Lock, timeout_s: float) -> bool:
     return True
 
 
-def wait_until(look: Callable[[], bool], news: threading.Lock, timeout_s: float) -> bool:
-    """Call ``look`` now, and whenever ``news`` was released; False if it is not true within ``timeout_s`` seconds."""
+def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s: float) -> bool:
+    """Wait until a condition holds, looking whenever ``changed`` is released; False if it does not in ``timeout_s``."""
     deadline = time.monotonic() + timeout_s
-    while not look():
-        if not acquire(news, deadline - time.monotonic()):
+    while not condition():
+        if not acquire(changed, deadline - time.monotonic()):
             return False
     return True
 

@@ -1,7 +1,7 @@
-"""Requests on their way out of a connection: in order, and no more at a time than may be unanswered.
+"""The queue of requests that a connection may not send yet. They are sent in their order.
 
-Nothing leaves while the connection authenticates again (`hold`), while the broker throttles this client (KIP-219), or
-while as many requests as ``max_in_flight_requests_per_connection`` allows wait for their answers.
+Nothing is sent while the connection authenticates again (`hold`), while the broker throttles this client (KIP-219), or
+while ``max_in_flight_requests_per_connection`` requests wait for their answers.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ class Outgoing:
 
 
 class Outbox:
-    """See the module.
+    """Sends the requests of one connection as soon as they may be sent.
 
     Arguments:
-        transmit: writes a request to the stream, from when on its time counts.
-        in_flight: how many requests wait for their answers.
-        limit: how many may.
+        transmit: writes a request to the stream; its timeout begins then.
+        in_flight: tells how many requests wait for their answers.
+        limit: how many requests may wait for their answers at a time.
     """
 
     __slots__ = ("_held", "_in_flight", "_limit", "_loop", "_queue", "_throttle_timer", "_throttled_until", "_transmit")

@@ -1,7 +1,7 @@
 """Runs the next jobs of a sequence in threads of their own while the caller runs the first.
 
-Worth it for what lets go of the GIL, as compression does, and takes milliseconds. A thread lives for one job, so that
-there is none to stop when a client is closed or the process forks; the interpreter waits for it at its exit.
+This pays for jobs that release the GIL, as compression does, and that take milliseconds. A thread lives for one job, so
+that there is none to stop when a client is closed or the process forks; the interpreter waits for it at its exit.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Answers in: each frame that arrives is matched to its request by correlation id, read, and given to who waits."""
+"""Receives answers: matches each frame to its request by correlation id, reads it, and gives it to the caller."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Whether a response asks this client to be quiet for a while (KIP-219)."""
+"""Whether a response asks this client to send nothing for a while (KIP-219)."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""A daemon thread that runs functions one after the other: where a client runs its user's callbacks."""
+"""A daemon thread that runs functions one after the other; a producer runs its user's callbacks in one."""
 
 import asyncio
 import atexit

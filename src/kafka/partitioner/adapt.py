@@ -1,4 +1,4 @@
-"""One shape for partitioners of all of kafka-python's generations."""
+"""Gives partitioners of all of kafka-python's generations one signature."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from kafka.record.arrow_input import (
     one_array,
     timestamp_view,
 )
+from kafka.record.batch_finish import ProducerState
 from kafka.record.builder import BatchBuilder
 from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
 from kafka.record.row_columns import RowColumns
 from kafka.record.row_encoder import append_rows
-from kafka.record.seal import ProducerState
 from kafka.record.types import Buffer, Compression
 
 try:

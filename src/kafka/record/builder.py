@@ -15,7 +15,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record import legacy_encode, seal
+from kafka.record import legacy_encode
+from kafka.record.batch_finish import NO_PRODUCER, ProducerState, finish_batch
 from kafka.record.codecs import compress
 from kafka.record.headers import encode_headers
 from kafka.record.memory import allocate
@@ -363,10 +364,10 @@ class BatchBuilder:
             ValueError: there is no record.
             UnsupportedCompressionTypeError: the codec does not go with the magic.
         """
-        state = seal.ProducerState(producer_id, producer_epoch, base_sequence, transactional)
+        state = ProducerState(producer_id, producer_epoch, base_sequence, transactional)
         return bytes(self.build_in_place(state, base_offset))
 
-    def build_in_place(self, state: seal.ProducerState = seal.NO_PRODUCER, base_offset: int = 0) -> Buffer:
+    def build_in_place(self, state: ProducerState = NO_PRODUCER, base_offset: int = 0) -> Buffer:
         """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
 
         Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
@@ -378,7 +379,7 @@ class BatchBuilder:
             return legacy_encode.finish_messages(
                 self._magic, records, self._count, base_offset, self._compression, self._level
             )
-        return seal.finish_batch(
+        return finish_batch(
             self._buffer[: self._size],
             self._count,
             base_offset,

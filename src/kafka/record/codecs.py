@@ -2,8 +2,8 @@
 
 Decompressing never takes more memory than the compressed bytes can need, nor more than `max_size`: the size is bounded
 from the frames' own block lists before anything is allocated. cramjam does the work and lets go of the GIL meanwhile.
-zstd is zstandard's, which keeps what it needs from one frame to the next: to make that anew takes a tenth of the time
-that a large frame takes to decompress, and ten times that of a small one.
+For zstd it is the library zstandard, whose contexts are kept from one frame to the next. A new context would take ten
+times as long as decompressing a small frame does, and a tenth as long as a large one.
 """
 
 from __future__ import annotations

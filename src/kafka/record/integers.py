@@ -1,6 +1,6 @@
 """The numbers in batches: zigzag numbers of variable length, and big-endian ones. For the plain variant.
 
-`integers.pxd` has the same functions for compiled modules, which take them in whole, so that nothing is called.
+`integers.pxd` has the same functions for compiled modules, as inline functions of C.
 """
 
 from __future__ import annotations

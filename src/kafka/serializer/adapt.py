@@ -1,4 +1,4 @@
-"""One shape for callables and for serializer objects of both generations.
+"""Gives callables, and serializer objects of all of kafka-python's generations, one signature.
 
 The generation of an object is read from its signature once, when the client starts: three required arguments are
 ``(topic, headers, data)``, two are ``(topic, value)``.

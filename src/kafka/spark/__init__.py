@@ -4,8 +4,8 @@ Layer 7. Spark finds the format through the top-level module `pyspark_kafka_colu
 session that does not find it; `session` makes a session with the settings that serve it.
 
 Planning (`batch_plan`, `stream_plan`, `ranges`, `limits`, `offsets`, `lookup`, `options`) is pure and knows neither
-PySpark nor a client. `cluster` is its view of the cluster; `fetch` and `deliver` move the data inside Spark's worker
-processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
+PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task` and `write_task` move the data in Spark's
+worker processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
 """
 
 from kafka.spark.requirements import SparkRequirementError

@@ -1,4 +1,4 @@
-"""The batch source: a thin face of `batch_plan` and `fetch`. Lives in Spark's planner and worker processes."""
+"""The batch source: plans with `batch_plan`, reads with `read_task`, in Spark's processes for each."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""How many offsets wait, and how a limit is shared out over partitions. Pure."""
+"""Counts the offsets that a stream has not read yet, and divides a limit among partitions. Pure."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""The sink, batch and streaming: a thin face of `deliver`. Records arrive at least once, as with Spark's connector."""
+"""The sink, batch and streaming: hands the rows of a task to `write_task`.
+
+Records arrive at least once, as with Spark's connector.
+"""
 
 import dataclasses
 import logging

@@ -1,4 +1,4 @@
-"""The streaming source: a thin face of `stream_plan` and `fetch`.
+"""The streaming source: plans with `stream_plan`, reads with `read_task`.
 
 Spark keeps one process for a query's planning, where one object of this class answers all calls but `read`; that one
 runs in task processes, on a copy that was pickled before the first call.

@@ -12,7 +12,7 @@ from kafka.wire.structs import NEVER, Struct
 
 
 class Message(Struct):
-    """A message: a struct with versions of its own. Subclasses give `versions` and what else differs from none.
+    """A message: a struct with versions of its own. Subclasses give `versions`, and others of these as needed.
 
     Class arguments:
         name: Kafka's name of the message, where the class has another.

@@ -2,7 +2,7 @@
 
 Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
 Behaviour: a group is there as long as it has members or offsets, or had members since the broker was started. A group
-that there is not is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
+that does not exist is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
 Known gaps: every group is of the type "classic".
 """
 

@@ -1,8 +1,8 @@
 """Metadata (key 3), DescribeCluster (60) and DescribeTopicPartitions (75).
 
 Versions served: Metadata 0 to 13, DescribeCluster 0 to 2, DescribeTopicPartitions 0.
-Behaviour: one broker, which leads every partition and is the controller. A topic that is asked for by name and is not
-there is created if the broker's settings and the request allow it, and is usable at once. Topics can be asked for by
+Behaviour: one broker, which leads every partition and is the controller. A topic that is asked for by name and does not
+exist is created if the broker's settings and the request allow it, and is usable at once. Topics can be asked for by
 name or by id.
 Known gaps: no rack but the broker's own; leader epochs are always 0.
 """

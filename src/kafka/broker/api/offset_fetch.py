@@ -1,8 +1,8 @@
 """OffsetFetch (key 9).
 
 Versions served: 0 to 10; several groups at once from 8 on (KIP-709), topics by id from 10 on.
-Behaviour: -1 where nothing was committed, also for a group that there is not; all of a group's offsets where no topics
-are named.
+Behaviour: -1 where nothing was committed, also for a group that does not exist; all of a group's offsets where no
+topics are named.
 Known gaps: as there are no transactions, `require_stable` changes nothing.
 """
 

@@ -5,7 +5,7 @@ Behaviour: checksums, records, sizes and timestamps are checked, and a batch is 
 acks 0, 1 and all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of
 magic 2 a request; its records are read and not changed, so each codec passes through. Versions 0 to 2 bring magic 0 and
 1, which are converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
-A topic that is not there is not created: asking for its metadata does that.
+A topic that does not exist is not created: asking for its metadata does that.
 Known gaps: transactions are refused; `compression.type` of the topic is not applied, and
 `message.timestamp.before.max.ms` is not enforced.
 """

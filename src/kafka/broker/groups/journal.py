@@ -1,4 +1,4 @@
-"""The file of committed offsets: entries are only appended, and it is rewritten when most of them are out of date.
+"""The file of committed offsets. Entries are appended; the file is rewritten when most of them are out of date.
 
 An entry is a length, a CRC and JSON: one commit is one write, done before it is answered. A torn entry at the end, left
 by a process that was killed, is cut off; damage before whole entries is passed over, and the damaged file kept. The

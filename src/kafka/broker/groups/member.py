@@ -9,7 +9,7 @@ from kafka.broker.codes import ErrorCode
 
 
 class Protocol(NamedTuple):
-    """An assignor that a member offers, with the subscription it would hand to it."""
+    """An assignor that a member supports, with the member's subscription for it."""
 
     name: str
     metadata: bytes

@@ -1,4 +1,4 @@
-"""Finding out, when a partition is opened, which bytes of its segments are whole batches, and cutting off the rest.
+"""Recovery when a partition is opened: finds the whole batches in its segments, and cuts off what follows them.
 
 A process that was killed can leave a batch half written at the end of the last segment. What was acknowledged was
 written whole before, so cutting at the last whole batch with a good checksum loses nothing that was promised.
