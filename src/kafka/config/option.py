@@ -145,13 +145,17 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def text(none: bool = False, empty: bool = True) -> Parse:
-    """A string."""
+    """A string that can be sent: one without half a surrogate pair."""
 
     def parse(name: str, value: Any) -> str | None:
         if value is None and none:
             return None
         if not isinstance(value, str) or not (value or empty):
             raise invalid(name, "a string" + ("" if empty else " that is not empty") + (" or None" * none), value)
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # it has the text inside, which may be a secret
+            raise invalid(name, "text that can be written as UTF-8", value) from None
         return value
 
     return Parser(parse, "str" + " | None" * none)

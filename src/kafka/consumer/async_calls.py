@@ -7,19 +7,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from kafka.config import ConsumerConfig
+from kafka.consumer.arguments import (
+    check_max_records,
+    check_offsets,
+    check_partition,
+    check_partitions,
+    check_timeout,
+    check_times,
+    check_topic_name,
+)
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.consumer.face import (
-    CLOSE_TIMEOUT_MS,
-    COLUMNS_BYTES,
-    ConsumerFace,
-    check_max_records,
-    check_offsets,
-    check_timeout,
-    check_times,
-    found_or_none,
-)
+from kafka.consumer.face import CLOSE_TIMEOUT_MS, COLUMNS_BYTES, ConsumerFace, found_or_none
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -188,7 +188,8 @@ class AsyncConsumerCalls(ConsumerFace):
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
         Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
-        without a ``group_id``, and what the broker answers.
+        without a ``group_id``, what the broker answers, and before anything is sent `TypeError` or
+        `IllegalArgumentError` for offsets or metadata that cannot be committed.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
@@ -206,8 +207,8 @@ class AsyncConsumerCalls(ConsumerFace):
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
         """
         self._check_open()
-        limit = self._limit(timeout_ms)
-        found = (await self._driver.run(self._core.commits.committed([partition], limit), limit)).get(partition)
+        tp, limit = check_partition(partition), self._limit(timeout_ms)
+        found = (await self._driver.run(self._core.commits.committed([tp], limit), limit)).get(tp)
         if found is None:
             return None
         return found if metadata else CommittedOffset(found)
@@ -222,20 +223,20 @@ class AsyncConsumerCalls(ConsumerFace):
         if state.position is not None:
             return state.position.offset
         limit = self._limit(timeout_ms)
-        return await self._driver.run(self._core.position(partition, limit), limit)
+        return await self._driver.run(self._core.position(state.tp, limit), limit)
 
     async def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
         """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
-        found = await self._look_up(dict.fromkeys(partitions, EARLIEST), timeout_ms)
+        found = await self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     async def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
         """The offset after the last record of each partition; with read_committed, after the last stable one."""
-        found = await self._look_up(dict.fromkeys(partitions, LATEST), timeout_ms)
+        found = await self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     async def offsets_for_times(
@@ -263,7 +264,8 @@ class AsyncConsumerCalls(ConsumerFace):
     async def partitions_for_topic(self, topic: str) -> set[int] | None:
         """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
         self._check_open()
-        return await self._driver.run(self._core.cluster.partitions_for_topic(topic), self._api_timeout_ms)
+        name = check_topic_name(topic)
+        return await self._driver.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
 
     async def topics(self) -> set[str]:
         """All topics that the cluster lets this client see, without internal ones."""
@@ -292,11 +294,11 @@ class AsyncConsumerCalls(ConsumerFace):
 
         An automatic commit of the positions so far is waited for as in `unsubscribe`.
 
-        Raises `IllegalStateError` after `subscribe`.
+        Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for what is no partition.
         """
         self._check_open()
         self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
-        wanted = list(partitions)
+        wanted = check_partitions(partitions)
         await self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 

@@ -8,19 +8,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from kafka.config import ConsumerConfig
+from kafka.consumer.arguments import (
+    check_max_records,
+    check_offsets,
+    check_partition,
+    check_partitions,
+    check_timeout,
+    check_times,
+    check_topic_name,
+)
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.drive.sync_driver import SyncDriver
-from kafka.consumer.face import (
-    CLOSE_TIMEOUT_MS,
-    COLUMNS_BYTES,
-    ConsumerFace,
-    check_max_records,
-    check_offsets,
-    check_timeout,
-    check_times,
-    found_or_none,
-)
+from kafka.consumer.face import CLOSE_TIMEOUT_MS, COLUMNS_BYTES, ConsumerFace, found_or_none
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -185,7 +185,8 @@ class ConsumerCalls(ConsumerFace):
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
         Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
-        without a ``group_id``, and what the broker answers.
+        without a ``group_id``, what the broker answers, and before anything is sent `TypeError` or
+        `IllegalArgumentError` for offsets or metadata that cannot be committed.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
@@ -203,8 +204,8 @@ class ConsumerCalls(ConsumerFace):
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
         """
         self._check_open()
-        limit = self._limit(timeout_ms)
-        found = (self._driver.run(self._core.commits.committed([partition], limit), limit)).get(partition)
+        tp, limit = check_partition(partition), self._limit(timeout_ms)
+        found = (self._driver.run(self._core.commits.committed([tp], limit), limit)).get(tp)
         if found is None:
             return None
         return found if metadata else CommittedOffset(found)
@@ -219,20 +220,20 @@ class ConsumerCalls(ConsumerFace):
         if state.position is not None:
             return state.position.offset
         limit = self._limit(timeout_ms)
-        return self._driver.run(self._core.position(partition, limit), limit)
+        return self._driver.run(self._core.position(state.tp, limit), limit)
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
         """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
-        found = self._look_up(dict.fromkeys(partitions, EARLIEST), timeout_ms)
+        found = self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
         """The offset after the last record of each partition; with read_committed, after the last stable one."""
-        found = self._look_up(dict.fromkeys(partitions, LATEST), timeout_ms)
+        found = self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     def offsets_for_times(
@@ -260,7 +261,8 @@ class ConsumerCalls(ConsumerFace):
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
         self._check_open()
-        return self._driver.run(self._core.cluster.partitions_for_topic(topic), self._api_timeout_ms)
+        name = check_topic_name(topic)
+        return self._driver.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
 
     def topics(self) -> set[str]:
         """All topics that the cluster lets this client see, without internal ones."""
@@ -289,11 +291,11 @@ class ConsumerCalls(ConsumerFace):
 
         An automatic commit of the positions so far is waited for as in `unsubscribe`.
 
-        Raises `IllegalStateError` after `subscribe`.
+        Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for what is no partition.
         """
         self._check_open()
         self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
-        wanted = list(partitions)
+        wanted = check_partitions(partitions)
         self._driver.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from kafka.config import option_table
+from kafka.consumer.arguments import check_offset, check_offsets, check_partition
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
-from kafka.errors import AssertedArgumentError, AssertedStateError, IllegalArgumentError, IllegalStateError
+from kafka.errors import AssertedStateError, IllegalStateError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 CLOSE_TIMEOUT_MS = 30_000
@@ -21,61 +22,11 @@ COLUMNS_BYTES = 8 * 1024 * 1024
 """How many fetched bytes one call opens for columns; more stay in the buffer while these are worked on."""
 
 
-def check_max_records(given: Any, default: int) -> int:
-    """The number of records to hand out at most; raises `IllegalArgumentError`."""
-    if given is None:
-        return default
-    if not isinstance(given, int) or given < 1:
-        raise AssertedArgumentError(f"max_records is a whole number from 1, not {given!r}")
-    return given
-
-
-def check_offset(given: Any) -> int:
-    """An offset to go to; raises `IllegalArgumentError`."""
-    if not isinstance(given, int) or given < 0:
-        raise AssertedArgumentError(f"an offset is a whole number from 0, not {given!r}")
-    return given
-
-
-def check_timeout(given: float) -> float:
-    """A time to wait in milliseconds; raises `IllegalArgumentError`."""
-    if not given >= 0:
-        raise AssertedArgumentError(f"a timeout is a number of milliseconds from 0, not {given!r}")
-    return given
-
-
 def found_or_none(
     found: Mapping[TopicPartition, OffsetAndTimestamp],
 ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
     """The result of a lookup by time, with None where no record is as late."""
     return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
-
-
-def check_offsets(offsets: object) -> Mapping[TopicPartition, OffsetAndMetadata]:
-    """The offsets given to a commit; raises `IllegalArgumentError`."""
-    if not isinstance(offsets, Mapping):
-        raise IllegalArgumentError(
-            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
-        )
-    for tp, committed in offsets.items():
-        if not isinstance(tp, TopicPartition) or not isinstance(committed, OffsetAndMetadata):
-            raise IllegalArgumentError(
-                f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata; there is {tp!r}: {committed!r}"
-            )
-        if committed.offset < 0:
-            raise IllegalArgumentError(f"the offset to commit for {tp!r} is {committed.offset}; offsets begin at 0")
-    return offsets
-
-
-def check_times(timestamps: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-    """The times given to a lookup; raises `ValueError`."""
-    for tp, timestamp in timestamps.items():
-        if int(timestamp) < 0:
-            raise IllegalArgumentError(
-                f"the time to look up in {tp!r} is {timestamp}; times are milliseconds since 1970, and not negative "
-                "(use beginning_offsets() or end_offsets() for the ends)"
-            )
-    return {tp: int(timestamp) for tp, timestamp in timestamps.items()}
 
 
 class ConsumerFace:
@@ -116,7 +67,7 @@ class ConsumerFace:
             listener: told when partitions come and go.
 
         Raises `IllegalStateError` after `assign`, or where both or none of topics and a pattern are given; `TypeError`
-        for a listener that is none.
+        for a listener that is none; `IllegalArgumentError` for a name or a pattern that cannot be one.
         """
         self._check_open()
         if listener is not None and not isinstance(listener, self._listener_types):
@@ -159,7 +110,8 @@ class ConsumerFace:
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Read on from ``offset`` at the next `poll()`.
 
-        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset below 0.
+        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset that is no
+        int64 from 0.
         """
         self._core.seek(self._assigned(partition), check_offset(offset))
 
@@ -209,7 +161,7 @@ class ConsumerFace:
 
     def _assigned(self, tp: TopicPartition) -> PartitionState:
         self._check_open()
-        return self._core.subscription.assigned(tp)
+        return self._core.subscription.assigned(check_partition(tp))
 
     def _reset(self, partitions: Iterable[TopicPartition], timestamp: int) -> None:
         self._check_open()

@@ -49,8 +49,6 @@ def test_names_that_brokers_would_refuse_are_refused(name: str) -> None:
 def test_names_that_are_no_strings_are_refused() -> None:
     with pytest.raises(TypeError):
         SubscriptionState().subscribe([b"a"])  # type: ignore[list-item]
-    with pytest.raises(TypeError):
-        SubscriptionState().assign_from_user(["a"])  # type: ignore[list-item]
 
 
 def test_a_pattern_matches_from_the_start_of_a_name() -> None:

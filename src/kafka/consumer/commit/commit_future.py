@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
+from kafka.consumer.arguments import check_timeout
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net.interruptible import Latch
 
@@ -59,13 +60,14 @@ class CommitFuture:
         Arguments:
             timeout: seconds; None: as long as it takes, which the commit's own timeout bounds.
 
-        Raises what made the commit fail, `KafkaTimeoutError`, and `IllegalStateError` on the loop that the commit runs
-        on, which would wait for itself: await it there.
+        Raises what made the commit fail, `KafkaTimeoutError`, `IllegalArgumentError` for a timeout that is none, and
+        `IllegalStateError` on the loop that the commit runs on, which would wait for itself: await it there.
         """
+        limit = None if timeout is None else check_timeout(timeout)
         if not self.is_done and self._loop is not None and _running_loop() is self._loop:
             raise IllegalStateError("get() would stop the loop that the commit runs on: await the future instead")
         self.was_looked_at = True
-        if not self._done.wait(timeout):
+        if not self._done.wait(limit):
             raise KafkaTimeoutError(f"the commit was not done within {timeout} s")
         if self.exception is not None:
             raise self.exception

@@ -5,11 +5,10 @@ import enum
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from kafka.consumer.arguments import check_pattern, check_topic_names
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import AssertedStateError, IllegalStateError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
-
-_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class ConsumerRebalanceListener(abc.ABC):
@@ -59,15 +58,6 @@ class SubscriptionType(enum.IntEnum):
     USER_ASSIGNED = 3
 
 
-def check_topic_name(topic: object) -> str:
-    """The topic, if brokers would take the name; raises `TypeError` or `ValueError`."""
-    if not isinstance(topic, str):
-        raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
-    if not _LEGAL_TOPIC.fullmatch(topic) or topic in (".", ".."):
-        raise ValueError(f"{topic!r} is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'")
-    return topic
-
-
 class SubscriptionState:
     """Changed by the caller's thread; the loop reads it, and writes the topics that a pattern matches."""
 
@@ -96,13 +86,13 @@ class SubscriptionState:
         """
         if self.type is SubscriptionType.USER_ASSIGNED:
             raise IllegalStateError("partitions were assigned by hand; call unsubscribe() before subscribe()")
-        named = frozenset(check_topic_name(topic) for topic in ([topics] if isinstance(topics, str) else topics))
+        named = check_topic_names(topics)
         if named and pattern is not None:
             raise IllegalStateError("subscribe() takes either topics or a pattern, not both")
         if not named and pattern is None:
             raise AssertedStateError("subscribe() takes topics or a pattern; unsubscribe() ends a subscription")
         if pattern is not None:
-            self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, re.compile(pattern), frozenset()
+            self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, check_pattern(pattern), frozenset()
         else:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_TOPICS, None, named
         self.listener = listener
@@ -153,7 +143,7 @@ class SubscriptionState:
     def _assign(self, partitions: Iterable[TopicPartition], keep: bool) -> list[PartitionState]:
         before = self._states
         kept = before if keep else {}
-        now = {tp: kept.get(tp) or PartitionState(tp) for tp in map(_checked, partitions)}
+        now = {tp: kept.get(tp) or PartitionState(tp) for tp in partitions}
         self._states = now  # one assignment: the loop sees the old or the new one
         return [state for tp, state in before.items() if now.get(tp) is not state]
 
@@ -189,9 +179,3 @@ class SubscriptionState:
             for state in self._states.values()
             if (position := state.position) is not None
         }
-
-
-def _checked(tp: object) -> TopicPartition:
-    if isinstance(tp, tuple) and len(tp) == 2 and isinstance(tp[0], str) and isinstance(tp[1], int):
-        return tp if isinstance(tp, TopicPartition) else TopicPartition(*tp)
-    raise TypeError(f"partitions are given as TopicPartition(topic, partition), not {tp!r}")
