@@ -64,10 +64,13 @@ _HOMES = {
 _SUBMODULES = (
     "admin",
     "cluster",
+    "codec",
     "common",
     "consumer",
+    "context",
     "coordinator",
     "errors",
+    "future",
     "metrics",
     "net",
     "partitioner",
@@ -75,6 +78,7 @@ _SUBMODULES = (
     "record",
     "serializer",
     "structs",
+    "util",
 )
 """What `import kafka` alone gave in some generation, as `kafka.NAME`."""
 

@@ -37,14 +37,19 @@ _MOST_LITERALS = cython.declare(cython.Py_ssize_t, 60)
 """How many literals a tag of one byte announces at the most."""
 
 
-def compress(data: Buffer) -> bytes:
-    """Compress into blocks of at most 32 KiB, as Java does."""
+def compress(data: Buffer, block_size: int = _BLOCK_SIZE) -> bytes:
+    """Compress into blocks of at most `block_size` bytes: 32 KiB, as Java does."""
     view = memoryview(data)
     parts = [_HEADER]
-    for start in range(0, len(view), _BLOCK_SIZE):
-        block = bytes(cramjam.snappy.compress_raw(view[start : start + _BLOCK_SIZE]))
+    for start in range(0, len(view), block_size):
+        block = compress_raw(view[start : start + block_size])
         parts += (len(block).to_bytes(4, "big"), block)
     return b"".join(parts)
+
+
+def compress_raw(data: Buffer) -> bytes:
+    """Compress into one block without a frame, as some old producers did."""
+    return bytes(cramjam.snappy.compress_raw(data))
 
 
 def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:

@@ -1,0 +1,3 @@
+"""kafka-python's import path of compression."""
+
+from kafka.legacy.codec import *  # noqa: F403

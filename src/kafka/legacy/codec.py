@@ -1,0 +1,103 @@
+"""The functions of `kafka.codec`: what one payload is compressed with, over the codecs of `kafka.record`.
+
+All codecs are always there. What is damaged raises what it raised there: `gzip.BadGzipFile`, `RuntimeError` (lz4),
+`zstandard.ZstdError`; for snappy a `ValueError`, as the error of python-snappy need not be installed.
+"""
+
+from __future__ import annotations
+
+import gzip
+
+import zstandard
+
+from kafka.record import codecs, lz4, xerial
+from kafka.record.types import Buffer, Compression
+
+PYPY = False
+ZSTD_MAX_OUTPUT_SIZE = 1024 * 1024
+
+
+def has_gzip() -> bool:
+    """Always true."""
+    return True
+
+
+def has_snappy() -> bool:
+    """Always true."""
+    return True
+
+
+def has_lz4() -> bool:
+    """Always true."""
+    return True
+
+
+def has_zstd() -> bool:
+    """Always true."""
+    return True
+
+
+def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
+    """Compress into one gzip member; levels go from 1 to 9, the default."""
+    return bytes(codecs.compress(Compression.GZIP, payload, level=compresslevel or 9))
+
+
+def gzip_decode(payload: Buffer) -> bytes:
+    """Decompress one or more gzip members."""
+    return _decode(Compression.GZIP, payload, gzip.BadGzipFile) if len(payload) else b""
+
+
+def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocksize: int = 32 * 1024) -> bytes:
+    """Compress in xerial's framing, or into one raw block.
+
+    Arguments:
+        payload: any bytes.
+        xerial_compatible: whether to write the framing that Java's producers write: a header of 16 bytes, then blocks,
+            each after its size.
+        xerial_blocksize: how many bytes, not compressed yet, a block has at the most.
+    """
+    if not xerial_compatible:
+        return xerial.compress_raw(payload)
+    return xerial.compress(payload, xerial_blocksize)
+
+
+def snappy_decode(payload: Buffer) -> bytes:
+    """Decompress either framing."""
+    return _decode(Compression.SNAPPY, payload, ValueError)
+
+
+def lz4_encode(payload: Buffer, compression_level: int = 0, **framing: object) -> bytes:
+    """Compress into a frame of independent blocks. Other options of the library lz4 are taken without effect."""
+    return bytes(codecs.compress(Compression.LZ4, payload, level=compression_level or None))
+
+
+def lz4_decode(payload: Buffer) -> bytes:
+    """Decompress a frame, whatever its header checksum."""
+    return _decode(Compression.LZ4, payload, RuntimeError)
+
+
+def lz4_encode_old_kafka(payload: Buffer) -> bytes:
+    """Compress into a frame for brokers before 0.10, with the header checksum that these expect, a wrong one."""
+    return lz4.compress(payload, of_magic_0=True)
+
+
+lz4f_decode = lz4_decode
+lz4_decode_old_kafka = lz4_decode
+
+
+def zstd_encode(payload: Buffer) -> bytes:
+    """Compress into one frame."""
+    return bytes(codecs.compress(Compression.ZSTD, payload))
+
+
+def zstd_decode(payload: Buffer) -> bytes:
+    """Decompress one or more frames."""
+    return _decode(Compression.ZSTD, payload, zstandard.ZstdError) if len(payload) else b""
+
+
+def _decode(kind: Compression, payload: Buffer, error: type[Exception]) -> bytes:
+    """Decompress, and raise an error of a type of one's own for damage."""
+    try:
+        return bytes(codecs.decompress(kind, memoryview(payload)))
+    except codecs.CodecError as damage:
+        raise error(str(damage)) from damage

@@ -1,0 +1,114 @@
+"""`kafka.future.Future`: a result, or an error, that comes later, and those who want to be told of it."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+from kafka.producer.outcome.future import FutureRecordMetadata
+
+log = logging.getLogger("kafka.future")
+
+
+class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
+    """Is completed once, by `success` or `failure`, and then calls those who were added, in their order.
+
+    What is added later is called at once. The producer's futures are instances too.
+
+    Attributes:
+        is_done: whether there is a value or an error.
+        value: what `success` was given.
+        exception: what `failure` was given.
+        error_on_callbacks: whether an error of a callback is raised, and not only logged.
+    """
+
+    error_on_callbacks: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self.value: Any = None
+        self.exception: BaseException | None = None
+        self._callbacks: list[Callable[[Any], object]] = []
+        self._errbacks: list[Callable[[Any], object]] = []
+        self._lock = threading.Lock()
+
+    def succeeded(self) -> bool:
+        """Whether it is done and has no error."""
+        return self.is_done and self.exception is None
+
+    def failed(self) -> bool:
+        """Whether it is done and has an error."""
+        return self.is_done and self.exception is not None
+
+    def retriable(self) -> bool:
+        """Whether its error says that the same may succeed later."""
+        return bool(getattr(self.exception, "retriable", False))
+
+    def success(self, value: Any) -> Self:
+        """Complete it with a value; `AssertionError` if it is done."""
+        self._call("callback", self._complete(value, None), value)
+        return self
+
+    def failure(self, e: BaseException | type[BaseException]) -> Self:
+        """Complete it with an error or its class; `AssertionError` if it is done, `TypeError` for what is no error."""
+        error = e() if isinstance(e, type) else e
+        if not isinstance(error, BaseException):
+            raise TypeError(f"future failed without an exception: {e!r}")
+        self._call("errback", self._complete(None, error), error)
+        return self
+
+    def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
+        """Have a function called with the value, after other arguments."""
+        call = functools.partial(f, *args, **kwargs) if args or kwargs else f
+        with self._lock:
+            if not self.is_done:
+                self._callbacks.append(call)
+                return self
+        if self.exception is None:
+            self._call("callback", [call], self.value)
+        return self
+
+    def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
+        """Have a function called with the error, after other arguments."""
+        call = functools.partial(f, *args, **kwargs) if args or kwargs else f
+        with self._lock:
+            if not self.is_done:
+                self._errbacks.append(call)
+                return self
+        if self.exception is not None:
+            self._call("errback", [call], self.exception)
+        return self
+
+    def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
+        """Have a function called with the value or the error."""
+        return self.add_callback(f, *args, **kwargs).add_errback(f, *args, **kwargs)
+
+    def chain(self, future: Future) -> Self:
+        """Complete another future in the same way."""
+        return self.add_callback(future.success).add_errback(future.failure)
+
+    def _complete(self, value: Any, error: BaseException | None) -> list[Callable[[Any], object]]:
+        """Complete it, and give those who are to be told."""
+        with self._lock:
+            if self.is_done:
+                raise AssertionError("Future is already complete")
+            self.value, self.exception, self.is_done = value, error, True
+            waiting = self._callbacks if error is None else self._errbacks
+            self._callbacks, self._errbacks = [], []
+        return waiting
+
+    def _call(self, kind: str, functions: list[Callable[[Any], object]], outcome: Any) -> None:
+        for function in functions:
+            try:
+                function(outcome)
+            except Exception:
+                log.exception("Error processing %s", kind)
+                if self.error_on_callbacks:
+                    raise
+
+
+Future.register(FutureRecordMetadata)

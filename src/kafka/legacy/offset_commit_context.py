@@ -1,0 +1,110 @@
+"""Committing what was marked as done, and going back to the rest: `kafka.context` of 0.9 to 1.4."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from kafka.errors import OffsetOutOfRangeError, check_error
+from kafka.legacy.payloads import OffsetCommitRequestPayload
+
+log = logging.getLogger("kafka.context")
+
+
+class _Commits(Protocol):
+    def send_offset_commit_request(self, group: Any, payloads: list[OffsetCommitRequestPayload], /) -> Any: ...
+
+
+class _Consumer(Protocol):
+    """What is used of a `SimpleConsumer`."""
+
+    client: _Commits
+    group: Any
+    topic: Any
+    offsets: dict[int, int]
+
+    def seek(self, offset: int, whence: int, /) -> object: ...
+
+
+class OffsetCommitContext:
+    """Commits, at the end of a ``with`` block, up to the messages that were marked, and moves the consumer there.
+
+    A block that marks nothing, or that is left by an error, moves the consumer back to where it was; an
+    `OffsetOutOfRangeError` moves it to the beginning of its partitions, and goes no further. True if anything is
+    marked. The consumer must not commit by itself.
+
+    Arguments:
+        consumer: a `SimpleConsumer`, or what has its `client`, `group`, `topic`, `offsets` and `seek`. With
+            ``consumer.provide_partition_info()`` it tells the partition that `mark` wants.
+    """
+
+    def __init__(self, consumer: _Consumer) -> None:
+        self.consumer = consumer
+        self.initial_offsets: dict[int, int] | None = None
+        self.high_water_mark: dict[int, int] | None = None
+        self.logger = log
+
+    def mark(self, partition: int, offset: int) -> None:
+        """Say that a message is done, and so all before it in its partition. Only inside of the block."""
+        if self.high_water_mark is None:
+            raise TypeError("mark() belongs inside of the with block")
+        self.high_water_mark[partition] = max(offset + 1, self.high_water_mark.get(partition, 0))
+        self.logger.debug("Setting high-water mark to: %s", {partition: self.high_water_mark[partition]})
+
+    def __bool__(self) -> bool:
+        return bool(self.high_water_mark)
+
+    __nonzero__ = __bool__
+
+    def __enter__(self) -> Self:
+        self.initial_offsets = dict(self.consumer.offsets)
+        self.high_water_mark = {}
+        self.logger.debug("Starting context at: %s", self.initial_offsets)
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if exc_type is None:
+            self.commit()
+        elif isinstance(exc_value, OffsetOutOfRangeError):
+            self.handle_out_of_range()
+            return True
+        else:
+            self.rollback()
+        return False
+
+    def commit(self) -> None:
+        """Commit up to what is marked and move there, or else back."""
+        if self.high_water_mark:
+            self.logger.info("Committing offsets: %s", self.high_water_mark)
+            self.commit_partition_offsets(self.high_water_mark)
+            self.update_consumer_offsets(self.high_water_mark)
+        else:
+            self.update_consumer_offsets(self.initial_offsets or {})
+
+    def rollback(self) -> None:
+        """Move the consumer back to where the block began."""
+        self.logger.info("Rolling back context: %s", self.initial_offsets)
+        self.update_consumer_offsets(self.initial_offsets or {})
+
+    def commit_partition_offsets(self, partition_offsets: Mapping[int, int]) -> None:
+        """Commit offsets of partitions; raises the first error that the coordinator answers with."""
+        self.logger.debug("Committing partition offsets: %s", partition_offsets)
+        topic = self.consumer.topic
+        requests = [OffsetCommitRequestPayload(topic, part, to, None) for part, to in partition_offsets.items()]
+        for response in self.consumer.client.send_offset_commit_request(self.consumer.group, requests):
+            check_error(response)
+
+    def update_consumer_offsets(self, partition_offsets: Mapping[int, int]) -> None:
+        """Move the consumer to offsets of partitions."""
+        self.logger.debug("Updating consumer offsets to: %s", partition_offsets)
+        self.consumer.offsets.update(partition_offsets)
+        self.consumer.seek(0, 1)  # what it has fetched ahead goes, as for any seek
+
+    def handle_out_of_range(self) -> None:
+        """Move the consumer to the beginning of its partitions: older messages have been deleted meanwhile."""
+        self.logger.info("Seeking beginning of partition on out of range error")
+        self.consumer.seek(0, 0)
