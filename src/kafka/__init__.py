@@ -59,6 +59,9 @@ _HOMES = {
     "OffsetAndTimestamp": "kafka.structs",
     "Serializer": "kafka.serializer",
     "TopicPartition": "kafka.structs",
+    "create_gzip_message": "kafka.protocol",
+    "create_message": "kafka.protocol",
+    "create_snappy_message": "kafka.protocol",
 }
 
 _SUBMODULES = (
@@ -75,6 +78,7 @@ _SUBMODULES = (
     "net",
     "partitioner",
     "producer",
+    "protocol",
     "record",
     "serializer",
     "structs",

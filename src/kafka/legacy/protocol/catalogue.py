@@ -1,0 +1,169 @@
+"""The classes of requests and responses that each old module had, and the lists of them by version."""
+
+from __future__ import annotations
+
+import functools
+from io import BytesIO
+from typing import Any, Self, TypeVar
+
+from kafka.legacy.protocol.api import Request, Response
+from kafka.legacy.protocol.layouts import schema_of
+from kafka.legacy.protocol.values import BESIDE
+from kafka.wire import Message, message_class
+from kafka.wire.framing import response_header_version
+
+CATALOGUE: dict[str, dict[str, int]] = {
+    "add_offsets_to_txn": {"AddOffsetsToTxn": 3},
+    "add_partitions_to_txn": {"AddPartitionsToTxn": 3},
+    "admin": {
+        "AlterConfigs": 2,
+        "AlterPartitionReassignments": 1,
+        "ApiVersion": 3,
+        "CreateAcls": 2,
+        "CreatePartitions": 2,
+        "CreateTopics": 4,
+        "DeleteAcls": 2,
+        "DeleteGroups": 2,
+        "DeleteRecords": 1,
+        "DeleteTopics": 4,
+        "DescribeAcls": 3,
+        "DescribeClientQuotas": 1,
+        "DescribeConfigs": 3,
+        "DescribeGroups": 4,
+        "DescribeLogDirs": 1,
+        "ElectLeaders": 2,
+        "ListGroups": 3,
+        "ListPartitionReassignments": 1,
+        "SaslAuthenticate": 2,
+        "SaslHandShake": 2,
+    },
+    "api_versions": {"ApiVersions": 5},
+    "commit": {"GroupCoordinator": 2, "OffsetCommit": 8, "OffsetFetch": 6},
+    "end_txn": {"EndTxn": 3},
+    "fetch": {"Fetch": 12},
+    "find_coordinator": {"FindCoordinator": 3},
+    "group": {"Heartbeat": 4, "JoinGroup": 6, "LeaveGroup": 4, "SyncGroup": 4},
+    "init_producer_id": {"InitProducerId": 2},
+    "list_offsets": {"ListOffsets": 6},
+    "metadata": {"Metadata": 9},
+    "offset": {"Offset": 6},
+    "offset_for_leader_epoch": {"OffsetForLeaderEpoch": 5},
+    "produce": {"Produce": 9},
+    "sasl_authenticate": {"SaslAuthenticate": 2},
+    "sasl_handshake": {"SaslHandshake": 2},
+    "txn_offset_commit": {"TxnOffsetCommit": 3},
+}
+"""By module below `kafka.protocol`: its APIs, and how many versions of each it had, from 0 on."""
+
+_TODAY = {
+    "ApiVersion": "ApiVersions",
+    "GroupCoordinator": "FindCoordinator",
+    "Offset": "ListOffsets",
+    "SaslHandShake": "SaslHandshake",
+}
+"""What Kafka calls APIs that had another name in kafka-python."""
+
+M = TypeVar("M", Request, Response)
+
+
+class ProduceRequest(Request):
+    """Append records to partitions; a broker answers unless `required_acks` is 0."""
+
+    def expect_response(self) -> bool:
+        return bool(self.required_acks != 0)
+
+
+class BaseApiVersionsResponse(Response):
+    """The versions that a broker speaks; one that cannot read the request answers in version 0, with an error."""
+
+    @classmethod
+    def decode(cls, data: Any) -> Self:
+        stream = BytesIO(data) if isinstance(data, bytes) else data
+        start = stream.tell()
+        is_error = any(stream.read(2))
+        stream.seek(start)
+        if is_error and cls.API_VERSION:
+            first: Any = versions("api_versions", "ApiVersions", "Response")[0].decode(stream)
+            return first  # type: ignore[no-any-return]
+        return super().decode(stream)
+
+
+_BASES: dict[str, type[Any]] = {
+    "ProduceRequest": ProduceRequest,
+    "ApiVersionsResponse": BaseApiVersionsResponse,
+}
+_EXTRAS: dict[str, dict[str, Any]] = {
+    "JoinGroupRequest": {"UNKNOWN_MEMBER_ID": ""},
+    "OffsetCommitRequest": {"DEFAULT_GENERATION_ID": -1, "DEFAULT_RETENTION_TIME": -1},
+    "OffsetRequest": {"DEFAULTS": {"replica_id": -1}},
+    "ListOffsetsRequest": {"DEFAULTS": {"replica_id": -1}},
+    "SaslAuthenticateRequest": {"ALIASES": {"sasl_auth_bytes": "auth_bytes"}},
+    "SaslAuthenticateResponse": {"ALIASES": {"sasl_auth_bytes": "auth_bytes"}},
+}
+
+
+class Versions(list[type[M]]):
+    """The classes of a message by version; used as a class, as the first releases had it, it is version 0."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> M:
+        return self[0](*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self[0], name)
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, self[0])
+
+
+@functools.cache
+def versions(module: str, api: str, kind: str) -> Versions[Any]:
+    """Return the classes of the requests or responses of an API, made when they are first asked for.
+
+    Args:
+        module: the last part of the old import path.
+        api: kafka-python's name of the API.
+        kind: `"Request"` or `"Response"`.
+    """
+    return Versions(_make(module, api, kind, version) for version in range(CATALOGUE[module][api]))
+
+
+def _make(module: str, api: str, kind: str, version: int) -> type[Any]:
+    """Make the class of one version."""
+    name, declared = api + kind, message_class(_TODAY.get(api, api) + kind)
+    is_request = kind == "Request"
+    members: dict[str, Any] = {
+        "API_KEY": declared.API_KEY,
+        "API_VERSION": version,
+        "FLEXIBLE_VERSION": _has_tagged_header(declared, version, is_request),
+        "SCHEMA": schema_of(declared.NAME, version),
+        "WIRE": declared,
+        "__doc__": f"Version {version} of {declared.NAME}.",
+        "__module__": f"kafka.protocol.{module}",
+        **_EXTRAS.get(name, {}),
+    }
+    if is_request:
+        members["RESPONSE_TYPE"] = versions(module, api, "Response")[version]
+        if name == "MetadataRequest":
+            members |= {"ALL_TOPICS": None if version else [], "NO_TOPICS": []}
+    base = _BASES.get(name, Request if is_request else Response)
+    return type(f"{name}_v{version}", (base,), members)
+
+
+def _has_tagged_header(declared: type[Message], version: int, is_request: bool) -> bool:
+    """Whether the header before a version of a message has tagged fields."""
+    if is_request:
+        return version >= declared.FLEXIBLE_SINCE
+    return response_header_version(declared, version) > 0
+
+
+def names_of(path: str) -> dict[str, Any]:
+    """Return all that an old module offered, by name."""
+    module = path.rpartition(".")[2]
+    found = dict(BESIDE.get(module, {}))
+    for api in CATALOGUE[module]:
+        for kind in ("Request", "Response"):
+            classes = versions(module, api, kind)
+            found |= {cls.__name__: cls for cls in classes} | {api + kind: classes}
+    return found

@@ -1,0 +1,221 @@
+"""The types that make up a `Schema`: each writes a value, and reads one from a stream of bytes.
+
+Types without settings are used as classes (`Int32`), the others as instances (`String("utf-8")`, `Array(Int32)`).
+"""
+
+from __future__ import annotations
+
+import abc
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any, BinaryIO, ClassVar, TypeAlias
+
+FieldType: TypeAlias = Any
+"""An `AbstractType`, or a class of them."""
+
+
+class AbstractType(abc.ABC):
+    """What a schema is made of."""
+
+    @abc.abstractmethod
+    def encode(self, value: Any) -> bytes:
+        """Write a value; ValueError if it does not fit."""
+
+    @abc.abstractmethod
+    def decode(self, data: BinaryIO) -> Any:
+        """Read a value from a stream; ValueError if it does not hold one."""
+
+    @classmethod
+    def repr(cls, value: Any) -> str:
+        """Show a value as part of a message."""
+        return repr(value)
+
+
+def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
+    """Read bytes from a stream, of which there must be enough."""
+    found = data.read(size)
+    if len(found) != size:
+        raise ValueError(f"Buffer underrun decoding {what}: expected {size} bytes, found {len(found)}")
+    return found
+
+
+class _Number(AbstractType):
+    """A number of fixed width."""
+
+    _form: ClassVar[struct.Struct]
+
+    @classmethod
+    def encode(cls, value: Any) -> bytes:
+        try:
+            return cls._form.pack(value)
+        except struct.error as error:
+            raise ValueError(f"{cls.__name__} cannot hold {value!r}: {error}") from error
+
+    @classmethod
+    def decode(cls, data: BinaryIO) -> Any:
+        return cls._form.unpack(read_exactly(data, cls._form.size, cls.__name__))[0]
+
+
+class Int8(_Number):
+    """A signed byte."""
+
+    _form = struct.Struct(">b")
+
+
+class Int16(_Number):
+    """A signed number of two bytes."""
+
+    _form = struct.Struct(">h")
+
+
+class Int32(_Number):
+    """A signed number of four bytes."""
+
+    _form = struct.Struct(">i")
+
+
+class Int64(_Number):
+    """A signed number of eight bytes."""
+
+    _form = struct.Struct(">q")
+
+
+class Float64(_Number):
+    """A floating-point number of eight bytes."""
+
+    _form = struct.Struct(">d")
+
+
+class Boolean(_Number):
+    """A byte that is 0 or 1."""
+
+    _form = struct.Struct(">?")
+
+
+class String(AbstractType):
+    """Text with its size before it, which is -1 for None."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        self.encoding = encoding
+
+    def _bytes(self, value: Any) -> bytes:
+        """The bytes of a text; those that are given as bytes, as under Python 2, are taken as they are."""
+        return bytes(value) if isinstance(value, (bytes, bytearray)) else str(value).encode(self.encoding)
+
+    def encode(self, value: Any) -> bytes:
+        if value is None:
+            return Int16.encode(-1)
+        data = self._bytes(value)
+        return Int16.encode(len(data)) + data
+
+    def decode(self, data: BinaryIO) -> str | None:
+        size = Int16.decode(data)
+        return None if size < 0 else read_exactly(data, size, "string").decode(self.encoding)
+
+
+class Bytes(AbstractType):
+    """Bytes with their size before them, which is -1 for None."""
+
+    @classmethod
+    def encode(cls, value: Any) -> bytes:
+        return Int32.encode(-1) if value is None else Int32.encode(len(value)) + value
+
+    @classmethod
+    def decode(cls, data: BinaryIO) -> bytes | None:
+        size = Int32.decode(data)
+        return None if size < 0 else read_exactly(data, size, "Bytes")
+
+    @classmethod
+    def repr(cls, value: Any) -> str:
+        return repr(value[:100] + b"..." if value is not None and len(value) > 100 else value)
+
+
+class Schema(AbstractType):
+    """Named fields, one after the other; a value is a sequence of as many."""
+
+    names: tuple[str, ...]
+    fields: tuple[FieldType, ...]
+
+    def __init__(self, *fields: tuple[str, FieldType]) -> None:
+        self.names = tuple(name for name, _ in fields)
+        self.fields = tuple(field for _, field in fields)
+
+    def encode(self, item: Sequence[Any]) -> bytes:
+        if len(item) != len(self.fields):
+            raise ValueError(f"Item field count does not match Schema: {len(item)} values for {', '.join(self.names)}")
+        return b"".join([field.encode(value) for field, value in zip(self.fields, item, strict=True)])
+
+    def decode(self, data: BinaryIO) -> tuple[Any, ...]:
+        return tuple([field.decode(data) for field in self.fields])
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def repr(self, value: Any) -> str:  # type: ignore[override]  # a schema is an instance
+        is_sequence = isinstance(value, (tuple, list))
+        try:
+            shown = [
+                f"{name}={field.repr(value[index] if is_sequence else getattr(value, name))}"
+                for index, (name, field) in enumerate(zip(self.names, self.fields, strict=True))
+            ]
+        except Exception:
+            return repr(value)
+        return f"({', '.join(shown)})"
+
+
+class Array(AbstractType):
+    """Values of one type, with their number before them, which is -1 for None."""
+
+    array_of: FieldType
+
+    def __init__(self, *array_of: Any) -> None:
+        """Take the type of the elements, or the fields of a `Schema`."""
+        if len(array_of) > 1:
+            self.array_of = Schema(*array_of)
+        elif array_of and (
+            isinstance(array_of[0], AbstractType)
+            or (isinstance(array_of[0], type) and issubclass(array_of[0], AbstractType))
+        ):
+            self.array_of = array_of[0]
+        else:
+            raise ValueError("Array instantiated with no array_of type")
+
+    def encode(self, items: Iterable[Any] | None) -> bytes:
+        if items is None:
+            return Int32.encode(-1)
+        encoded = [self.array_of.encode(item) for item in items]
+        return b"".join([Int32.encode(len(encoded)), *encoded])
+
+    def decode(self, data: BinaryIO) -> list[Any] | None:
+        count = Int32.decode(data)
+        return None if count == -1 else [self.array_of.decode(data) for _ in range(count)]
+
+    def repr(self, list_of_items: Any) -> str:  # type: ignore[override]  # an array is an instance
+        return "NULL" if list_of_items is None else f"[{', '.join(map(self.array_of.repr, list_of_items))}]"
+
+
+class BitField(AbstractType):
+    """A set of numbers from 0 to 31, as the bits of four bytes."""
+
+    @classmethod
+    def encode(cls, vals: Iterable[int]) -> bytes:
+        return cls.to_32_bit_field(vals).to_bytes(4, "big")
+
+    @classmethod
+    def decode(cls, data: BinaryIO) -> set[int]:
+        return cls.from_32_bit_field(Int32.decode(data))
+
+    @classmethod
+    def to_32_bit_field(cls, vals: Iterable[int]) -> int:
+        """Set the bit of each number."""
+        value = 0
+        for bit in vals:
+            if not 0 <= bit < 32:
+                raise ValueError(f"expected a bit from 0 to 31, got {bit}")
+            value |= 1 << bit
+        return value
+
+    @classmethod
+    def from_32_bit_field(cls, value: int) -> set[int]:
+        """List the bits that are set."""
+        return {bit for bit in range(32) if value >> bit & 1}

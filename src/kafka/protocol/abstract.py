@@ -1,0 +1,5 @@
+"""kafka-python's import path of `AbstractType`."""
+
+from kafka.legacy.protocol.types import AbstractType
+
+__all__ = ["AbstractType"]

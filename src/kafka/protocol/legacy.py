@@ -1,0 +1,27 @@
+"""kafka-python's import path of messages by payload tuples (0.9 and 1.x)."""
+
+from kafka.legacy.protocol.kafka_protocol import KafkaProtocol
+from kafka.legacy.protocol.message_sets import (
+    ALL_CODECS,
+    ATTRIBUTE_CODEC_MASK,
+    CODEC_GZIP,
+    CODEC_NONE,
+    CODEC_SNAPPY,
+    create_gzip_message,
+    create_message,
+    create_message_set,
+    create_snappy_message,
+)
+
+__all__ = [
+    "ALL_CODECS",
+    "ATTRIBUTE_CODEC_MASK",
+    "CODEC_GZIP",
+    "CODEC_NONE",
+    "CODEC_SNAPPY",
+    "KafkaProtocol",
+    "create_gzip_message",
+    "create_message",
+    "create_message_set",
+    "create_snappy_message",
+]
