@@ -64,6 +64,10 @@ class ClusterClient:
         lookups = RetryPolicy(backoff, log, quiet=3, fatal=anything_unexpected)
         self._lookup = BrokerLookup(self, self._coordinators, self.any_connection, lookups)
         self._closed = False
+        self.metadata: ClusterMetadata = self._updater.metadata
+        """The newest picture of the cluster; immutable, so any thread may read it. Kept here as well, as each request
+        looks at it several times."""
+        self._updater.on_change(self._take_metadata)
         warn_if_plain()
 
     async def start(self) -> None:
@@ -85,11 +89,6 @@ class ClusterClient:
         await self._pool.close()
 
     # Metadata
-
-    @property
-    def metadata(self) -> ClusterMetadata:
-        """The newest picture of the cluster; immutable, so any thread may read it."""
-        return self._updater.metadata
 
     def watch_topics(self, topics: set[str] | None) -> None:
         """From the next refresh on keep the metadata of these topics; None: of all.
@@ -276,6 +275,9 @@ class ClusterClient:
         return self._pool.ready(BOOTSTRAP_NODE) or await self._discovery.again()
 
     # Inside
+
+    def _take_metadata(self, metadata: ClusterMetadata) -> None:
+        self.metadata = metadata
 
     def _address_of(self, node_id: int) -> Address | None:
         node = self.metadata.broker_metadata(node_id) or self._coordinators.nodes.get(node_id)

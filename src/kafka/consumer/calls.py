@@ -164,7 +164,7 @@ class ConsumerCalls(ConsumerFace):
                 if cursor.load():
                     return True
                 hand_out = self._take(options.consumer_timeout_ms, options.max_poll_records)
-                if not hand_out:
+                if not hand_out.count:
                     return False
                 cursor.begin(hand_out)
         return False

@@ -8,7 +8,7 @@ from kafka.errors import Cancelled
 from kafka.net.blocking import run_blocking
 from kafka.net.buffers import FrameBuffer
 from kafka.net.gc_pause import no_collections
-from kafka.net.inflight import InFlight
+from kafka.net.inflight import InFlight, Reply
 from kafka.net.throttle import throttle_s
 from kafka.wire.framing import decode_response
 
@@ -22,8 +22,9 @@ class AnswerReader:
     """Reads the answers of one connection.
 
     Arguments:
-        give: takes a request, for how many seconds the broker asks for silence, the response (or what the request's
-            ``digest`` makes of it), and the pooled frame that it came in.
+        give: takes a request whose answer is still awaited, for how many seconds the broker asks for silence, the
+            response (or what the request's ``digest`` makes of it), and the pooled frame that it came in. Where there
+            are neither seconds nor a frame, the request has its answer without it.
         unreadable: takes a request, and why its answer could not be read.
     """
 
@@ -52,11 +53,18 @@ class AnswerReader:
             task.add_done_callback(self._beside.discard)
             return True
         try:
-            quiet_s, response = _read(entry, version, frame)
+            response = decode_response(entry.request, version, frame)
+            asked = getattr(response, "throttle_time_ms", 0)
+            quiet_s = throttle_s(entry.request, version, asked) if asked else 0.0
+            if entry.digest is not None:
+                response = entry.digest(response)
         except Exception as error:
             self._unreadable(entry, error)
             return False
-        self._give(entry, quiet_s, response, buffer)
+        if buffer is None and not quiet_s:
+            entry.future.set_result(response)
+        else:
+            self._give(entry, quiet_s, response, buffer)
         return True
 
     async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
@@ -70,16 +78,18 @@ class AnswerReader:
                 entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
             raise
         else:
+            if entry.future.done():  # the caller has given up meanwhile
+                entry.future = _UNWANTED
             self._give(entry, quiet_s, response, buffer)
 
 
-def _read(entry: InFlight, version: int, frame: bytes | memoryview) -> tuple[float, Any]:
-    """For how many seconds the broker asks for silence, and what the caller is given."""
-    response = decode_response(entry.request, version, frame)
-    quiet_s = throttle_s(entry.request, version, response)
-    return quiet_s, response if entry.digest is None else entry.digest(response)
+_UNWANTED: Reply[Any] = Reply(lambda response, error: None)
+_UNWANTED.cancel()
 
 
 def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float, Any]:
+    """For how many seconds the broker asks for silence, and what the caller is given."""
     with no_collections():
-        return _read(entry, version, frame)
+        response = decode_response(entry.request, version, frame)
+        quiet_s = throttle_s(entry.request, version, getattr(response, "throttle_time_ms", 0))
+        return quiet_s, response if entry.digest is None else entry.digest(response)

@@ -44,6 +44,7 @@ class Connection:
         host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
         api_versions: what the broker serves.
         described_as: how messages name it.
+        closed: whether the connection is closed, by whichever side.
         ended_here: whether the connection was closed because this side needs it no more.
     """
 
@@ -62,7 +63,7 @@ class Connection:
         self._stream: Stream | None = None
         self._why_closed: KafkaError | None = None
         self._on_close: list[Any] = []
-        self.ended_here = False
+        self.closed = self.ended_here = False
 
     async def connect(self, security: SecurityOptions) -> None:
         """Open the stream only: the first step of `open_connection`."""
@@ -82,11 +83,6 @@ class Connection:
     def described_as(self) -> str:
         """How messages name the broker: by its id, if that is known, and by its address."""
         return f"broker {self.node_id} at {self.host}:{self.port}" if self.node_id >= 0 else f"{self.host}:{self.port}"
-
-    @property
-    def closed(self) -> bool:
-        """Whether the connection is closed, by whichever side."""
-        return self._why_closed is not None
 
     @property
     def received_anything(self) -> bool:
@@ -176,7 +172,7 @@ class Connection:
         now = self._deadlines.last_used = self.loop.time()
         if entry is not None:
             entry.deadline = now + entry.timeout_s
-            self._table.add(outgoing.number, entry)
+            self._table[outgoing.number] = entry
             self._deadlines.timer.at(entry.deadline)
         stream.write(outgoing.parts)
         if outgoing.written is not None:
@@ -272,6 +268,7 @@ class Connection:
         if self._why_closed is not None:
             return
         self._why_closed = error
+        self.closed = True
         self._deadlines.timer.cancel()
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
         waiting += self._outbox.close()

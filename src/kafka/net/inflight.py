@@ -84,50 +84,44 @@ class InFlight:
         self.timeout_s = timeout_s
 
 
-class InFlightTable:
-    """The requests by their correlation ids. Brokers answer in order, but nothing here relies on that."""
+class InFlightTable(dict[int, InFlight]):
+    """The requests by their correlation ids. Brokers answer in order, but nothing here relies on that.
 
-    __slots__ = ("_by_id", "_last_id")
+
+    A dict, so that adding, taking out and counting are no calls of functions in Python.
+    """
+
+    __slots__ = ("_last_id",)
 
     def __init__(self) -> None:
-        self._by_id: dict[int, InFlight] = {}
+        super().__init__()
         self._last_id = 0
-
-    def __len__(self) -> int:
-        return len(self._by_id)
 
     def next_id(self) -> int:
         """A correlation id that is not in use."""
         self._last_id = (self._last_id + 1) & 0x7FFFFFFF
         return self._last_id
 
-    def add(self, correlation_id: int, entry: InFlight) -> None:
-        """Wait for an answer with this id."""
-        self._by_id[correlation_id] = entry
-
-    def pop(self, correlation_id: int) -> InFlight | None:
-        """The request that this id answers; None: there is none."""
-        return self._by_id.pop(correlation_id, None)
-
     def remove(self, entry: InFlight) -> None:
         """Wait for the answer to a request no longer."""
-        self._by_id = {number: each for number, each in self._by_id.items() if each is not entry}
+        for number in [number for number, each in self.items() if each is entry]:
+            del self[number]
 
     def extend(self, quiet_until: float) -> None:
         """No answer can come before a time: give all requests as long from then on as they had from the beginning."""
-        for entry in self._by_id.values():
+        for entry in self.values():
             entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
 
     def earliest_deadline(self) -> float | None:
         """When the first of the requests has waited too long; None: no request waits."""
-        return min((entry.deadline for entry in self._by_id.values()), default=None)
+        return min((entry.deadline for entry in self.values()), default=None)
 
     def expired(self, now: float) -> InFlight | None:
         """The oldest request whose time is up."""
-        return next((entry for entry in self._by_id.values() if entry.deadline <= now), None)
+        return next((entry for entry in self.values() if entry.deadline <= now), None)
 
     def drain(self) -> list[InFlight]:
         """All requests, oldest first; none wait afterwards."""
-        entries = list(self._by_id.values())
-        self._by_id.clear()
+        entries = list(self.values())
+        self.clear()
         return entries

@@ -40,9 +40,21 @@ class Outbox:
         transmit: writes a request to the stream; its timeout begins then.
         in_flight: tells how many requests wait for their answers.
         limit: how many requests may wait for their answers at a time.
+
+    Attributes:
+        waiting: the requests that are kept back.
     """
 
-    __slots__ = ("_held", "_in_flight", "_limit", "_loop", "_queue", "_throttle_timer", "_throttled_until", "_transmit")
+    __slots__ = (
+        "_held",
+        "_in_flight",
+        "_limit",
+        "_loop",
+        "_throttle_timer",
+        "_throttled_until",
+        "_transmit",
+        "waiting",
+    )
 
     def __init__(
         self,
@@ -55,29 +67,25 @@ class Outbox:
         self._transmit = transmit
         self._in_flight = in_flight
         self._limit = limit
-        self._queue: deque[Outgoing] = deque()
+        self.waiting: deque[Outgoing] = deque()
         self._held = False
         self._throttled_until = 0.0
         self._throttle_timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
-        return len(self._queue)
-
-    @property
-    def _open(self) -> bool:
-        return not self._held and self._throttle_timer is None and self._in_flight() < self._limit
+        return len(self.waiting)
 
     def put(self, outgoing: Outgoing) -> None:
         """Send it, now or as soon as what is before it has left."""
-        if not self._queue and self._open:
+        if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             self._transmit(outgoing)
         else:
-            self._queue.append(outgoing)
+            self.waiting.append(outgoing)
 
     def flush(self) -> None:
         """Send what may leave now: there has been an answer."""
-        while self._queue and self._open:
-            outgoing = self._queue.popleft()
+        while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
+            outgoing = self.waiting.popleft()
             if not outgoing.reply.done():  # else the caller gave up before it left
                 self._transmit(outgoing)
 
@@ -109,6 +117,6 @@ class Outbox:
         if self._throttle_timer is not None:
             self._throttle_timer.cancel()
             self._throttle_timer = None
-        left = [outgoing.reply for outgoing in self._queue]
-        self._queue.clear()
+        left = [outgoing.reply for outgoing in self.waiting]
+        self.waiting.clear()
         return left

@@ -62,7 +62,7 @@ class Receiver:
                 InvalidReceiveError, f"sent a frame of {len(view)} bytes, which is no answer; is it a Kafka broker?"
             )
             return False
-        entry = self._table.pop(correlation_id(view))
+        entry = self._table.pop(correlation_id(view), None)
         if entry is None:
             number = correlation_id(view)
             self._refuse(CorrelationIdError, f"answered a request that was not sent (correlation id {number})")
@@ -74,7 +74,8 @@ class Receiver:
             goes_on = True
             if buffer is not None:
                 buffer.release()
-        self._outbox.flush()
+        if self._outbox.waiting:
+            self._outbox.flush()
         return goes_on
 
     def _refuse(self, error: type[KafkaError], text: str) -> None:
@@ -99,8 +100,7 @@ class Receiver:
                 response.frame = buffer
             else:
                 buffer.release()
-        if not entry.future.done():
-            entry.future.set_result(response)
+        entry.future.set_result(response)
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
         """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""

@@ -36,12 +36,11 @@ _SINCE = {
 APIs that are not listed came later than KIP-219."""
 
 
-def throttle_s(request: "type[Request[Any]]", version: int, response: Any) -> float:
-    """For how many seconds nothing may be sent to the broker that gave this response."""
-    asked: int = getattr(response, "throttle_time_ms", 0)
-    if asked <= 0 or version < _SINCE.get(request.API_KEY, 0):
+def throttle_s(request: "type[Request[Any]]", version: int, asked_ms: int) -> float:
+    """For how many seconds nothing may be sent to a broker whose response has this ``throttle_time_ms``."""
+    if asked_ms <= 0 or version < _SINCE.get(request.API_KEY, 0):
         return 0.0
-    return asked / 1000
+    return asked_ms / 1000
 
 
 class ThrottleLog:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kafka.record.column_memory import BinaryColumn, ColumnBuffers
+from kafka.record.column_memory import ColumnBuffers
 from kafka.record.materialize import RecordMaker
 from kafka.record.records import ConsumerRecord
 from kafka.record.types import TimestampType
@@ -88,16 +88,15 @@ class Columns:
     @property
     def nbytes(self) -> int:
         """How many bytes the rows take in memory, roughly: keys, values and headers, and the columns of numbers."""
-        total = 16 * len(self) + self._data_size(self._buffers.keys) + self._data_size(self._buffers.values)
+        first, last = self._first, self._last
+        total = 24 * (last - first)  # 8 for the offset, 8 for the timestamp, 4 for the positions of key and of value
+        for column in (self._buffers.keys, self._buffers.values):
+            total += column.ends[last] - column.ends[first]
         if self._buffers.headers is not None:
             ends, *columns = self._buffers.headers
-            first, last = ends[self._first], ends[self._last]
+            first, last = ends[first], ends[last]
             total += sum(column.ends[last] - column.ends[first] + 4 * (last - first) for column in columns)
         return total
-
-    def _data_size(self, column: BinaryColumn) -> int:
-        """The bytes of these rows in a column, with its positions."""
-        return int(column.ends[self._last] - column.ends[self._first]) + 4 * len(self)
 
     @property
     def _maker(self) -> RecordMaker:

@@ -13,6 +13,7 @@ from kafka.config import parse_consumer
 from kafka.consumer import core as consumer_core
 from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind, step_towards
@@ -126,7 +127,7 @@ class Scene(ConsumerRebalanceListener):
 
     async def poll(self) -> None:
         """What `poll()` does before it takes records."""
-        await self.driver.wait_for(0, list)
+        await self.driver.wait_for(0, lambda: HandOut(lambda piece: None))
 
     @property
     def held(self) -> set[TopicPartition]:

@@ -146,8 +146,7 @@ def test_requests_in_flight_are_found_by_their_ids_and_by_their_deadlines():
     assert table.earliest_deadline() is None
     numbers = [table.next_id(), table.next_id()]
     assert numbers[0] != numbers[1]
-    table.add(numbers[0], first)
-    table.add(numbers[1], second)
+    table.update(zip(numbers, (first, second), strict=True))
     assert (len(table), table.earliest_deadline()) == (2, 5.0)
     assert table.expired(4.9) is None
     assert table.expired(5.0) is second
@@ -156,11 +155,10 @@ def test_requests_in_flight_are_found_by_their_ids_and_by_their_deadlines():
     assert (first.deadline, second.deadline) == (30.0, 20.0)
     table.extend(-100.0)
     assert (first.deadline, second.deadline) == (30.0, 20.0)
-    assert table.pop(99) is None
     assert table.pop(numbers[0]) is first
     table.remove(second)
     assert len(table) == 0
-    table.add(numbers[0], first)
+    table[numbers[0]] = first
     assert table.drain() == [first]
     assert len(table) == 0
 

@@ -47,7 +47,7 @@ class AsyncDriver:
                 if core.events.pending:
                     await self.process_events()
                 taken = take()
-                if taken or core.closed or core.events.woken():
+                if taken.count or core.closed or core.events.woken():
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:

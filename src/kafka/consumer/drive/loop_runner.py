@@ -38,7 +38,11 @@ class LoopRunner:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
+        self.time: Callable[[], float] = self.loop.time
+        """The loop's time, in seconds."""
         self._news = asyncio.Event()
+        self.clear: Callable[[], None] = self._news.clear
+        """Forget earlier news; the caller looks at everything after this and before `wait`."""
         self.one_caller = contextlib.nullcontext()  # several tasks may poll, and share the records out
         self.one_at_a_time = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
@@ -67,14 +71,6 @@ class LoopRunner:
 
     def check(self) -> None:
         """Nothing: a loop that has been left behind by a fork does not run."""
-
-    def time(self) -> float:
-        """The loop's time, in seconds."""
-        return self.loop.time()
-
-    def clear(self) -> None:
-        """Forget earlier news; the caller looks at everything after this and before `wait`."""
-        self._news.clear()
 
     async def wait(self, timeout_s: float) -> None:
         """Wait for news, or until the time is up."""

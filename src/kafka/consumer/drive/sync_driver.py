@@ -48,7 +48,7 @@ class SyncDriver:
                 if core.events.pending:
                     self.process_events()
                 taken = take()
-                if taken or core.closed or core.events.woken():
+                if taken.count or core.closed or core.events.woken():
                     return taken
                 left = deadline - runner.time()
                 if left <= 0:

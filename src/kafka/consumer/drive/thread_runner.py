@@ -28,6 +28,10 @@ class ThreadRunner:
     def __init__(self, thread: LoopThread | None = None) -> None:
         self._thread = LoopThread.shared() if thread is None else thread
         self.loop = self._thread.loop
+        self.time: Callable[[], float] = self.loop.time
+        """The loop's time, in seconds."""
+        self.check: Callable[[], None] = self._thread.check
+        """Raise `ForkedClientError` in a forked child, where nothing would ever come: the loop stayed in the parent."""
         self._pid = os.getpid()
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
@@ -78,14 +82,6 @@ class ThreadRunner:
         self._thread.on_death(owner, tell)
 
     # The caller's side ------------------------------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Raise `ForkedClientError` in a forked child, where nothing would ever come: the loop stayed in the parent."""
-        self._thread.check()
-
-    def time(self) -> float:
-        """The loop's time, in seconds."""
-        return self.loop.time()
 
     def clear(self) -> None:
         """Forget earlier news; the caller looks at everything after this and before `wait`."""

@@ -175,7 +175,8 @@ class BrokerFetcher:
                     log.exception("what follows from a failed fetch could not be done")
                 await attempts.failed(error)
             else:
-                attempts.succeeded()
+                if attempts.failures:
+                    attempts.succeeded()
 
     async def _until_needed(self) -> int:
         """Wait until there is something to fetch; how long the broker may then wait for data, in ms."""
@@ -197,7 +198,8 @@ class BrokerFetcher:
 
     async def _fetch(self, max_wait_ms: int) -> None:
         connection = await self._connected()
-        await self._obey_throttle()
+        if self._throttled_until:
+            await self._obey_throttle()
         if not self.session.targets:
             return
         # Only now, so that what was added while the connection was opened is asked for as well.
@@ -224,6 +226,7 @@ class BrokerFetcher:
         cut short meanwhile would go to the other connection at once.
         """
         left = self._throttled_until - asyncio.get_running_loop().time()
+        self._throttled_until = 0.0
         if left > 0:
             await asyncio.sleep(left)
 
@@ -267,7 +270,8 @@ class BrokerFetcher:
         self._over()
         now = asyncio.get_running_loop().time()
         self._polls.answered(now)
-        self._throttled_until = now + throttle_s(FetchRequest, self._version, response)
+        if response.throttle_time_ms:
+            self._throttled_until = now + throttle_s(FetchRequest, self._version, response.throttle_time_ms)
         if not response.error_code:
             self.session.answered(response.session_id)
             self._answers.take_answer(self, response)

@@ -55,6 +55,10 @@ class FetchSession:
     Arguments:
         incremental: whether to use sessions at all.
         max_bytes: ``max_partition_fetch_bytes``.
+
+    Attributes:
+        topic_names: of the topics that were asked for by id in this session, whatever became of them since. By the
+            number that the id is, as `uuid.UUID` hashes and compares in Python.
     """
 
     def __init__(self, incremental: bool, max_bytes: int) -> None:
@@ -66,7 +70,7 @@ class FetchSession:
         self._forget: dict[TopicPartition, uuid.UUID | None] = {}
         self._known: dict[TopicPartition, uuid.UUID | None] = {}
         self._by_id = True
-        self._names: dict[uuid.UUID, str] = {}
+        self.topic_names: dict[int, str] = {}
         self.targets: dict[TopicPartition, FetchTarget] = {}
 
     @property
@@ -81,9 +85,12 @@ class FetchSession:
             return
         self.targets[tp] = target
         self._changed[tp] = None
-        if tp in self._known and self._known[tp] != target.topic_id:
+        known = self._known.get(tp, _NO_ID)
+        if known is target.topic_id:
+            return
+        if tp in self._known and known != target.topic_id:
             self._forget[tp] = self._known.pop(tp)
-        elif self._forget.get(tp, _NO_ID) == target.topic_id:
+        elif tp in self._forget and self._forget[tp] == target.topic_id:
             self._known[tp] = self._forget.pop(tp)
 
     def remove(self, tp: TopicPartition) -> None:
@@ -92,10 +99,6 @@ class FetchSession:
             self._changed.pop(tp, None)
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
-
-    def topic_name(self, topic_id: uuid.UUID) -> str | None:
-        """The name of a topic that was asked for by id in this session, whatever became of it since."""
-        return self._names.get(topic_id)
 
     def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
         """What a partition in an answer belongs to; None if it is not fetched any more, or from elsewhere by now."""
@@ -112,7 +115,7 @@ class FetchSession:
             self._by_id = with_ids
             self._known.clear()
             self._forget.clear()
-            self._names.clear()
+            self.topic_names.clear()
         elif self._by_id and not with_ids:
             self.reset()  # a session speaks either of names or of ids
             return self.next_request()
@@ -121,7 +124,7 @@ class FetchSession:
         for target in named:
             self._known[target.state.tp] = target.topic_id
             if target.topic_id is not None:
-                self._names[target.topic_id] = target.state.tp.topic
+                self.topic_names[target.topic_id.int] = target.state.tp.topic
         self._changed.clear()
         self._forget.clear()
         return body

@@ -108,7 +108,7 @@ class Fetcher:
             self._leave_broker(state)
         if broker is None:
             return
-        fetcher = self._fetcher_of(broker)
+        fetcher = self._fetchers.get(broker) or self._fetcher_of(broker)
         if full:
             state.fetching.broker_id = broker
             fetcher.blocked.add(state)
@@ -149,15 +149,16 @@ class Fetcher:
         frame = SharedFrame(held.release if held is not None else None)
         filed = False
         for topic in response.responses:
-            name = topic.topic or fetcher.session.topic_name(topic.topic_id)
+            number = topic.topic_id.int
+            name = topic.topic or fetcher.session.topic_names.get(number)
             if name is None:
                 continue
             for answer in topic.partitions:
                 target = fetcher.session.target_of_answer(TopicPartition(name, answer.partition_index))
                 if target is None or target.generation != target.state.generation:
                     continue
-                if not topic.topic and target.topic_id != topic.topic_id:  # of a topic that was deleted
-                    continue
+                if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
+                    continue  # of a topic that was deleted
                 filed |= self._partitions.take(target, answer, frame)
         frame.release()
         self.responses += 1
@@ -204,16 +205,19 @@ class Fetcher:
 
     def _broker_for(self, tp: TopicPartition) -> int | None:
         """The broker to fetch from; None if there is none at the moment."""
-        broker = self._replicas.broker_for(tp, self._client.metadata, asyncio.get_running_loop().time())
+        metadata = self._client.metadata
+        if self._replicas.leases:
+            broker = self._replicas.broker_for(tp, metadata, asyncio.get_running_loop().time())
+        else:
+            broker = metadata.leader_for_partition(tp)
         if broker is None:
             self._metadata_stale()
         return broker
 
     def _fetcher_of(self, node_id: int) -> BrokerFetcher:
-        fetcher = self._fetchers.get(node_id)
-        if fetcher is None:
-            fetcher = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
-            self._fetchers[node_id] = fetcher
+        """A fetcher for a broker that has none yet."""
+        fetcher = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
+        self._fetchers[node_id] = fetcher
         return fetcher
 
     def _leave_broker(self, state: PartitionState) -> None:

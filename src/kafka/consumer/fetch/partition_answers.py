@@ -86,7 +86,8 @@ class PartitionAnswers:
             return self._take_error(target, answer)
         if answer.preferred_read_replica >= 0:
             self._prefer(state, answer.preferred_read_replica)
-        self._failures.succeeded(state)
+        if state.fetching.failures:
+            self._failures.succeeded(state)
         state.fetching.highwater = answer.high_watermark
         state.fetching.last_stable_offset = answer.last_stable_offset
         state.fetching.log_start_offset = answer.log_start_offset

@@ -120,7 +120,8 @@ class FetchBuffer:
             one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
                 stands alone.
         """
-        self._hand_out.roll_back()
+        if self._hand_out.slices or self._hand_out.returning:
+            self._hand_out.roll_back()
         hand_out = self._hand_out = HandOut(self._put_back)
         passed_over: list[PartitionState] = []
         try:
@@ -133,7 +134,7 @@ class FetchBuffer:
         finally:
             for state in passed_over:
                 self._ready.give_back(state)
-        if not hand_out:
+        if not hand_out.count:
             hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
         if told is not None:
             raise told
@@ -202,15 +203,15 @@ class FetchBuffer:
             if state is not None and (state in seen or self._is_being_decoded(state)):
                 passed_over.append(state)
                 continue
-            if state is None and passed_over and not hand_out:
+            if state is None and passed_over and not hand_out.count:
                 state = self._ready.at = passed_over.pop()  # there is nothing else: wait until it is decoded
             if state is None:
                 break
             if state.buffer.current is None:
-                error = self._open_next(state, min(bound - made, DECODED_BYTES), ahead, bool(hand_out))
+                error = self._open_next(state, min(bound - made, DECODED_BYTES), ahead, hand_out.count > 0)
                 if error is not None:
                     self._ready.give_back(state)
-                    return None if hand_out else error
+                    return None if hand_out.count else error
                 made += _memory(state.buffer.current)
             self._take_slice(state, max_records - hand_out.count, hand_out)
             self._ready.give_back(state)
@@ -270,12 +271,12 @@ class FetchBuffer:
         current = state.buffer.current
         if current is None:
             return
-        count = min(most, current.left)
-        start, stop = current.start, current.start + count
-        ends = stop == len(current.columns)
+        start, stop = current.start, min(current.start + most, current.count)
+        count = stop - start
+        ends = stop == current.count
         columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
         next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
-        hand_out.add(Slice(state, state.generation, columns, next_offset))
+        hand_out.add(Slice(state, state.generation, columns, count, next_offset))
         self.records_taken += count
         current.start = stop
         if ends:

@@ -175,10 +175,11 @@ class DecodedFetch:
         error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
     """
 
-    __slots__ = ("columns", "error", "nbytes", "next_offset", "start")
+    __slots__ = ("columns", "count", "error", "nbytes", "next_offset", "start")
 
     def __init__(self, columns: Columns, next_offset: int, nbytes: int, error: Exception | None = None) -> None:
         self.columns = columns
+        self.count = len(columns)
         self.next_offset = next_offset
         self.nbytes = nbytes
         self.error = error
@@ -187,4 +188,4 @@ class DecodedFetch:
     @property
     def left(self) -> int:
         """Records that have not been handed out."""
-        return len(self.columns) - self.start
+        return self.count - self.start

@@ -29,15 +29,17 @@ class Slice:
         state: the partition.
         generation: the one they were fetched under; the position moves only while it is the present one.
         columns: the records; none where there was nothing but control records and gaps.
+        count: how many they are.
         next_offset: the position after them.
     """
 
-    __slots__ = ("_rest", "columns", "generation", "next_offset", "state")
+    __slots__ = ("_rest", "columns", "count", "generation", "next_offset", "state")
 
-    def __init__(self, state: PartitionState, generation: int, columns: Columns, next_offset: int) -> None:
+    def __init__(self, state: PartitionState, generation: int, columns: Columns, count: int, next_offset: int) -> None:
         self.state = state
         self.generation = generation
         self.columns = columns
+        self.count = count
         self.next_offset = next_offset
         self._rest: DecodedFetch | None = None
 
@@ -67,13 +69,13 @@ class Slice:
     def up_to(self, offset: int) -> "Slice":
         """The records before ``offset``."""
         first = bisect_left(self.columns.offsets, offset)
-        return Slice(self.state, self.generation, self.columns.slice(0, first), offset)
+        return Slice(self.state, self.generation, self.columns.slice(0, first), first, offset)
 
     def from_offset(self, offset: int) -> "Slice":
         """The records from ``offset`` on."""
         first = bisect_left(self.columns.offsets, offset)
-        rest = self.columns.slice(first, len(self.columns))
-        return Slice(self.state, self.generation, rest, self.next_offset)
+        rest = self.columns.slice(first, self.count)
+        return Slice(self.state, self.generation, rest, self.count - first, self.next_offset)
 
 
 class HandOut:
@@ -86,15 +88,15 @@ class HandOut:
     Attributes:
         slices: in the order in which they are handed out.
         count: how many records they hold; the hand-out is true if there are any.
+        returning: the slices that are being given back.
         on_change: called before the first slice, which a caller may be in the middle of, is taken away.
     """
 
-    __slots__ = ("_put_back", "_returning", "count", "on_change", "slices")
+    __slots__ = ("_put_back", "count", "on_change", "returning", "slices")
 
     def __init__(self, put_back: Callable[[Slice], None]) -> None:
         self._put_back = put_back
-        self._returning: list[Slice] = []
-        """The slices that are being given back."""
+        self.returning: list[Slice] = []
         self.slices: list[Slice] = []
         self.count = 0
         self.on_change: Callable[[], None] | None = None
@@ -114,17 +116,17 @@ class HandOut:
     @property
     def pieces(self) -> list[Slice]:
         """The slices that hold records."""
-        return [piece for piece in self.slices if len(piece.columns)]
+        return [piece for piece in self.slices if piece.count]
 
     def add(self, piece: Slice) -> None:
         """Hand this out too. Control records and gaps are read over behind what is handed out of their partition."""
-        if not len(piece.columns):
+        if not piece.count:
             for before in reversed(self.slices):
                 if before.state is piece.state:
                     before.next_offset = piece.next_offset
                     return
         self.slices.append(piece)
-        self.count += len(piece.columns)
+        self.count += piece.count
 
     def end_at(self, last: Slice, offset: int) -> None:
         """Give back what comes from ``offset`` of ``last`` on: it is not handed out now."""
@@ -135,6 +137,10 @@ class HandOut:
 
     def commit(self) -> None:
         """The caller has all of it: move the positions, all or, where an interrupt comes, none; see the module."""
+        if len(self.slices) == 1:  # one position has moved or has not: there is nothing to undo
+            self.slices[0].move_position()
+            self.slices = []
+            return
         before = [(piece.state, piece.generation, piece.state.position) for piece in self.slices]
         try:
             for piece in self.slices:
@@ -165,20 +171,20 @@ class HandOut:
             self._give_back(unwanted)
 
     def _give_back(self, pieces: list[Slice]) -> None:
-        self._returning = pieces
+        self.returning = pieces
         self.settle()
 
     def settle(self) -> None:
         """Finish giving slices back, where an interrupt came in between. Each step may be done again."""
-        if not self._returning:
+        if not self.returning:
             return
-        returning = set(self._returning)
+        returning = set(self.returning)
         if self.on_change is not None and self.slices and self.slices[0] in returning:
             self.on_change()
         self.slices = [piece for piece in self.slices if piece not in returning]
-        self.count = sum(len(piece.columns) for piece in self.slices)
-        while self._returning:
-            piece = self._returning[-1]
+        self.count = sum(piece.count for piece in self.slices)
+        while self.returning:
+            piece = self.returning[-1]
             if piece.is_current:
                 self._put_back(piece)
-            del self._returning[-1:]
+            del self.returning[-1:]

@@ -26,11 +26,6 @@ class PartitionBuffer:
         self.blocked = False
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to hand out."""
-        return self.current is None and not self.items
-
-    @property
     def is_begun(self) -> bool:
         """Whether some of an answer has been handed out, and some has not."""
         first = self.items[0] if self.items else None

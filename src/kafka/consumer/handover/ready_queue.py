@@ -29,8 +29,9 @@ class ReadyQueue:
 
     def add(self, state: PartitionState) -> None:
         """Put a partition last, if it has something and is not in the queue or in the caller's hands."""
-        if not state.buffer.queued and not state.paused and not state.buffer.is_empty:
-            state.buffer.queued = True
+        buffer = state.buffer
+        if not buffer.queued and not state.paused and (buffer.current is not None or buffer.items):
+            buffer.queued = True
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
@@ -39,9 +40,10 @@ class ReadyQueue:
             while self._waiting:
                 state = self.at = self._waiting[0]
                 del self._waiting[0]
-                if not state.paused and not state.buffer.is_empty:
+                buffer = state.buffer
+                if not state.paused and (buffer.current is not None or buffer.items):
                     return state
-                state.buffer.queued = False
+                buffer.queued = False
         self.at = None
         return None
 

@@ -59,7 +59,9 @@ class Materializer:
         A record that cannot be deserialized ends the hand-out. If it is the very first, its error is raised.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
-        for piece in hand_out.pieces:
+        for piece in hand_out.slices:
+            if not piece.count:
+                continue
             records, error = self.records(piece)
             if records:
                 before = gathered.setdefault(piece.state.tp, records)

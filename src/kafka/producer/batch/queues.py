@@ -98,12 +98,14 @@ class PartitionQueue(QueueFields):
         A count of batches in the network is not enough: one that is sent for the third time may have been overtaken by
         more than the broker remembers, which would take it for a new one then.
         """
+        if not self.in_network or self.producer_id < 0:
+            return False
         first = self.first_in_network()
-        return first is not None and self.producer_id >= 0 and self.next_order - first[0] >= _REMEMBERED
+        return first is not None and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
         """Whether nothing that was sent and comes before a batch is left."""
-        first = self.first_in_network()
+        first = self.first_in_network() if self.in_network else None
         if first is not None and first < batch.order:
             return False
         return not self.retries or self.retries[0].order >= batch.order

@@ -308,7 +308,7 @@ class RecordBuffer:
             raise
 
     def _tell_sender(self) -> None:
-        if self.on_own_loop():
+        if asyncio._get_running_loop() is self._loop:
             self._loop.call_soon(self.on_dirty)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.on_dirty)

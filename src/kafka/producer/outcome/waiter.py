@@ -19,7 +19,8 @@ class LoopWaiter:
     def release(self) -> None:
         """Let it go on; from any thread."""
         if asyncio._get_running_loop() is self._loop:
-            self._arrive()
+            if not self.arrived.done():
+                self.arrived.set_result(None)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._arrive)
 

@@ -92,7 +92,7 @@ class ProduceRequests:
         Raises `KafkaError` where the request cannot be sent; nothing is called then.
         """
         topics: dict[str, TopicProduceData] = {}
-        names: dict[UUID, str] = {}
+        names: dict[int, str] = {}  # by the number that the id is: `uuid.UUID` hashes and compares in Python
         lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
         highest = None
         for batch in batches:
@@ -106,7 +106,7 @@ class ProduceRequests:
                 if topic_id is None and highest is None:
                     highest = _LAST_WITH_NAMES
                 if topic_id is not None:
-                    names[topic_id] = topic
+                    names[topic_id.int] = topic
                 data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID, partition_data=[])
             data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
         request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
@@ -120,7 +120,7 @@ class ProduceRequests:
     def _answered(
         self,
         batches: Sequence[ProducerBatch],
-        names: Mapping[UUID, str],
+        names: Mapping[int, str],
         take: Take,
         response: ProduceResponse | None,
         error: Exception | None,
@@ -150,12 +150,12 @@ class ProduceRequests:
         return 2 if version is None else magic_for(version)
 
     def _answers(
-        self, batches: Sequence[ProducerBatch], names: Mapping[UUID, str], response: ProduceResponse
+        self, batches: Sequence[ProducerBatch], names: Mapping[int, str], response: ProduceResponse
     ) -> dict[TopicPartition, Answer]:
         """The answers by partition; `names` are those of the request, as the metadata may have changed since."""
         answers: dict[TopicPartition, Answer] = {}
         for each in response.responses:
-            name = each.name or names.get(each.topic_id, "")
+            name = each.name or names.get(each.topic_id.int, "")
             for partition in each.partition_responses:
                 place = TopicPartition(name, partition.index)
                 if partition.error_code:

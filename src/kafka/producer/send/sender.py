@@ -107,7 +107,8 @@ class Sender:
         except Exception as error:
             self._loop.call_later(self._pumps.note(error), self.reconsider)
         else:
-            self._pumps.succeeded()
+            if self._pumps.failures:
+                self._pumps.succeeded()
         finally:
             self._pumping = False
 
