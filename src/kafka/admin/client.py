@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, NoReturn, TypeVar, Unpack
 
+from kafka.admin import arguments
 from kafka.admin import configs as _configs
 from kafka.admin import groups as _groups
 from kafka.admin import records as _records
@@ -29,8 +30,9 @@ class KafkaAdminClient:
     """Administers a cluster; safe to use from several threads.
 
     Each method blocks until the cluster has answered. All raise what is wrong with the request, such as
-    `TopicAlreadyExistsError`; `KafkaTimeoutError` and `KafkaConnectionError` when the cluster does not answer in time;
-    `UnsupportedVersionError` when the brokers are too old; `ForkedClientError` in a forked child.
+    `TopicAlreadyExistsError`; `IllegalArgumentError` for an argument that is none; `KafkaTimeoutError` and
+    `KafkaConnectionError` when the cluster does not answer in time; `UnsupportedVersionError` when the brokers are too
+    old; `ForkedClientError` in a forked child.
 
     Arguments: client options by keyword, see below.
     Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`.
@@ -67,11 +69,15 @@ class KafkaAdminClient:
 
         Raises the error of the first topic that failed; others may have been created.
         """
-        return self._run(_topics.create_topics(self._requests, new_topics, timeout_ms, validate_only))
+        wanted = arguments.instances("new_topics", NewTopic, new_topics)
+        limit = arguments.timeout(timeout_ms)
+        return self._run(_topics.create_topics(self._requests, wanted, limit, validate_only))
 
     def delete_topics(self, topics: Iterable[str], timeout_ms: float | None = None) -> DeleteTopicsResult:
         """Delete topics by name. Raises the error of the first that failed; others may be gone."""
-        return self._run(_topics.delete_topics(self._requests, topics, timeout_ms))
+        return self._run(
+            _topics.delete_topics(self._requests, arguments.names("topics", topics), arguments.timeout(timeout_ms))
+        )
 
     def list_topics(self) -> list[str]:
         """The names of all topics, internal ones included."""
@@ -84,7 +90,9 @@ class KafkaAdminClient:
         ``partitions``: dicts of ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``,
         ``offline_replicas``, ``error_code``. A topic that does not exist has an error code and no partitions.
         """
-        return self._run(_topics.describe_topics(self._requests, topics))
+        return self._run(
+            _topics.describe_topics(self._requests, None if topics is None else arguments.names("topics", topics))
+        )
 
     def create_partitions(
         self,
@@ -93,7 +101,11 @@ class KafkaAdminClient:
         validate_only: bool = False,
     ) -> CreateTopicsResult:
         """Add partitions to topics: topic name to a `NewPartitions`."""
-        return self._run(_topics.create_partitions(self._requests, topic_partitions, timeout_ms, validate_only))
+        wanted = arguments.mapping("topic_partitions", topic_partitions)
+        arguments.names("topic_partitions", wanted)
+        arguments.instances("topic_partitions", NewPartitions, wanted.values())
+        limit = arguments.timeout(timeout_ms)
+        return self._run(_topics.create_partitions(self._requests, wanted, limit, validate_only))
 
     def describe_cluster(self) -> dict[str, Any]:
         """A dict of ``cluster_id``, ``controller_id`` and ``brokers`` (``node_id``, ``host``, ``port``, ``rack``)."""
@@ -109,7 +121,8 @@ class KafkaAdminClient:
         Arguments:
             include_synonyms: also tell which other settings a value may come from.
         """
-        return self._run(_configs.describe_configs(self._requests, config_resources, include_synonyms))
+        resources = arguments.instances("config_resources", ConfigResource, config_resources)
+        return self._run(_configs.describe_configs(self._requests, resources, include_synonyms))
 
     def alter_configs(
         self,
@@ -125,13 +138,15 @@ class KafkaAdminClient:
                 back to its default. True changes only those given (KIP-339, Kafka 2.3): None deletes one, a pair of
                 an `AlterConfigOp` and a value does what that says.
         """
-        return self._run(_configs.alter_configs(self._requests, config_resources, validate_only, incremental))
+        resources = arguments.instances("config_resources", ConfigResource, config_resources)
+        return self._run(_configs.alter_configs(self._requests, resources, validate_only, incremental))
 
     # Groups
 
     def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[tuple[str, str]]:
         """Group ids with their protocol types, of the groups that these brokers coordinate; None: of all groups."""
-        return self._run(_groups.list_consumer_groups(self._requests, broker_ids))
+        ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
+        return self._run(_groups.list_consumer_groups(self._requests, ids))
 
     def describe_consumer_groups(
         self,
@@ -147,17 +162,17 @@ class KafkaAdminClient:
 
         A group that does not exist is in state "Dead", or raises `GroupIdNotFoundError` on Kafka 4.0 and later.
         """
+        ids = arguments.names("group_ids", group_ids)
         return self._run(
-            _groups.describe_consumer_groups(
-                self._requests, group_ids, group_coordinator_id, include_authorized_operations
-            )
+            _groups.describe_consumer_groups(self._requests, ids, group_coordinator_id, include_authorized_operations)
         )
 
     def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> list[tuple[str, type[BrokerResponseError]]]:
         """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success."""
-        return self._run(_groups.delete_consumer_groups(self._requests, group_ids, group_coordinator_id))
+        ids = arguments.names("group_ids", group_ids)
+        return self._run(_groups.delete_consumer_groups(self._requests, ids, group_coordinator_id))
 
     def list_consumer_group_offsets(
         self,
@@ -169,9 +184,9 @@ class KafkaAdminClient:
 
         A partition that was named but has no committed offset has offset -1.
         """
-        return self._run(
-            _groups.list_consumer_group_offsets(self._requests, group_id, group_coordinator_id, partitions)
-        )
+        wanted = None if partitions is None else arguments.partitions("partitions", partitions)
+        group_id = arguments.name("group_id", group_id)
+        return self._run(_groups.list_consumer_group_offsets(self._requests, group_id, group_coordinator_id, wanted))
 
     # Records
 
@@ -188,7 +203,13 @@ class KafkaAdminClient:
 
         Gives a dict with ``low_watermark``, the first offset that is left, for each partition.
         """
-        return self._run(_records.delete_records(self._requests, records_to_delete, timeout_ms, partition_leader_id))
+        what = "records_to_delete"
+        offsets = {
+            arguments.partition(what, tp): arguments.number(what, offset)
+            for tp, offset in arguments.mapping(what, records_to_delete).items()
+        }
+        limit = arguments.timeout(timeout_ms)
+        return self._run(_records.delete_records(self._requests, offsets, limit, partition_leader_id))
 
     # Life
 

@@ -1,8 +1,12 @@
 """The topics, brokers and other things whose configuration is described or altered."""
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any, TypeAlias
+
+from kafka.admin.arguments import names
+from kafka.errors import IllegalArgumentError
 
 
 class ConfigResourceType(IntEnum):
@@ -35,20 +39,32 @@ class ConfigResource:
         resource_type: a `ConfigResourceType`, or its name in any case.
         name: of the topic, id of the broker, …
         configs: when describing, the names of the settings wanted (None: all); when altering, names to values.
+
+    Raises `IllegalArgumentError` for another type, and for settings that are neither.
     """
 
     def __init__(self, resource_type: ConfigResourceType | str | int, name: str | int, configs: Configs = None) -> None:
-        if isinstance(resource_type, str):
-            resource_type = ConfigResourceType[resource_type.upper()]
-        self.resource_type = ConfigResourceType(resource_type)
+        self.resource_type = _resource_type(resource_type)
         self.name = str(name)
-        self.configs = configs
+        self.configs: dict[str, Any] | list[str] | None = None
+        if isinstance(configs, Mapping):
+            self.configs = dict(configs)
+        elif configs is not None:
+            self.configs = names("configs", configs)
 
     @property
     def broker_id(self) -> int | None:
         """The broker that has to be asked for this; None: any."""
         is_broker = self.resource_type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
-        return int(self.name) if is_broker and self.name.lstrip("-").isdigit() else None
+        return int(self.name) if is_broker and re.fullmatch("-?[0-9]+", self.name) else None
 
     def __repr__(self) -> str:
         return f"ConfigResource({self.resource_type.name}, {self.name!r})"
+
+
+def _resource_type(given: ConfigResourceType | str | int) -> ConfigResourceType:
+    try:
+        return ConfigResourceType[given.upper()] if isinstance(given, str) else ConfigResourceType(given)
+    except (KeyError, ValueError):
+        kinds = ", ".join(kind.name.lower() for kind in ConfigResourceType)
+        raise IllegalArgumentError(f"resource_type: expected one of {kinds}, got {given!r:.80}") from None

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka.admin.arguments import as_text
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult
 from kafka.errors import IllegalArgumentError
 from kafka.wire.api import alter_configs as replacing
@@ -16,8 +17,6 @@ def _by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[Con
     """Resources by the broker that has to be asked: a broker's own settings are known to itself only."""
     groups: dict[int | None, list[ConfigResource]] = {}
     for resource in resources:
-        if not isinstance(resource, ConfigResource):
-            raise IllegalArgumentError(f"expected ConfigResource objects, got {type(resource).__name__}")
         groups.setdefault(resource.broker_id, []).append(resource)
     return groups
 
@@ -28,7 +27,7 @@ def _shown(resource_type: int, name: str) -> str:
 
 
 async def describe_configs(
-    requests: AdminRequests, resources: Iterable[ConfigResource], include_synonyms: bool
+    requests: AdminRequests, resources: list[ConfigResource], include_synonyms: bool
 ) -> list[DescribeConfigsResult]:
     """See `KafkaAdminClient.describe_configs`."""
     results = []
@@ -51,6 +50,8 @@ async def describe_configs(
                 for each in response.results
             ]
         )
+        answered = ((each.resource_type, each.resource_name) for each in response.results)
+        check_answered("resources", ((each.resource_type, each.name) for each in group), answered)
         results.append(
             DescribeConfigsResult(
                 throttle_time_ms=response.throttle_time_ms, results=[_described(each) for each in response.results]
@@ -82,7 +83,7 @@ def _described(result: Any) -> dict[str, Any]:
 
 
 async def alter_configs(
-    requests: AdminRequests, resources: Iterable[ConfigResource], validate_only: bool, incremental: bool
+    requests: AdminRequests, resources: list[ConfigResource], validate_only: bool, incremental: bool
 ) -> AlterConfigsResult:
     """See `KafkaAdminClient.alter_configs`."""
     make = _incremental_request if incremental else _replacing_request
@@ -106,6 +107,11 @@ async def alter_configs(
             for each in answers
         ]
     )
+    check_answered(
+        "resources",
+        ((each.resource_type, each.name) for each in resources),
+        ((each["resource_type"], each["resource_name"]) for each in answers),
+    )
     return AlterConfigsResult(throttle_time_ms=throttle_time_ms, responses=answers)
 
 
@@ -115,19 +121,13 @@ def _pairs(resource: ConfigResource) -> Mapping[str, Any]:
     return resource.configs
 
 
-def _text(value: Any) -> str | None:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return None if value is None else str(value)
-
-
 def _replacing_request(resources: list[ConfigResource], validate_only: bool) -> replacing.AlterConfigsRequest:
     return replacing.AlterConfigsRequest(
         resources=[
             replacing.AlterConfigsResource(
                 resource_type=each.resource_type,
                 resource_name=each.name,
-                configs=[replacing.AlterableConfig(name=k, value=_text(v)) for k, v in _pairs(each).items()],
+                configs=[replacing.AlterableConfig(name=k, value=as_text(v)) for k, v in _pairs(each).items()],
             )
             for each in resources
         ],
@@ -135,11 +135,21 @@ def _replacing_request(resources: list[ConfigResource], validate_only: bool) -> 
     )
 
 
+def _operation(name: str, change: tuple[Any, ...]) -> tuple[AlterConfigOp, Any]:
+    try:
+        operation, value = change
+        return AlterConfigOp(operation), value
+    except ValueError:
+        raise IllegalArgumentError(
+            f"{name}: expected a pair of an AlterConfigOp and a value, got {change!r:.80}"
+        ) from None
+
+
 def _change(name: str, value: Any) -> incremental_api.AlterableConfig:
     operation = AlterConfigOp.DELETE if value is None else AlterConfigOp.SET
     if isinstance(value, tuple):
-        operation, value = AlterConfigOp(value[0]), value[1]
-    return incremental_api.AlterableConfig(name=name, config_operation=operation, value=_text(value))
+        operation, value = _operation(name, value)
+    return incremental_api.AlterableConfig(name=name, config_operation=operation, value=as_text(value))
 
 
 def _incremental_request(

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kafka.admin.requests import AdminRequests
+from kafka.admin.requests import AdminRequests, check_answered
 from kafka.errors import BrokerResponseError, KafkaError, NoError, WireFormatError, for_code
 from kafka.structs import GroupInformation, MemberInformation, OffsetAndMetadata, TopicPartition
 from kafka.wire import Message, Request
@@ -92,6 +92,7 @@ async def describe_consumer_groups(
             lambda response: [each.error_code for each in response.groups],
             node_id,
         )
+        check_answered("groups", [group_id], (each.group_id for each in response.groups))
         return _group(response.groups[0])
 
     return list(await asyncio.gather(*(describe(group_id) for group_id in group_ids)))
@@ -165,6 +166,7 @@ async def delete_consumer_groups(
             lambda response: [each.error_code for each in response.results],
             node_id,
         )
+        check_answered("groups", [group_id], (each.group_id for each in response.results))
         code = response.results[0].error_code
         return group_id, for_code(code) if code else NoError
 
@@ -189,6 +191,9 @@ async def list_consumer_group_offsets(
     )
     answer = response.groups[0] if response.groups else response
     _raise_for(answer.error_code, f"offsets of group {group_id!r}")
+    answered = ((topic.name, each.partition_index) for topic in answer.topics for each in topic.partitions)
+    asked = ((topic, partition) for topic, partitions in (by_topic or {}).items() for partition in partitions)
+    check_answered("partitions", asked, answered)
     offsets = {}
     for topic in answer.topics:
         for each in topic.partitions:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from kafka.admin.arguments import elements, numbers
+
 
 class NewPartitions:
     """How many partitions a topic shall have.
@@ -14,7 +16,11 @@ class NewPartitions:
 
     def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
         self.total_count = total_count
-        self.new_assignments = new_assignments
+        self.new_assignments = (
+            None
+            if new_assignments is None
+            else [numbers("new_assignments", brokers) for brokers in elements("new_assignments", new_assignments)]
+        )
 
     def __repr__(self) -> str:
         return f"NewPartitions({self.total_count}, {self.new_assignments})"

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from kafka.admin.arguments import as_text, mapping, numbers
+from kafka.admin.arguments import name as check_name
 from kafka.errors import IllegalArgumentError
 
 
@@ -16,7 +18,7 @@ class NewTopic:
             leader. Not together with the two numbers.
         topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
 
-    Raises `IllegalArgumentError` for numbers together with assignments.
+    Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is no str.
     """
 
     def __init__(
@@ -32,11 +34,15 @@ class NewTopic:
                 "replica_assignments says how many partitions and replicas there are: leave out num_partitions "
                 f"({num_partitions}) and replication_factor ({replication_factor})"
             )
-        self.name = name
+        self.name = check_name("name", name)
         self.num_partitions = num_partitions
         self.replication_factor = replication_factor
-        self.replica_assignments = dict(replica_assignments or {})
-        self.topic_configs = dict(topic_configs or {})
+        assignments = mapping("replica_assignments", replica_assignments or {})
+        self.replica_assignments = {
+            partition: numbers("replica_assignments", brokers) for partition, brokers in assignments.items()
+        }
+        configs = mapping("topic_configs", topic_configs or {})
+        self.topic_configs = {config: as_text(value) for config, value in configs.items()}
 
     def __repr__(self) -> str:
         return f"NewTopic({self.name!r}, {self.num_partitions}, {self.replication_factor})"

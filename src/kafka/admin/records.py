@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.admin.requests import AdminRequests
+from kafka.admin.requests import AdminRequests, check_answered
 from kafka.errors import for_code
 from kafka.structs import TopicPartition
 from kafka.wire.api.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
@@ -12,7 +12,7 @@ from kafka.wire.api.delete_records import DeleteRecordsPartition, DeleteRecordsR
 async def delete_records(
     requests: AdminRequests,
     records_to_delete: Mapping[TopicPartition, int],
-    timeout_ms: float | None,
+    timeout_ms: int | None,
     leader_id: int | None,
 ) -> dict[TopicPartition, dict[str, Any]]:
     """See `KafkaAdminClient.delete_records`."""
@@ -29,6 +29,7 @@ async def delete_records(
             request = _request({tp: records_to_delete[tp] for tp in partitions}, limit_ms)
             response = await requests.cluster.send(leader, request, timeout_ms=limit_ms + 5_000)
             _take_in(response, done)
+            check_answered("partitions", partitions, done)
 
     await requests.cluster.retry(once, limit_ms)
     return done

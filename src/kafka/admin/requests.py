@@ -1,6 +1,6 @@
 """Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from kafka.cluster import ClusterAccess
@@ -9,6 +9,7 @@ from kafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
     KafkaError,
+    KafkaProtocolError,
     NotControllerError,
     NotCoordinatorError,
     for_code,
@@ -42,15 +43,15 @@ class AdminRequests:
         self.cluster = cluster
         self.options = options
 
-    def limit_ms(self, timeout_ms: float | None) -> int:
+    def limit_ms(self, timeout_ms: int | None) -> int:
         """The time limit to give the broker, in milliseconds."""
-        return self.options.request_timeout_ms if timeout_ms is None else int(timeout_ms)
+        return self.options.request_timeout_ms if timeout_ms is None else timeout_ms
 
     async def controller(
         self,
         request: "Request[Any]",
         error_codes: ErrorCodes,
-        timeout_ms: float | None = None,
+        timeout_ms: int | None = None,
         min_version: int = 0,
         max_version: int | None = None,
     ) -> Any:
@@ -112,6 +113,14 @@ class AdminRequests:
             return response
 
         return await self.cluster.retry(once, self.options.request_timeout_ms)
+
+
+def check_answered(what: str, asked: Iterable[object], answered: Iterable[object]) -> None:
+    """Raise `KafkaProtocolError` where a broker's answer leaves out a thing that it was asked about."""
+    left_out = set(asked) - set(answered)
+    if left_out:
+        some = ", ".join(sorted(repr(each) for each in left_out)[:3])
+        raise KafkaProtocolError(f"the broker's answer says nothing of {len(left_out)} {what}, such as {some}")
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:

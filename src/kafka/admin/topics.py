@@ -1,13 +1,13 @@
 """Topics and partitions: create, delete, list, describe."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, raise_first
 from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult
-from kafka.errors import IllegalArgumentError, UnsupportedVersionError
+from kafka.errors import UnsupportedVersionError
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -27,16 +27,11 @@ _DELETE_BY_STATE_SINCE = 6
 
 
 def _creatable(topic: NewTopic) -> CreatableTopic:
-    if not isinstance(topic, NewTopic):
-        raise IllegalArgumentError(f"expected NewTopic objects, got {type(topic).__name__}")
     assignments = [
-        CreatableReplicaAssignment(partition_index=partition, broker_ids=list(brokers))
+        CreatableReplicaAssignment(partition_index=partition, broker_ids=brokers)
         for partition, brokers in topic.replica_assignments.items()
     ]
-    configs = [
-        CreatableTopicConfig(name=name, value=None if value is None else str(value))
-        for name, value in topic.topic_configs.items()
-    ]
+    configs = [CreatableTopicConfig(name=name, value=value) for name, value in topic.topic_configs.items()]
     return CreatableTopic(
         name=topic.name,
         num_partitions=topic.num_partitions,
@@ -47,7 +42,7 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
 
 
 async def create_topics(
-    requests: AdminRequests, topics: Sequence[NewTopic], timeout_ms: float | None, validate_only: bool
+    requests: AdminRequests, topics: list[NewTopic], timeout_ms: int | None, validate_only: bool
 ) -> CreateTopicsResult:
     """See `KafkaAdminClient.create_topics`."""
     creatable = [_creatable(topic) for topic in topics]
@@ -71,6 +66,7 @@ async def create_topics(
             ) from error
         raise
     raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.topics])
+    check_answered("topics", (each.name for each in creatable), (each.name for each in response.topics))
     described = [
         {
             "name": each.name,
@@ -85,10 +81,9 @@ async def create_topics(
     return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described)
 
 
-async def delete_topics(requests: AdminRequests, topics: Iterable[str], timeout_ms: float | None) -> DeleteTopicsResult:
+async def delete_topics(requests: AdminRequests, topics: list[str], timeout_ms: int | None) -> DeleteTopicsResult:
     """See `KafkaAdminClient.delete_topics`."""
-    names = [topics] if isinstance(topics, str) else list(topics)
-    request = DeleteTopicsRequest(topic_names=names, timeout_ms=requests.limit_ms(timeout_ms))
+    request = DeleteTopicsRequest(topic_names=topics, timeout_ms=requests.limit_ms(timeout_ms))
     response = await requests.controller(
         request,
         lambda response: [each.error_code for each in response.responses],
@@ -96,6 +91,7 @@ async def delete_topics(requests: AdminRequests, topics: Iterable[str], timeout_
         max_version=_DELETE_BY_STATE_SINCE - 1,
     )
     raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.responses])
+    check_answered("topics", topics, (each.name for each in response.responses))
     described = [
         {"name": each.name, "error_code": each.error_code, "error_message": each.error_message}
         for each in response.responses
@@ -105,8 +101,8 @@ async def delete_topics(requests: AdminRequests, topics: Iterable[str], timeout_
 
 async def create_partitions(
     requests: AdminRequests,
-    topic_partitions: Mapping[str, NewPartitions],
-    timeout_ms: float | None,
+    topic_partitions: dict[str, NewPartitions],
+    timeout_ms: int | None,
     validate_only: bool,
 ) -> CreateTopicsResult:
     """See `KafkaAdminClient.create_partitions`."""
@@ -114,7 +110,7 @@ async def create_partitions(
     for name, new in topic_partitions.items():
         assignments = None
         if new.new_assignments is not None:
-            assignments = [CreatePartitionsAssignment(broker_ids=list(each)) for each in new.new_assignments]
+            assignments = [CreatePartitionsAssignment(broker_ids=each) for each in new.new_assignments]
         wanted.append(CreatePartitionsTopic(name=name, count=new.total_count, assignments=assignments))
     request = CreatePartitionsRequest(
         topics=wanted, timeout_ms=requests.limit_ms(timeout_ms), validate_only=validate_only
@@ -123,6 +119,7 @@ async def create_partitions(
         request, lambda response: [each.error_code for each in response.results], timeout_ms
     )
     raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.results])
+    check_answered("topics", topic_partitions, (each.name for each in response.results))
     described = [
         {"name": each.name, "error_code": each.error_code, "error_message": each.error_message}
         for each in response.results
@@ -142,11 +139,10 @@ async def list_topics(requests: AdminRequests) -> list[str]:
     return [each.name for each in (await read_metadata(requests, None)).topics if each.name is not None]
 
 
-async def describe_topics(requests: AdminRequests, topics: Iterable[str] | None) -> list[dict[str, Any]]:
+async def describe_topics(requests: AdminRequests, topics: list[str] | None) -> list[dict[str, Any]]:
     """See `KafkaAdminClient.describe_topics`."""
-    names = None if topics is None else [topics] if isinstance(topics, str) else list(topics)
-    response = await read_metadata(requests, names)
-    order = {name: place for place, name in enumerate(names or ())}
+    response = await read_metadata(requests, topics)
+    order = {name: place for place, name in enumerate(topics or ())}
     return [
         {
             "error_code": each.error_code,

@@ -16,6 +16,7 @@ from kafka.errors import (
     InvalidConfigurationError,
     KafkaConfigurationError,
     KafkaConnectionError,
+    KafkaProtocolError,
     NoBrokersAvailable,
     NoError,
     OffsetOutOfRangeError,
@@ -504,3 +505,26 @@ async def test_an_offset_that_is_not_there_raises(admin, cluster):
     answer_everywhere(cluster, "DeleteRecords", lambda *_: deleted({0: (-1, 1)}))
     with pytest.raises(OffsetOutOfRangeError, match="t-0"):
         await admin.delete_records({TP: 10})
+
+
+# Brokers that answer something else
+
+
+@pytest.mark.parametrize(
+    ("api", "answer", "call", "arguments"),
+    [
+        ("CreateTopics", CreateTopicsResponse(), "create_topics", [[NewTopic("t", 1, 1)]]),
+        ("DeleteTopics", DeleteTopicsResponse(), "delete_topics", [["t"]]),
+        ("CreatePartitions", CreatePartitionsResponse(), "create_partitions", [{"t": NewPartitions(2)}]),
+        ("DescribeConfigs", DescribeConfigsResponse(), "describe_configs", [[ConfigResource("topic", "t")]]),
+        ("AlterConfigs", alter_configs.AlterConfigsResponse(), "alter_configs", [[ConfigResource("topic", "t", {})]]),
+        ("DescribeGroups", DescribeGroupsResponse(), "describe_consumer_groups", [["t"]]),
+        ("DeleteGroups", DeleteGroupsResponse(), "delete_consumer_groups", [["t"]]),
+        ("DeleteRecords", DeleteRecordsResponse(), "delete_records", [{TP: 1}]),
+        ("OffsetFetch", OffsetFetchResponse(), "list_consumer_group_offsets", ["g", None, [TP]]),
+    ],
+)
+async def test_an_answer_that_leaves_out_what_was_asked_is_no_success(admin, cluster, api, answer, call, arguments):
+    answer_everywhere(cluster, api, lambda *_: answer)
+    with pytest.raises(KafkaProtocolError, match=r"says nothing of 1 .*'t'"):
+        await getattr(admin, call)(*arguments)

@@ -1,0 +1,97 @@
+"""Checks the arguments of admin calls, and copies them, in the thread of the caller.
+
+What a program gives may be a generator or a mapping of its own. That is the program's code, which may sleep, raise, or
+call the client again, so it must not run on the loop.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from kafka.errors import IllegalArgumentError
+from kafka.structs import TopicPartition
+
+T = TypeVar("T")
+
+_LARGEST_INT32 = (1 << 31) - 1
+
+
+def names(what: str, given: Iterable[str]) -> list[str]:
+    """Names of topics or groups; a single name counts as a list of it."""
+    return [name(what, each) for each in ([given] if isinstance(given, str) else elements(what, given))]
+
+
+def name(what: str, given: object) -> str:
+    """The name of a topic or group."""
+    if not isinstance(given, str):
+        raise IllegalArgumentError(f"{what}: expected a str as name, got {given!r:.80}")
+    return given
+
+
+def instances(what: str, cls: type[T], given: T | Iterable[T]) -> list[T]:
+    """Objects of a class; a single one counts as a list of it."""
+    found = [given] if isinstance(given, cls) else elements(what, given)
+    for each in found:
+        if not isinstance(each, cls):
+            raise IllegalArgumentError(f"{what}: expected {cls.__name__} objects, got {type(each).__name__}")
+    return found
+
+
+def numbers(what: str, given: Iterable[int]) -> list[int]:
+    """Whole numbers."""
+    return [number(what, each) for each in elements(what, given)]
+
+
+def number(what: str, given: Any) -> int:
+    """A whole number of any type."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise IllegalArgumentError(f"{what}: expected a whole number, got {given!r:.80}") from None
+
+
+def partition(what: str, given: object) -> TopicPartition:
+    """A partition; a pair of topic and number counts as one."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise IllegalArgumentError(f"{what}: expected a TopicPartition, got {given!r:.80}")
+    return TopicPartition(name(what, given[0]), number(what, given[1]))
+
+
+def partitions(what: str, given: object) -> list[TopicPartition]:
+    """Partitions; a single `TopicPartition` counts as a list of it."""
+    return [partition(what, each) for each in ([given] if isinstance(given, TopicPartition) else elements(what, given))]
+
+
+def mapping(what: str, given: Any) -> dict[Any, Any]:
+    """A copy of a mapping."""
+    if not isinstance(given, Mapping):
+        raise IllegalArgumentError(f"{what}: expected a dict, got {given!r:.80}")
+    return dict(given)
+
+
+def timeout(timeout_ms: Any) -> int | None:
+    """A time limit in whole milliseconds, as much as the protocol can say at the most; None where there is none."""
+    if timeout_ms is None:
+        return None
+    try:
+        value = float(timeout_ms)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if isinstance(timeout_ms, str) or not value >= 0:
+        raise IllegalArgumentError(f"timeout_ms: expected milliseconds, 0 or more, got {timeout_ms!r:.80}")
+    return int(min(value, _LARGEST_INT32))
+
+
+def elements(what: str, given: object) -> list[Any]:
+    """The elements of anything that can be iterated over."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise IllegalArgumentError(f"{what}: expected a list, got {given!r:.80}")
+    return list(given)
+
+
+def as_text(value: Any) -> str | None:
+    """The value of a setting as Kafka writes it; None stays None."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)

@@ -1,0 +1,128 @@
+"""Arguments of admin calls: what is taken for what, what is refused, and in whose thread programs' code runs."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from kafka.admin import ConfigResource, KafkaAdminClient, NewPartitions, NewTopic
+from kafka.errors import IllegalArgumentError
+from kafka.structs import TopicPartition
+
+TP = TopicPartition("t", 0)
+
+
+class Unconnected(KafkaAdminClient):
+    """An admin client that keeps the arguments of the operation instead of running it."""
+
+    def __init__(self):
+        self._closed = True
+        self._requests = None
+
+    def _run(self, operation):
+        frame = operation.cr_frame.f_locals
+        operation.close()
+        return frame
+
+
+@pytest.fixture
+def admin():
+    return Unconnected()
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "argument", "expected"),
+    [
+        ("delete_topics", "topic", "topics", ["topic"]),
+        ("describe_topics", ("a", "b"), "topics", ["a", "b"]),
+        ("describe_topics", [], "topics", []),
+        ("describe_topics", None, "topics", None),
+        ("describe_consumer_groups", "group", "group_ids", ["group"]),
+        ("delete_consumer_groups", "group", "group_ids", ["group"]),
+        ("delete_consumer_groups", {"group": 1}, "group_ids", ["group"]),
+        ("list_consumer_groups", np.arange(2), "broker_ids", [0, 1]),
+        ("delete_records", {("t", np.int64(0)): np.int64(5)}, "records_to_delete", {TP: 5}),
+    ],
+)
+def test_arguments_are_taken_for(admin, call, given, argument, expected):
+    assert getattr(admin, call)(given)[argument] == expected
+
+
+def test_a_single_partition_counts_as_a_list_of_it(admin):
+    assert admin.list_consumer_group_offsets("g", partitions=TP)["partitions"] == [TP]
+    assert admin.list_consumer_group_offsets("g", partitions=[("t", 0)])["partitions"] == [TP]
+
+
+def test_one_name_of_a_setting_is_not_taken_for_its_letters():
+    assert ConfigResource("topic", "t", "retention.ms").configs == ["retention.ms"]
+
+
+def test_settings_of_a_new_topic_are_written_as_kafka_does():
+    topic = NewTopic("t", 1, 1, topic_configs={"preallocate": True, "retention.ms": np.int64(5), "unset": None})
+    assert topic.topic_configs == {"preallocate": "true", "retention.ms": "5", "unset": None}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda admin: admin.delete_topics(None),
+        lambda admin: admin.delete_topics([5]),
+        lambda admin: admin.delete_topics(b"t"),
+        lambda admin: admin.describe_topics([None]),
+        lambda admin: admin.create_topics(["t"]),
+        lambda admin: admin.create_topics(None),
+        lambda admin: admin.create_partitions({"t": 5}),
+        lambda admin: admin.create_partitions([("t", NewPartitions(5))]),
+        lambda admin: admin.create_partitions({5: NewPartitions(5)}),
+        lambda admin: admin.describe_configs(["t"]),
+        lambda admin: admin.list_consumer_groups(["0"]),
+        lambda admin: admin.list_consumer_groups(0),
+        lambda admin: admin.describe_consumer_groups([None]),
+        lambda admin: admin.list_consumer_group_offsets(None),
+        lambda admin: admin.list_consumer_group_offsets("g", partitions=["t"]),
+        lambda admin: admin.delete_records(None),
+        lambda admin: admin.delete_records({TopicPartition("t", "0"): 1}),
+        lambda admin: admin.delete_records({TP: None}),
+        lambda admin: NewTopic(None, 1, 1),
+        lambda admin: NewTopic("t", replica_assignments={0: 1}),
+        lambda admin: NewPartitions(2, [1]),
+        lambda admin: ConfigResource("topix", "t"),
+        lambda admin: ConfigResource(99, "t"),
+        lambda admin: ConfigResource("topic", "t", [5]),
+    ],
+)
+def test_what_is_no_argument_is_refused_by_its_name(admin, call):
+    with pytest.raises(IllegalArgumentError, match=r"^\w+: expected"):
+        call(admin)
+
+
+@pytest.mark.parametrize("timeout_ms", [-1, math.nan, "5", [], object()])
+def test_a_timeout_that_is_none_is_refused(admin, timeout_ms):
+    with pytest.raises(IllegalArgumentError, match="timeout_ms: expected milliseconds"):
+        admin.delete_topics(["t"], timeout_ms)
+
+
+@pytest.mark.parametrize("timeout_ms", [math.inf, 1 << 40])
+def test_a_timeout_without_end_is_as_long_as_the_protocol_can_say(admin, timeout_ms):
+    assert admin.delete_topics(["t"], timeout_ms)["timeout_ms"] == 2**31 - 1
+
+
+@pytest.mark.parametrize("name", ["--5", "\u00b2"])
+def test_a_broker_whose_id_is_no_number_is_for_the_brokers_to_refuse(name):
+    assert ConfigResource("broker", name).broker_id is None
+
+
+def test_programs_generators_and_mappings_run_in_the_callers_thread(kafka_broker):
+    threads = set()
+
+    def names():
+        threads.add(threading.current_thread())
+        yield from sorted(client.list_topics())
+
+    with KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers) as client:
+        client.create_topics(NewTopic(name, 1, 1) for name in ("t", "u"))
+        assert {topic["name"] for topic in client.describe_topics(names())} == {"t", "u"}
+        client.delete_topics(names())
+        assert client.list_topics() == []
+    assert threads == {threading.current_thread()}
