@@ -1,7 +1,7 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
-# make check     lint, types and unit tests, in under two minutes
+# make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (an hour)

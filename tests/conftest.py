@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from hypothesis import settings
 
+from kafka._variant import plain_is_forced
+
 if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
@@ -55,6 +57,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("integration")
         if item.path.name.startswith("test_spark"):
             item.add_marker("spark")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is the same in both variants runs in the compiled one."""
+    if plain_is_forced():
+        for item in items:
+            if item.get_closest_marker("once"):
+                item.add_marker(pytest.mark.skip("the same in both variants"))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -52,9 +52,6 @@ log = logging.getLogger(__name__)
 R = TypeVar("R", bound=Response)
 T = TypeVar("T")
 
-REFRESH_S = 0.1
-"""How far apart two refreshes are: ``retry_backoff_ms`` of the real one."""
-
 
 class Silence:
     """Answer with this to say nothing: the request times out, and the connection ends."""
@@ -194,7 +191,8 @@ class FakeCluster:
         coordinator_id, coordinator_error: what FindCoordinator is answered with.
         controller_id: -1 for none.
         calls: the requests so far, oldest first.
-        refreshes: how often the metadata were asked for.
+        refreshes: how often the metadata were asked for; they come ``retry_backoff_ms`` later.
+        lookups: how often a coordinator was asked for.
         noted: what `note_leader` was told.
         forgotten: how often `forget_coordinator` was called.
     """
@@ -206,12 +204,14 @@ class FakeCluster:
         brokers: int = 1,
         latency_s: float = 0.001,
         request_timeout_ms: float = 30_000,
+        retry_backoff_ms: float = 100,
         rng: random.Random | None = None,
     ) -> None:
         self.topics = dict(topics or {})
         self.broker_ids = set(range(1, brokers + 1))
         self.latency_s = latency_s
         self.request_timeout_ms = request_timeout_ms
+        self.retry_backoff_ms = retry_backoff_ms
         self.leaders: dict[TopicPartition, tuple[int, int]] = {}
         self.topic_errors: dict[str, int] = {}
         self.topic_ids = True
@@ -224,6 +224,7 @@ class FakeCluster:
         """What the next refreshes fail with."""
         self.calls: list[Call] = []
         self.refreshes = 0
+        self.lookups = 0
         self.noted: list[tuple[TopicPartition, int, int]] = []
         self.forgotten = 0
         self.watched: set[str] | None = set()
@@ -240,7 +241,7 @@ class FakeCluster:
         self._wanted: set[str] = set()
         self._everything = False
         self._retries = RetryPolicy(
-            Backoff(100, 1_000, self._rng),
+            Backoff(retry_backoff_ms, 10 * retry_backoff_ms, self._rng),
             log,
             fatal=anything_unexpected,
             renew=lambda _: self.refresh_metadata(),
@@ -356,7 +357,7 @@ class FakeCluster:
 
     async def _refresh(self) -> None:
         self.refreshes += 1
-        await asyncio.sleep(REFRESH_S)
+        await asyncio.sleep(self.retry_backoff_ms / 1000)
         self._refresh_under_way = None
         wanted, everything = self._wanted, self._everything
         self._wanted, self._everything = set(), False
@@ -472,6 +473,7 @@ class FakeCluster:
             return known
 
         async def find() -> int:
+            self.lookups += 1
             await asyncio.sleep(self.latency_s)
             if self.broker_ids <= self.down:
                 raise KafkaConnectionError("no broker answers")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "kafka"
 DESIGN = (ROOT / "docs" / "DESIGN.md").read_text(encoding="utf-8")

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "draft_messages.py"
 
 HEARTBEAT: dict[str, Any] = {

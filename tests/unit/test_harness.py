@@ -16,6 +16,8 @@ from harness.ports import free_ports
 from harness.process import Supervised
 from harness.properties import ClusterPlan, format_arguments, server_properties
 
+pytestmark = pytest.mark.once
+
 TESTS = Path(__file__).resolve().parents[1]
 PATIENCE_S = 20.0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka._variant import HOT_MODULES, plain_is_forced
+from kafka._variant import HOT_MODULES
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich")
@@ -83,7 +83,7 @@ def loaded_after(statement: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
-@pytest.mark.skipif(plain_is_forced(), reason="the variants import the same modules, so once is enough")
+@pytest.mark.once
 def test_each_module_imports_alone() -> None:
     import_alone(all_modules(), preload=LIBRARIES)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
 BASE = ("_variant", "_cython", "_loop_services", "_old_names", "version")

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from scripts import pythons
 
+pytestmark = pytest.mark.once
+
 
 def script(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)

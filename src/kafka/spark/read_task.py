@@ -3,7 +3,7 @@
 import bisect
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
@@ -78,16 +78,27 @@ class RangeFetch:
         lookup: asks the cluster where nothing comes.
         options: of the read.
         ranges: no partition twice.
+        clock: in seconds.
+        sleep: lets so many seconds go by.
     """
 
     def __init__(
-        self, consumer: "KafkaConsumer", lookup: OffsetLookup, options: ReadOptions, ranges: Sequence[OffsetRange]
+        self,
+        consumer: "KafkaConsumer",
+        lookup: OffsetLookup,
+        options: ReadOptions,
+        ranges: Sequence[OffsetRange],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._consumer = consumer
         self._lookup = lookup
         self._options = options
         self._loss = DataLoss(options.fail_on_data_loss)
         self._open = {each.topic_partition: each for each in ranges}
+        self._clock = clock
+        self._sleep = sleep
 
     def columns(self) -> Iterator["Columns"]:
         """What was fetched, cut to the ranges."""
@@ -95,17 +106,17 @@ class RangeFetch:
         consumer.assign(list(self._open))
         for partition, each in self._open.items():
             consumer.seek(partition, each.start)
-        moved = checked = time.monotonic()
+        moved = checked = self._clock()
         while self._open:
             found, out_of_range = self._poll()
             for partition, columns in found.items():
                 if partition in self._open:
                     yield from _cut(columns, self._open[partition].stop)
             if self._close_finished() or found:
-                moved = checked = time.monotonic()
-            elif out_of_range or time.monotonic() - checked >= _CHECK_AFTER_S:
+                moved = checked = self._clock()
+            elif out_of_range or self._clock() - checked >= _CHECK_AFTER_S:
                 self._skip_lost()
-                checked = time.monotonic()
+                checked = self._clock()
                 self._check_time(moved)
 
     def _poll(self) -> tuple[dict[TopicPartition, "Columns"], bool]:
@@ -115,7 +126,7 @@ class RangeFetch:
         except OffsetOutOfRangeError:
             return {}, True
         except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
-            time.sleep(_POLL_MS / 1_000)
+            self._sleep(_POLL_MS / 1_000)
             return {}, False
 
     def _close_finished(self) -> bool:
@@ -127,7 +138,7 @@ class RangeFetch:
         return bool(done)
 
     def _check_time(self, moved: float) -> None:
-        if (time.monotonic() - moved) * 1_000 < self._options.poll_timeout_ms:
+        if (self._clock() - moved) * 1_000 < self._options.poll_timeout_ms:
             return
         waiting = ", ".join(
             f"{each.topic}-{each.partition} at offset {self._consumer.position(each)} of {whole}"

@@ -34,6 +34,7 @@ from kafka.wire.api.metadata import (
 )
 from unit.cluster.scripted_cluster import QUICK, TP, free_port, heartbeat
 from unit.net.scripted import HANG_UP
+from unit.waiting import let_pass, until
 
 # Finding the cluster
 
@@ -60,20 +61,26 @@ async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_c
     dead = free_port()
     cluster.brokers[0].on("ApiVersions", lambda *_: HANG_UP)
     servers = [f"127.0.0.1:{dead}", f"127.0.0.1:{cluster.brokers[0].port}"]
-    client = make_client(cluster, bootstrap_servers=servers, bootstrap_timeout_ms=700)
+    client = make_client(cluster, bootstrap_servers=servers, bootstrap_timeout_ms=1_500)
+    starting = asyncio.create_task(client.start())
+    await until(lambda: len(client._discovery._bootstrap._failures) == 2)
+    let_pass(1.5)
     with pytest.raises(NoBrokersAvailable) as caught:
-        await client.start()
+        await starting
     text = str(caught.value)
-    assert "in 0.7 s" in text
+    assert "in 1.5 s" in text
     assert f"127.0.0.1:{dead}: connection refused" in text
     assert f"127.0.0.1:{cluster.brokers[0].port} closed the connection" in text
 
 
 async def test_a_listener_that_asks_for_sasl_is_told_as_the_likely_cause(cluster, make_client):
     cluster.brokers[0].on("Metadata", lambda *_: HANG_UP)
-    client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=1_000)
+    client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=1_500)
+    starting = asyncio.create_task(client.start())
+    await until(lambda: client._discovery._bootstrap._failures)
+    let_pass(1.5)
     with pytest.raises(NoBrokersAvailable, match="asks for SASL"):
-        await client.start()
+        await starting
 
 
 async def test_an_error_that_repetition_does_not_mend_is_raised_at_once(cluster, make_client):
@@ -417,10 +424,12 @@ async def test_partition_leader_waits_until_there_is_one(client, cluster):
 
 
 async def test_partition_leader_tells_what_it_waited_for(client, cluster):
-    with pytest.raises(KafkaTimeoutError, match="'missing'"):
-        await client.partition_leader(TopicPartition("missing", 0), 400)
-    with pytest.raises(KafkaTimeoutError, match="no partition 7"):
-        await client.partition_leader(TopicPartition("t", 7), 400)
+    for partition, said in ((TopicPartition("missing", 0), "'missing'"), (TopicPartition("t", 7), "no partition 7")):
+        waiting, before = asyncio.create_task(client.partition_leader(partition, 1_500)), asked(cluster)
+        await until(lambda before=before: asked(cluster) > before + 1)
+        let_pass(1.5)
+        with pytest.raises(KafkaTimeoutError, match=said):
+            await waiting
     cluster.errors["secret"] = 29
     with pytest.raises(TopicAuthorizationFailedError):
         await client.partition_leader(TopicPartition("secret", 0), 3_000)
@@ -487,8 +496,11 @@ async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
 
 async def test_a_coordinator_is_waited_for_until_the_time_is_up(client, cluster):
     cluster.coordinator_error = 15
+    looking = asyncio.create_task(client.coordinator("group", "g", timeout_ms=1_500))
+    await until(lambda: sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) > 1)
+    let_pass(1.5)
     with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
-        await client.coordinator("group", "g", timeout_ms=500)
+        await looking
     looking = asyncio.create_task(client.coordinator("group", "g"))
     while not any(broker.requests("FindCoordinator") for broker in cluster.brokers):
         await asyncio.sleep(0)
@@ -548,9 +560,12 @@ async def test_a_peer_that_closes_at_once_is_a_connection_error_everywhere(clust
 
 
 async def test_a_peer_that_closes_at_once_is_no_broker_to_begin_with(cluster, make_client, hangs_up):
-    client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{hangs_up[0]}", bootstrap_timeout_ms=300)
+    client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{hangs_up[0]}", bootstrap_timeout_ms=1_500)
+    starting = asyncio.create_task(client.start())
+    await until(lambda: client._discovery._bootstrap._failures)
+    let_pass(1.5)
     with pytest.raises(NoBrokersAvailable):
-        await client.start()
+        await starting
 
 
 async def test_refreshing_survives_what_nobody_expected(client, monkeypatch, caplog):

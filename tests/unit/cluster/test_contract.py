@@ -39,6 +39,7 @@ from kafka.wire.api.list_offsets import (
 )
 from unit.cluster.scripted_cluster import QUICK, TP, InOrder, ScriptedCluster, scripted_cluster
 from unit.net import scripted
+from unit.waiting import let_pass, until
 
 
 class World(Protocol):
@@ -123,7 +124,7 @@ class RealWorld:
 
 class FakeWorld:
     def __init__(self) -> None:
-        self._cluster = FakeCluster({"t": 2}, brokers=3, latency_s=0.0, request_timeout_ms=3_000)
+        self._cluster = FakeCluster({"t": 2}, brokers=3, latency_s=0.0, request_timeout_ms=3_000, retry_backoff_ms=1)
         self.client: ClusterAccess = self._cluster
         self._cluster.lead(0, 2, 5)
         self._cluster.lead(1, 3, 5)
@@ -157,7 +158,8 @@ class FakeWorld:
         self._cluster.stop_broker(node_id)
 
     def asked(self, api: str) -> int:
-        return len(self._cluster.requests(api))
+        counted = {"Metadata": self._cluster.refreshes, "FindCoordinator": self._cluster.lookups}
+        return counted[api] if api in counted else len(self._cluster.requests(api))
 
 
 @pytest.fixture(params=["real", "fake"])
@@ -183,12 +185,6 @@ async def client(world: World) -> ClusterAccess:
 
 def heartbeat(generation: int = 1) -> HeartbeatRequest:
     return HeartbeatRequest(group_id="g", generation_id=generation, member_id="m")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 # Metadata
@@ -272,10 +268,13 @@ async def test_a_leader_is_waited_for(world: World, client: ClusterAccess) -> No
 
 
 async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: ClusterAccess) -> None:
-    with pytest.raises(KafkaTimeoutError, match="'missing'"):
-        await client.partition_leader(TopicPartition("missing", 0), 600)
-    with pytest.raises(KafkaTimeoutError, match="no partition 7"):
-        await client.partition_leader(TopicPartition("t", 7), 600)
+    for partition, said in ((TopicPartition("missing", 0), "'missing'"), (TopicPartition("t", 7), "no partition 7")):
+        waiting = asyncio.create_task(client.partition_leader(partition, 1_500))
+        before = world.asked("Metadata")
+        await until(lambda before=before: world.asked("Metadata") > before + 1)
+        let_pass(1.5)
+        with pytest.raises(KafkaTimeoutError, match=said):
+            await waiting
     world.topic_error("secret", TopicAuthorizationFailedError.errno)
     with pytest.raises(TopicAuthorizationFailedError):
         await client.partition_leader(TopicPartition("secret", 0), 3_000)
@@ -477,8 +476,11 @@ async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: 
 
 async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, client: ClusterAccess) -> None:
     world.coordinator(1, error=15)
+    looking = asyncio.create_task(client.coordinator("group", "g", timeout_ms=1_500))
+    await until(lambda: world.asked("FindCoordinator") > 1)
+    let_pass(1.5)
     with pytest.raises(KafkaTimeoutError, match="CoordinatorNotAvailableError"):
-        await client.coordinator("group", "g", timeout_ms=300)
+        await looking
 
 
 async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client: ClusterAccess) -> None:

@@ -26,13 +26,14 @@ from unit.consumer.faces import PATIENCE_S, Face
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(tmp_path_factory.mktemp("broker")) as broker:
+    # a group does not wait for more members
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), group_initial_rebalance_delay_ms=0) as broker:
         yield broker
 
 
 @pytest.fixture(scope="module")
 def producer(broker: EmbeddedBroker) -> Iterator[KafkaProducer]:
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, retry_backoff_ms=1) as producer:
         yield producer
 
 
@@ -52,6 +53,7 @@ class Scene:
             group_id=f"g-{self.topic}",
             auto_offset_reset="earliest",
             heartbeat_interval_ms=200,
+            retry_backoff_ms=1,
         )
 
 
@@ -366,7 +368,7 @@ async def test_seeking_pausing_and_looking_up(scene: Scene) -> None:
     assert scene.topic in await consumer.topics()
     assert await consumer.bootstrap_connected()
     with pytest.raises(KafkaTimeoutError, match="has no partition 7"):
-        await consumer.end_offsets([TopicPartition(scene.topic, 7)], timeout_ms=300)
+        await consumer.end_offsets([TopicPartition(scene.topic, 7)], timeout_ms=100)
 
 
 async def test_columns_and_arrow_have_the_same_rows(scene: Scene) -> None:
@@ -388,9 +390,8 @@ async def test_iteration_moves_positions_with_each_record_and_ends_in_time(scene
     assert [(await consumer.next()).offset for _ in range(3)] == [0, 1, 2]
     assert await consumer.position(scene.first) == 3
     assert [record.offset for record in await consumer.iterate()] == list(range(3, 10))
-    assert await consumer.iterate() == []
     await consumer.seek(scene.first, 9)
-    assert [record.offset for record in await consumer.iterate()] == [9]
+    assert (await consumer.next()).offset == 9
 
 
 async def test_iteration_ends_when_the_consumer_is_closed(scene: Scene) -> None:

@@ -31,6 +31,7 @@ from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from kafka.wire.api.produce import ProduceRequest, ProduceResponse
 from unit.net.scripted import HANG_UP, SILENCE, Raw, ScriptedBroker
+from unit.waiting import let_pass, until
 
 
 @pytest.fixture
@@ -77,12 +78,6 @@ def free_port():
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]
-
-
-async def until(condition):
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0)
 
 
 # Opening
@@ -199,8 +194,11 @@ async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
 
 async def test_a_listener_that_never_answers_is_given_up(broker):
     broker.on("ApiVersions", lambda *_: SILENCE)
-    with pytest.raises(KafkaTimeoutError, match=r"ApiVersionsRequest.*0\.5 s"):
-        await connect(broker, socket_connection_setup_timeout_ms=500)
+    connecting = asyncio.create_task(connect(broker, socket_connection_setup_timeout_ms=60_500))
+    await until(lambda: broker.requests("ApiVersions"))
+    let_pass(60.5)
+    with pytest.raises(KafkaTimeoutError, match=r"ApiVersionsRequest.*60\.5 s"):
+        await connecting
 
 
 async def test_a_proxy_is_refused_as_long_as_there_is_none():

@@ -84,7 +84,7 @@ def test_closing_ends_waiting_for_memory(broker: EmbeddedBroker, unavailable: An
 
 
 def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broker: EmbeddedBroker) -> None:
-    with producer_for(broker, buffer_memory=1_000, batch_size=1_000, max_block_ms=5_000) as producer:
+    with producer_for(broker, buffer_memory=1_000, batch_size=1_000, max_block_ms=5_000, linger_ms=60_000) as producer:
         more: list[Any] = []
 
         def callback(_: object) -> None:
@@ -99,11 +99,13 @@ def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broke
 
 
 def test_flushing_and_closing_say_when_callbacks_are_still_running(
-    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+    broker: EmbeddedBroker, unavailable: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     producer = producer_for(broker)
     release = threading.Event()
     future = producer.send("t", b"x").add_callback(lambda _: release.wait(PATIENCE_S))
+    unavailable.remove()
+    future.get(PATIENCE_S)
     with pytest.raises(KafkaTimeoutError, match=r"callbacks are still running after 0.05 seconds"):
         producer.flush(0.05)
     assert future.is_done

@@ -176,10 +176,12 @@ def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: Embe
 
 def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker) -> None:
     program = (
-        "producer = KafkaProducer(bootstrap_servers=servers)\n"
+        "producer = KafkaProducer(bootstrap_servers=servers, linger_ms=60_000)  # sent by flush, with the callback\n"
         "producer.send('t', b'x', partition=0).add_callback(lambda _: sys.exit('on purpose'))\n"
         "producer.flush()\n"
-        "producer.send('t', b'y').get()\n"
+        "later = producer.send('t', b'y')\n"
+        "producer.flush()\n"
+        "later.get()\n"
     )
     done = ended(broker, program)
     lines = done.stderr.splitlines()

@@ -30,6 +30,7 @@ class ListConsumer:
 
     ``logs`` holds the batches of each partition: first offset and count.
     A batch of no records is a marker of one offset, as at the end of a transaction.
+    ``now`` is a clock that moves on when somebody waits.
     """
 
     def __init__(self, logs, begins=None, ends=None) -> None:
@@ -40,6 +41,10 @@ class ListConsumer:
         self.paused: set[TopicPartition] = set()
         self.gone: set[TopicPartition] = set()
         self.polls = 0
+        self.now = 1_000.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
     def assign(self, partitions: Collection[TopicPartition]) -> None:
         self.positions = dict.fromkeys(partitions, -1)
@@ -77,6 +82,8 @@ class ListConsumer:
                         found[each] = columns_of(first, count, each.partition, start=position)
                     self.positions[each] = stop
                     break
+        if not found:
+            self.sleep(timeout_ms / 1_000)
         return found
 
 
@@ -85,9 +92,13 @@ def options(**given: str):
     return parse_read({**base, **{name.lower(): value for name, value in given.items()}}, streaming=True)
 
 
+def range_fetch(consumer: ListConsumer, *ranges: OffsetRange, **given: str) -> RangeFetch:
+    return RangeFetch(consumer, consumer, options(**given), ranges, clock=lambda: consumer.now, sleep=consumer.sleep)
+
+
 def fetched(consumer: ListConsumer, *ranges: OffsetRange, **given: str) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    for columns in RangeFetch(consumer, consumer, options(**given), ranges).columns():
+    for columns in range_fetch(consumer, *ranges, **given).columns():
         found.setdefault(columns.partition, []).extend(columns.offsets)
     return found
 
@@ -146,9 +157,11 @@ def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
 def test_waiting_for_records_ends_with_an_error_that_says_where():
     consumer = ListConsumer({T0: [(0, 5)]}, ends={T0: 20})
     with pytest.raises(
-        KafkaTimeoutError, match=r"for 1 ms \(option kafkaConsumer.pollTimeoutMs\) from t-0 at offset 5 of t-0 \[0, 9\)"
+        KafkaTimeoutError,
+        match=r"for 30000 ms \(option kafkaConsumer.pollTimeoutMs\) from t-0 at offset 5 of t-0 \[0, 9\)",
     ):
-        fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "1"})
+        fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "30000"})
+    assert 1_030 <= consumer.now < 1_032
 
 
 def test_small_fetches_become_one_batch_and_large_ones_several():
@@ -161,7 +174,7 @@ def test_small_fetches_become_one_batch_and_large_ones_several():
     consumer.poll_columns = lambda timeout_ms: (  # type: ignore[method-assign]
         consumer.seek(T0, 30_000) or {T0: columns_of(0, 30_000, size=1_000)}
     )
-    cut = list(to_batches(RangeFetch(consumer, consumer, options(), [OffsetRange("t", 0, 0, 30_000)]).columns(), names))
+    cut = list(to_batches(range_fetch(consumer, OffsetRange("t", 0, 0, 30_000)).columns(), names))
     assert all(SMALLEST_BATCH <= batch.nbytes <= LARGEST_BATCH for batch in cut)
     assert pa.Table.from_batches(cut).column("offset").to_pylist() == list(range(30_000))
 

@@ -23,8 +23,8 @@ from kafka.testing import member_actor, producer_actor, run_seed, simulation
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
-SEEDS = (6, 3, 15, 8, *range(1, 41))
-"""First those that notice most and take least; a seed takes 0.1 to 0.4 s."""
+SEEDS = range(1, 41)
+"""Tried when the seed that has noticed a fault before no longer does; a seed takes 0.1 to 0.4 s."""
 
 
 async def nothing(*arguments: Any, **options: Any) -> None:
@@ -243,35 +243,35 @@ def a_program_fails(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plant", "problem"),
+    ("plant", "problem", "first"),
     [
-        (commit_does_nothing, "was told that"),
-        (no_commit_is_sent, "was told that"),
-        (nothing_is_committed_automatically, "but has committed 0"),
-        (a_newer_commit_is_followed_by_an_older_one, "back from"),
-        (one_record_too_many_is_committed, "was only given records up to"),
-        (callbacks_of_commits_are_forgotten, "commits never called back"),
-        (the_listener_is_forgotten, "was not told to have"),
-        (a_record_is_handed_out_twice, "out of order"),
-        (a_batch_is_handed_out_again, "after it had read up to"),
-        (a_record_is_not_handed_out, "after it had read up to"),
-        (committed_offsets_are_not_asked_for, "starts at"),
-        (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed"),
-        (a_broker_forgets_commits, "at the end: group-0 has committed"),
-        (retries_come_last_and_brokers_take_any_order, "stands behind"),
-        (brokers_take_retries_for_new, "is in the log twice"),
-        (a_record_is_never_sent, "was acknowledged at"),
-        (a_record_has_no_outcome, "did not end"),
-        (a_timer_is_left, "the timer"),
-        (a_task_is_left, "the task"),
-        (a_receive_buffer_is_left, "a receive buffer of"),
-        (a_callback_fails, "ZeroDivisionError"),
-        (a_task_fails_unseen, "ZeroDivisionError"),
-        (a_program_fails, "ZeroDivisionError"),
+        (commit_does_nothing, "was told that", 6),
+        (no_commit_is_sent, "was told that", 1),
+        (nothing_is_committed_automatically, "but has committed 0", 1),
+        (a_newer_commit_is_followed_by_an_older_one, "back from", 7),
+        (one_record_too_many_is_committed, "was only given records up to", 1),
+        (callbacks_of_commits_are_forgotten, "commits never called back", 5),
+        (the_listener_is_forgotten, "was not told to have", 1),
+        (a_record_is_handed_out_twice, "out of order", 1),
+        (a_batch_is_handed_out_again, "after it had read up to", 1),
+        (a_record_is_not_handed_out, "after it had read up to", 1),
+        (committed_offsets_are_not_asked_for, "starts at", 2),
+        (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed", 17),
+        (a_broker_forgets_commits, "at the end: group-0 has committed", 1),
+        (retries_come_last_and_brokers_take_any_order, "stands behind", 14),
+        (brokers_take_retries_for_new, "is in the log twice", 8),
+        (a_record_is_never_sent, "was acknowledged at", 1),
+        (a_record_has_no_outcome, "did not end", 3),
+        (a_timer_is_left, "the timer", 1),
+        (a_task_is_left, "the task", 1),
+        (a_receive_buffer_is_left, "a receive buffer of", 1),
+        (a_callback_fails, "ZeroDivisionError", 1),
+        (a_task_fails_unseen, "ZeroDivisionError", 1),
+        (a_program_fails, "ZeroDivisionError", 1),
     ],
 )
-def test_a_planted_fault_is_noticed(plant: Plant, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_fault_is_noticed(plant: Plant, problem: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
     monkeypatch.setattr(simulation, "COMMIT_S", 10.0)
-    assert any(problem in found for seed in SEEDS for found in run_seed(seed).problems)
+    assert any(problem in found for seed in (first, *SEEDS) for found in run_seed(seed).problems)

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
-
-from kafka import _variant
 from kafka.wire import message_names
 
 from .messages import Case, cases
@@ -68,11 +61,3 @@ def test_there_are_cases_for_each_version_of_each_message() -> None:
         for version in range(message.MIN_VERSION, message.MAX_VERSION + 1)
     }
     assert covered == expected
-
-
-@pytest.mark.skipif(_variant.plain_is_forced(), reason="this is the plain variant")
-def test_the_plain_variant_does_the_same() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__).resolve())]
-    run = subprocess.run(command, env={**os.environ, "KAFKA_PURE": "1"}, capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "6 passed, 1 skipped" in run.stdout
