@@ -4,6 +4,9 @@
 put a key into the same partition.
 """
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.partitioner.abc import Partitioner
 from kafka.partitioner.default import DefaultPartitioner
 from kafka.partitioner.murmur2 import murmur2
@@ -11,3 +14,10 @@ from kafka.partitioner.roundrobin import RoundRobinPartitioner
 from kafka.partitioner.sticky import StickyPartitioner
 
 __all__ = ["DefaultPartitioner", "Partitioner", "RoundRobinPartitioner", "StickyPartitioner", "murmur2"]
+
+_HOMES = dict.fromkeys(("HashedPartitioner", "LegacyPartitioner", "Murmur2Partitioner"), "kafka.partitioner.hashed")
+
+
+def __getattr__(name: str) -> Any:
+    """Load a partitioner of kafka-python 0.9 to 1.4."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -58,7 +58,7 @@ def _hash(
 
 
 def murmur2(data: object) -> int:
-    """Return the signed 32-bit hash that `org.apache.kafka.common.utils.Utils.murmur2` gives.
+    """Return the 32 bits that `org.apache.kafka.common.utils.Utils.murmur2` gives, which it takes for a signed number.
 
     Args:
         data: the serialized key, any buffer of bytes.
@@ -68,13 +68,11 @@ def murmur2(data: object) -> int:
     """
     if not isinstance(data, bytes):
         data = memoryview(data).tobytes()  # type: ignore[arg-type]
-    result: cython.longlong
     if cython.compiled:
         at = cython.cast(cython.pointer[cython.const[cython.uchar]], PyBytes_AS_STRING(data))
-        result = _hash(at, 0, len(data))
+        return _hash(at, 0, len(data))
     else:
-        result = _hash(data, 0, len(data))
-    return result - 0x100000000 if result > 0x7FFFFFFF else result
+        return _hash(data, 0, len(data))
 
 
 def partition_column(
