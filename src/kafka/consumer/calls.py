@@ -3,9 +3,9 @@
 
 import functools
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.arguments import (
@@ -34,6 +34,9 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+Result = TypeVar("Result")
 
 
 class ConsumerCalls(ConsumerFace):
@@ -76,12 +79,14 @@ class ConsumerCalls(ConsumerFace):
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError` and what listeners raise.
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
-        with self._driver.one_caller, self._take(timeout_ms, most) as hand_out:
-            records = ConsumerRecords(self._materializer.batch(hand_out))
+
+        def records(hand_out: HandOut) -> ConsumerRecords:
+            made = ConsumerRecords(self._materializer.batch(hand_out))
             if not update_offsets:
                 hand_out.roll_back()
-        hand_out.commit()
-        return records
+            return made
+
+        return self._hand_over(records, timeout_ms, most)
 
     def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -108,10 +113,11 @@ class ConsumerCalls(ConsumerFace):
             max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
         """
         most = check_max_records(max_records, NO_LIMIT)
-        with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES, one_each=True) as hand_out:
-            columns = {piece.state.tp: piece.columns for piece in hand_out.pieces}
-        hand_out.commit()
-        return columns
+
+        def columns(hand_out: HandOut) -> dict[TopicPartition, Columns]:
+            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
+
+        return self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True)
 
     def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
@@ -122,11 +128,12 @@ class ConsumerCalls(ConsumerFace):
         from kafka.record.arrow import concat_arrow
 
         most = check_max_records(max_records, NO_LIMIT)
-        with self._driver.one_caller, self._take(timeout_ms, most, COLUMNS_BYTES) as hand_out:
+
+        def batch(hand_out: HandOut) -> "pyarrow.RecordBatch":
             batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
-            batch = concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
-        hand_out.commit()
-        return batch
+            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+
+        return self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES)
 
     def __iter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
@@ -168,6 +175,27 @@ class ConsumerCalls(ConsumerFace):
                     return False
                 cursor.begin(hand_out)
         return False
+
+    def _hand_over(
+        self,
+        make: Callable[[HandOut], Result],
+        timeout_ms: float,
+        max_records: int,
+        max_bytes: int = NO_LIMIT,
+        one_each: bool = False,
+    ) -> Result:
+        """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
+        hand_out: HandOut | None = None
+        try:
+            with self._driver.one_caller, self._take(timeout_ms, max_records, max_bytes, one_each) as hand_out:
+                made = make(hand_out)
+                hand_out.commit()  # here, or another thread could get the same records
+        except BaseException:
+            if hand_out is not None:
+                hand_out.undo()
+            raise
+        hand_out.before_commit = None  # from here on no interrupt comes before the return; see `HandOut`
+        return made
 
     def _take(self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
@@ -302,11 +330,14 @@ class ConsumerCalls(ConsumerFace):
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
         """Commit if that is automatic, wait for `commit_async`, leave the group, close the connections.
 
-        The second call does nothing, and one from another thread or task waits for the first.
+        The second call does nothing. One from another thread or task waits for the first, unless the first waits for
+        it: a listener or a callback that is called from within `close` may call it, also in a task of its own.
 
         Arguments:
             autocommit: False leaves the last automatic commit out.
             timeout_ms: how long it may take; None: 30 seconds.
+
+        Raises `KafkaTimeoutError` if another thread or task is still closing it when the time is up.
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:

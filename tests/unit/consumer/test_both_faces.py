@@ -247,6 +247,71 @@ async def test_a_listener_may_close_and_who_closes_beside_it_waits(scene: Scene)
     assert consumer.consumer._core.client._closed
 
 
+@pytest.mark.parametrize("also", ["listener", "callback"])
+async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(scene: Scene, also: str) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+
+    def close(*args: Any) -> Any:
+        """Close beside: on a loop in a task that is waited for, else as a call within."""
+        told.append("closed")
+        return consumer.consumer.close()
+
+    async def in_a_task() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await asyncio.create_task(close())
+
+    def closes(kind: str, partitions: set[TopicPartition]) -> Any:
+        if kind != "revoked" or not partitions or also != "listener":
+            return None
+        return in_a_task() if consumer.kind == "asyncio" else close()
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(closes))
+    await consumer.read(20)
+    if also == "callback":
+        callback: Any = (lambda *args: in_a_task()) if consumer.kind == "asyncio" else close
+        await consumer.commit_async(callback=callback)
+    await consumer.close(timeout_ms=5_000)
+    assert told == ["closed"]
+    assert consumer.consumer._core.client._closed
+
+
+async def test_who_closes_beside_waits_no_longer_than_asked(scene: Scene) -> None:
+    """A listener waits for something that closes the consumer, of which the consumer cannot know."""
+    consumer = await scene.face.open()
+    wanted = asyncio.Event()
+    refused: list[BaseException] = []
+
+    async def closes() -> None:
+        await wanted.wait()
+        with pytest.raises(KafkaTimeoutError, match="has not closed the consumer within") as raised:
+            await consumer.close(timeout_ms=50)
+        refused.append(raised.value)
+
+    async def waits() -> None:
+        wanted.set()
+        await asyncio.wait({task}, timeout=PATIENCE_S)
+
+    def listen(kind: str, partitions: set[TopicPartition]) -> Any:
+        if kind != "revoked" or not partitions:
+            return None
+        if consumer.kind == "asyncio":
+            return waits()
+        wanted.set()
+        thread = threading.Thread(target=asyncio.run, args=(closes(),))
+        thread.start()
+        thread.join(PATIENCE_S)
+        return None
+
+    task = asyncio.create_task(closes() if consumer.kind == "asyncio" else asyncio.sleep(0))
+    await consumer.subscribe([scene.topic], listener=consumer.listener(listen))
+    await consumer.read(20)
+    await consumer.close(timeout_ms=5_000)
+    await task
+    assert len(refused) == 1
+    assert consumer.consumer._core.client._closed
+
+
 async def test_each_listener_is_told_of_its_own_partitions(scene: Scene) -> None:
     consumer = await scene.face.open()
     told: list[tuple[str, str, int]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,15 +25,15 @@ from unit.interrupt import NEVER, Interrupt
 
 FOLDER = str(Path(kafka.consumer.__file__).parent)
 ENDS = (2, 1)
-LAST = 40
+LAST = 80
 CONFIG = parse_consumer({})
 
 
 class Desk:
     """The calls of a consumer on a buffer with two partitions, without anything that waits."""
 
-    def __init__(self) -> None:
-        config = CONFIG
+    def __init__(self, **options: Any) -> None:
+        config = parse_consumer(options) if options else CONFIG
         self._lost: list[PartitionState] = []
         self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
         buffer = self._buffer = FetchBuffer(config.fetch, self._lost.append, lambda _: None)
@@ -89,18 +90,17 @@ def next_one(calls: Any) -> Any:
     return []
 
 
-@pytest.mark.parametrize(
-    ("call", "rows"),
-    [
-        (lambda calls: calls.poll(0), of_records),
-        (lambda calls: calls.poll_columns(0), of_columns),
-        (lambda calls: calls.poll_arrow(0), of_arrow),
-        (next_one, of_records),
-    ],
-    ids=["poll", "poll_columns", "poll_arrow", "iteration"],
-)
+CALLS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Rows]]] = {
+    "poll": (lambda calls: calls.poll(0), of_records),
+    "poll_columns": (lambda calls: calls.poll_columns(0), of_columns),
+    "poll_arrow": (lambda calls: calls.poll_arrow(0), of_arrow),
+    "iteration": (next_one, of_records),
+}
+EVERYTHING = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
+
+
+@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
 def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
-    everything = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
     call(Desk().calls)  # the first one does more, such as to import
     desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
     with undisturbed:
@@ -115,5 +115,37 @@ def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Cal
         got: Rows = []
         while more := rows(call(desk.calls)):
             got += more
-        assert sorted(got) == everything, f"interrupted in {interrupt.where}"
+        assert sorted(got) == EVERYTHING, f"interrupted in {interrupt.where}"
         assert desk.positions() == ENDS
+
+
+class Window(SingleCaller):
+    """Lets another thread poll as soon as the first is out."""
+
+    def __init__(self, calls: Any, poll: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._calls = calls
+        self._poll = poll
+        self.got: list[Any] = []
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        if not self.got and threading.current_thread() is threading.main_thread():
+            thread = threading.Thread(target=lambda: self.got.append(self._poll(self._calls)))
+            thread.start()
+            thread.join()
+
+
+@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+def test_a_thread_that_polls_as_another_returns_gets_other_records(
+    call: Callable[[Any], Any], rows: Callable[[Any], Rows]
+) -> None:
+    desk = Desk(max_poll_records=1)
+    calls = desk.calls
+    window = calls._driver.one_caller = Window(calls, lambda calls: calls.poll(0))
+    got: Rows = []
+    while more := rows(call(calls)):
+        got += more
+    assert len(window.got) == 1
+    assert sorted(got + of_records(window.got[0])) == EVERYTHING
+    assert desk.positions() == ENDS

@@ -415,12 +415,42 @@ def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypa
 
         async def another() -> None:
             await asyncio.sleep(0.5)
-            await scene.poll()
+            await scene.driver.wait_for(5_000, list)
             order.append("another")
 
         scene.core.subscription.subscribe(["t"], listener=Seeks())
         scene.membership.eagerly(ADD, [A])
         await asyncio.gather(scene.poll(), another())
         assert order == ["listener", "another"]
+
+    play(monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("timeout_ms", [0, 200])
+def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, timeout_ms: float
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        taken: list[str] = []
+
+        class Slow(AsyncConsumerRebalanceListener):
+            async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+                pass
+
+            async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+                await asyncio.sleep(100)
+
+        scene.core.subscription.subscribe(["t"], listener=Slow())
+        scene.membership.eagerly(ADD, [A])
+        first = asyncio.create_task(scene.poll())
+        await asyncio.sleep(1)
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        hand_out = await scene.driver.wait_for(timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1))
+        assert not hand_out
+        assert loop.time() - begun == pytest.approx(timeout_ms / 1000)
+        assert not taken, "the listener may seek before anything is handed out"
+        assert not first.done()
+        await first
 
     play(monkeypatch, scenario)

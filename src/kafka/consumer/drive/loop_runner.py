@@ -5,8 +5,10 @@ import contextlib
 import contextvars
 import inspect
 import warnings
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
+
+from kafka.errors import KafkaTimeoutError
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -18,13 +20,17 @@ class _Call:
     Arguments:
         runner: who calls it; None once it is over.
         outer: the call that this one was made within.
+
+    Attributes:
+        task: where it is called.
     """
 
-    __slots__ = ("outer", "runner")
+    __slots__ = ("outer", "runner", "task")
 
     def __init__(self, runner: "LoopRunner", outer: "_Call | None") -> None:
         self.runner: LoopRunner | None = runner
         self.outer = outer
+        self.task = asyncio.current_task()
 
 
 _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka_consumer_call", default=None)
@@ -44,7 +50,7 @@ class LoopRunner:
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news; the caller looks at everything after this and before `wait`."""
         self.one_caller = contextlib.nullcontext()  # several tasks may poll, and share the records out
-        self.one_at_a_time = asyncio.Lock()
+        self._turn = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
 
     # Between the two sides --------------------------------------------------------------------------------------------
@@ -108,17 +114,38 @@ class LoopRunner:
     @property
     def is_in_a_call(self) -> bool:
         """Whether this task is in a function of the user's, or was started in one that still runs."""
-        call = _innermost.get()
-        while call is not None and call.runner is not self:
-            call = call.outer
-        return call is not None
+        return any(True for _ in self._calls())
 
-    async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Await ``close()``, once: another call waits for the first."""
+    def _calls(self) -> Iterator[_Call]:
+        """The functions of the user's that this task is in, from the inside out."""
+        call = _innermost.get()
+        while call is not None:
+            if call.runner is self:
+                yield call
+            call = call.outer
+
+    async def begin_turn(self, timeout_s: float | None = None) -> bool:
+        """Wait until no other task has its turn, up to `end_turn`; False if the time is up before that."""
+        try:
+            async with asyncio.timeout(timeout_s if self._turn.locked() else None):
+                return await self._turn.acquire()
+        except TimeoutError:
+            return False
+
+    def end_turn(self) -> None:
+        """Let the next task have its turn."""
+        self._turn.release()
+
+    async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
+        """Await ``close()``, once. Another call waits for the first, but not if it comes from within that."""
         if self._closing is None:
             self._closing = self.loop.create_task(close())
-        elif asyncio.current_task() is self._closing:  # a listener calls close() again
+        elif any(call.task is self._closing for call in self._calls()):
             return
+        else:
+            await asyncio.wait({self._closing}, timeout=timeout_ms / 1000)
+            if not self._closing.done():
+                raise KafkaTimeoutError(f"another task has not closed the consumer within {timeout_ms} ms")
         await asyncio.shield(self._closing)
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -45,8 +45,8 @@ class SyncDriver:
             deadline = runner.time() + timeout_ms / 1000
             while True:
                 runner.clear()
-                if core.events.pending:
-                    self.process_events()
+                if core.events.pending and not self.process_events(deadline - runner.time()):
+                    return core.buffer.nothing()  # another task's listener has not found its place yet
                 taken = take()
                 if taken.count or core.closed or core.events.woken():
                     return taken
@@ -59,25 +59,38 @@ class SyncDriver:
         finally:
             core.end_poll()
 
-    def process_events(self) -> None:
+    def process_events(self, timeout_s: float | None = None) -> bool:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for.
 
         Does nothing for a listener or a callback that polls: what it is called for is under way.
+
+        Arguments:
+            timeout_s: how long to wait for another task that is doing this; None: as long as it takes.
+
+        Returns False if another task has not done it when the time is up.
         """
         if self.runner.is_in_a_call:
-            return
-        with self.runner.one_at_a_time:
-            self.core.begin_processing_events()
-            self.run_callbacks()
-            rebalance = self.core.rebalance
-            while (step := rebalance.next_step()) is not None:
-                if step.kind is StepKind.REVOKE:
-                    self._commit_automatically(self.core.config.group.session_timeout_ms)
-                rebalance.begin(step)
-                try:
-                    self._tell_listener(step)
-                finally:
-                    rebalance.finish(step)
+            return True
+        if not self.runner.begin_turn(timeout_s):
+            return False
+        try:
+            self._process_events()
+        finally:
+            self.runner.end_turn()
+        return True
+
+    def _process_events(self) -> None:
+        self.core.begin_processing_events()
+        self.run_callbacks()
+        rebalance = self.core.rebalance
+        while (step := rebalance.next_step()) is not None:
+            if step.kind is StepKind.REVOKE:
+                self._commit_automatically(self.core.config.group.session_timeout_ms)
+            rebalance.begin(step)
+            try:
+                self._tell_listener(step)
+            finally:
+                rebalance.finish(step)
 
     def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""
@@ -97,8 +110,11 @@ class SyncDriver:
         if self.runner.is_in_a_call:
             self._give_up_partitions(timeout_ms)
             return
-        with self.runner.one_at_a_time:  # or a step that is under way would be told twice
+        self.runner.begin_turn()  # or a step that is under way would be told twice
+        try:
             self._give_up_partitions(timeout_ms)
+        finally:
+            self.runner.end_turn()
 
     def _give_up_partitions(self, timeout_ms: float) -> None:
         commits = self.core.commits
@@ -113,8 +129,8 @@ class SyncDriver:
             self._tell_listener(step)
 
     def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Close the core, once; the second call does nothing, and one beside the first waits for it."""
-        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms))
+        """Close the core, once; see `AsyncKafkaConsumer.close`."""
+        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms), timeout_ms)
 
     def _close(self, autocommit: bool, timeout_ms: float) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from kafka.consumer.drive.single_caller import SingleCaller
-from kafka.errors import IllegalStateError
+from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import LoopCall, LoopThread, interruptible
 
 Owner = TypeVar("Owner")
@@ -36,11 +36,12 @@ class ThreadRunner:
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
         self.one_caller = SingleCaller()
-        self.one_at_a_time = contextlib.nullcontext()  # `one_caller` sees to that
         self.is_in_a_call = False
         """Whether the caller is in a function of the user's."""
-        self._closing = threading.RLock()
-        self._closing_begun = False
+        self._closing = threading.Lock()
+        self._closer: int | None = None
+        """The thread that closes it."""
+        self._closed = interruptible.Latch()
         # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
         self._gate = threading.Lock()
         self._gate.acquire()
@@ -113,13 +114,27 @@ class ThreadRunner:
         with contextlib.suppress(IllegalStateError), self.one_caller:
             function()
 
-    def close_once(self, close: Callable[[], None]) -> None:
-        """Call ``close``, once: a second call does nothing, and one from another thread waits for the first."""
+    def begin_turn(self, timeout_s: float | None = None) -> bool:
+        """Nothing: `one_caller` lets no other thread come here."""
+        return True
+
+    def end_turn(self) -> None:
+        """Nothing."""
+
+    def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
+        """Call ``close``, once. A second call does nothing, and one from another thread waits for the first."""
+        me = threading.get_ident()
         with self._closing:
-            if self._closing_begun:  # also when a listener calls close() again
-                return
-            self._closing_begun = True
-            close()
+            is_first = self._closer is None
+            if is_first:
+                self._closer = me
+        if is_first:
+            try:
+                close()
+            finally:
+                self._closed.set()
+        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # me: a listener calls close() again
+            raise KafkaTimeoutError(f"another thread has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""

@@ -142,6 +142,10 @@ class FetchBuffer:
             self._ahead.offer(DECODED_BYTES)
         return hand_out
 
+    def nothing(self) -> HandOut:
+        """A hand-out without records."""
+        return HandOut(self._put_back)
+
     def resume(self, state: PartitionState) -> None:
         """Hand out again what a pause held back."""
         state.paused = False

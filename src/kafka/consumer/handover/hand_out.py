@@ -4,10 +4,11 @@ A hand-out is a context manager. If anything is raised within its block, it is r
 records are handed out again. If an interrupt comes before it is either committed or rolled back, it is rolled back when
 the next one is made.
 
-`HandOut.commit` is called last, just before the records are returned. CPython checks for an interrupt where a function
-is entered, where a loop goes back, and where a function written in C has returned. None of these comes between the last
-step of the commit and the return: the caller has the records, or gets them again. Where the caller is itself written in
-C, such as `next`, an interrupt that comes as it returns loses that record.
+`HandOut.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the return
+to the caller, `HandOut.undo` moves them back: the caller has the records, or gets them again. CPython checks for an
+interrupt where a function is entered, where a loop goes back, and where a function written in C has returned; there is
+none of that in a plain return. Where the caller is itself written in C, such as `next`, an interrupt that comes as it
+returns loses that record.
 
 Giving slices back may be interrupted too. `HandOut.settle` goes on from there, and nothing is put back twice.
 """
@@ -89,16 +90,19 @@ class HandOut:
         slices: in the order in which they are handed out.
         count: how many records they hold; the hand-out is true if there are any.
         returning: the slices that are being given back.
+        before_commit: what `undo` goes back to: the slices, and their positions. Whoever returns records without an
+            interrupt sets it to None, which lets go of the columns.
         on_change: called before the first slice, which a caller may be in the middle of, is taken away.
     """
 
-    __slots__ = ("_put_back", "count", "on_change", "returning", "slices")
+    __slots__ = ("_put_back", "before_commit", "count", "on_change", "returning", "slices")
 
     def __init__(self, put_back: Callable[[Slice], None]) -> None:
         self._put_back = put_back
         self.returning: list[Slice] = []
         self.slices: list[Slice] = []
         self.count = 0
+        self.before_commit: tuple[list[Slice], list[FetchPosition | None]] | None = None
         self.on_change: Callable[[], None] | None = None
 
     def __bool__(self) -> bool:
@@ -136,20 +140,27 @@ class HandOut:
         self._give_back(unwanted)
 
     def commit(self) -> None:
-        """The caller has all of it: move the positions, all or, where an interrupt comes, none; see the module."""
-        if len(self.slices) == 1:  # one position has moved or has not: there is nothing to undo
-            self.slices[0].move_position()
-            self.slices = []
-            return
-        before = [(piece.state, piece.generation, piece.state.position) for piece in self.slices]
-        try:
-            for piece in self.slices:
-                piece.move_position()
-        except BaseException:
-            for state, generation, position in before:
-                state.move_past(generation, position)
-            raise
-        self.slices = []
+        """The caller gets all of it: move the positions, all or, where an interrupt comes, none; see the module."""
+        slices = self.slices
+        if len(slices) == 1:  # one position has moved or has not
+            before = [slices[0].state.position]
+            slices[0].move_position()
+        else:
+            before = [piece.state.position for piece in slices]
+            try:
+                for piece in slices:
+                    piece.move_position()
+            except BaseException:
+                _move_back(slices, before)
+                raise
+        self.before_commit, self.slices = (slices, before), []
+
+    def undo(self) -> None:
+        """Take a commit back, if there was one: the caller has not got the records."""
+        if self.before_commit is not None:
+            self.slices, before = self.before_commit
+            _move_back(self.slices, before)
+            self.before_commit = None
 
     def commit_first(self) -> None:
         """The caller has all of the first slice."""
@@ -188,3 +199,8 @@ class HandOut:
             if piece.is_current:
                 self._put_back(piece)
             del self.returning[-1:]
+
+
+def _move_back(slices: list[Slice], positions: list[FetchPosition | None]) -> None:
+    for piece, position in zip(slices, positions, strict=True):
+        piece.state.move_past(piece.generation, position)
