@@ -44,7 +44,7 @@ class AsyncProducerCalls:
 
         core = self._started()
         if topic not in core.buffer.topics:
-            await self._runner.run(core.find_topic(topic))
+            await self._runner.run(core, core.find_topic(topic))
         return await send_rows(core, self._runner, topic, data)
 
     async def flush(self, timeout: float | None = None) -> None:
@@ -59,7 +59,8 @@ class AsyncProducerCalls:
         Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call, and nobody holds
         their futures or has looked at them, raises the first of these failures, with the number of all.
         """
-        await self._runner.run(self._started().flush(timeout, self._runner.in_callback()))
+        core = self._started()
+        await self._runner.run(core, core.flush(timeout, self._runner.in_callback()))
 
     async def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
@@ -74,7 +75,8 @@ class AsyncProducerCalls:
 
     async def partitions_for(self, topic: str) -> set[int]:
         """All partitions of a topic, waiting for its metadata if need be. Raises as `send`."""
-        return set(range(await self._runner.run(self._started().find_topic(topic))))
+        core = self._started()
+        return set(range(await self._runner.run(core, core.find_topic(topic))))
 
     def bootstrap_connected(self) -> bool:
         """Whether the cluster has been found."""
@@ -111,7 +113,7 @@ class AsyncProducerCalls:
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
-                    await self._runner.run(core.find_topic(blocked.topic, blocked.partition))
+                    await self._runner.run(core, core.find_topic(blocked.topic, blocked.partition))
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)
                 reserved = Reservation()

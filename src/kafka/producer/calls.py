@@ -45,7 +45,7 @@ class ProducerCalls:
 
         core = self._started()
         if topic not in core.buffer.topics:
-            self._runner.run(core.find_topic(topic))
+            self._runner.run(core, core.find_topic(topic))
         return send_rows(core, self._runner, topic, data)
 
     def flush(self, timeout: float | None = None) -> None:
@@ -60,7 +60,8 @@ class ProducerCalls:
         Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call, and nobody holds
         their futures or has looked at them, raises the first of these failures, with the number of all.
         """
-        self._runner.run(self._started().flush(timeout, self._runner.in_callback()))
+        core = self._started()
+        self._runner.run(core, core.flush(timeout, self._runner.in_callback()))
 
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
@@ -75,7 +76,8 @@ class ProducerCalls:
 
     def partitions_for(self, topic: str) -> set[int]:
         """All partitions of a topic, waiting for its metadata if need be. Raises as `send`."""
-        return set(range(self._runner.run(self._started().find_topic(topic))))
+        core = self._started()
+        return set(range(self._runner.run(core, core.find_topic(topic))))
 
     def bootstrap_connected(self) -> bool:
         """Whether the cluster has been found."""
@@ -112,7 +114,7 @@ class ProducerCalls:
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
-                    self._runner.run(core.find_topic(blocked.topic, blocked.partition))
+                    self._runner.run(core, core.find_topic(blocked.topic, blocked.partition))
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)
                 reserved = Reservation()

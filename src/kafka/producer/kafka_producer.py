@@ -54,7 +54,7 @@ class KafkaProducer(ProducerCalls, RecordSender):
         lifetime.register(self._core, self._runner.thread)
         self._runner.thread.on_death(self._core, ProducerCore.loop_failed)
         try:
-            self._runner.run(self._core.start())
+            self._runner.run(self._core, self._core.start())
         except BaseException:
             lifetime.close_dropped(self._core)
             raise

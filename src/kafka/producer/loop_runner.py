@@ -24,7 +24,7 @@ class LoopRunner:
         """Whether a callback calls; one on a loop waits for nothing."""
         return False
 
-    async def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
         """Wait for what a core does."""
         return await coroutine
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+from kafka.errors import IllegalStateError
 from kafka.net import LoopThread
 from kafka.net.worker import WorkerThread
 from kafka.producer import lifetime
@@ -26,8 +27,13 @@ class ThreadRunner:
         """Whether a callback calls, which must not wait for callbacks."""
         return WorkerThread.is_current()
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
         """Wait for what a core does."""
+        try:
+            core.buffer.check_may_wait()
+        except BaseException:
+            coroutine.close()
+            raise
         return self.thread.run(coroutine)
 
     def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -35,12 +41,18 @@ class ThreadRunner:
         return function(*args, **kwargs)
 
     def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
-        """Wait for memory, and reserve it."""
+        """Wait for memory, and reserve it; raises `IllegalStateError` where nothing would be given back meanwhile."""
+        core.buffer.check_may_wait()
+        if self.thread.in_loop_thread:  # a finalizer
+            raise IllegalStateError(
+                "all of buffer_memory is used up, and the loop's own thread, in which a finalizer called send(), "
+                "cannot wait for some; send from another thread"
+            )
         core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
         """Close a producer, after which nobody needs to look after it."""
         try:
-            self.thread.run(core.close(timeout_s, self.in_callback()))
+            self.run(core, core.close(timeout_s, self.in_callback()))
         finally:
             lifetime.unregister(core)

@@ -6,6 +6,7 @@ cdef class BatchBuilder:
     cdef object _level
     cdef Py_ssize_t _size_limit
     cdef int _count
+    cdef bint _appending
     cdef Py_ssize_t _size
     cdef Py_ssize_t _capacity
     cdef long long _base_timestamp
@@ -16,6 +17,7 @@ cdef class BatchBuilder:
     cdef Py_ssize_t _compressed_size
     cdef bint _reserve(self, Py_ssize_t needed)
     cdef bint _grow(self, Py_ssize_t needed)
+    cdef Py_ssize_t _append_if_room(self, long long timestamp_ms, bytes key, bytes value, bytes headers)
     cdef Py_ssize_t _size_with(self, Py_ssize_t key_size, Py_ssize_t value_size, bytes headers)
     cdef bint _put_raw(self, bytes data)
     cdef bint _put_record(

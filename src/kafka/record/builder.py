@@ -97,6 +97,7 @@ class BatchBuilder:
     def clear(self) -> None:
         """Begin another batch like this one."""
         self._count = 0
+        self._appending = False
         self._size = HEADER_SIZE
         self._base_timestamp = self._max_timestamp = -1
         nothing: Buffer | None = None
@@ -211,8 +212,25 @@ class BatchBuilder:
             headers: as `encode_headers` makes them, None for none.
 
         Returns:
-            The record's offset within the batch, -1 if there is no room.
+            The record's offset within the batch, -1 if there is no room, or if it is called within itself: by a signal
+            handler, or by a finalizer when memory is allocated.
         """
+        if self._appending:
+            return -1
+        self._appending = True
+        try:
+            return self._append_if_room(timestamp_ms, key, value, headers)
+        finally:
+            self._appending = False
+
+    @cython.cfunc
+    def _append_if_room(
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: bytes | None,
+    ) -> cython.Py_ssize_t:
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
         index: cython.Py_ssize_t = self._count
@@ -258,7 +276,13 @@ class BatchBuilder:
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
         index: cython.Py_ssize_t = self._count
         size: cython.Py_ssize_t = self._size_with(key_size, value_size, headers)
-        if index == 0 or size > self._size_limit or size + _MAX_RECORD_OVERHEAD > self._capacity or self._magic < 2:
+        if (
+            self._appending
+            or index == 0
+            or size > self._size_limit
+            or size + _MAX_RECORD_OVERHEAD > self._capacity
+            or self._magic < 2
+        ):
             return -1
         if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
             return -1

@@ -18,8 +18,10 @@ from kafka.errors import (
     KafkaTimeoutError,
     NotEnoughReplicasError,
 )
+from kafka.net import interruptible
 
 PATIENCE_S = 30
+_allocate = threading.Lock
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +145,42 @@ def test_a_producer_is_closed_once_and_takes_nothing_then(broker: EmbeddedBroker
 @pytest.mark.parametrize(("version", "magic"), [((0, 9), 0), ((0, 10, 0), 1), ((0, 11), 2), ((4, 1), 2)])
 def test_the_format_that_brokers_of_a_version_take(version: tuple[int, ...], magic: int) -> None:
     assert KafkaProducer.max_usable_produce_magic(version) == magic
+
+
+def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_end_it(
+    broker: EmbeddedBroker, unavailable: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slices: list[float] = []
+    me = threading.current_thread()
+
+    class Patient:
+        """A lock that is asked for, never for longer than a slice."""
+
+        def __init__(self) -> None:
+            self._lock = _allocate()
+
+        def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+            if self._lock.locked() and threading.current_thread() is me:
+                slices.append(timeout)
+                if len(slices) == 3:
+                    raise KeyboardInterrupt
+            return self._lock.acquire(blocking, timeout)
+
+        def release(self) -> None:
+            self._lock.release()
+
+    with producer_for(broker, buffer_memory=2_000, batch_size=1_000, max_block_ms=5_000) as producer:
+        rows = producer.send_arrow("t", {"value": [b"x"]})
+        future = producer.send("t", bytes(500))
+        for wait in (future.get, rows.get, lambda: producer.send("t", bytes(900)), producer.flush):
+            with monkeypatch.context() as patched:
+                patched.setattr(interruptible, "IN_SLICES", True)
+                patched.setattr(interruptible, "_SLICE_S", 0.001)
+                patched.setattr(threading, "Lock", Patient)
+                slices.clear()
+                with pytest.raises(KeyboardInterrupt):
+                    wait()
+                assert slices == [0.001] * 3
+        unavailable.remove()
+        assert future.get(PATIENCE_S).topic == "t"
+        assert rows.get(PATIENCE_S).rows == 1

@@ -8,6 +8,7 @@ import gc
 import logging
 import random
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from kafka.errors import (
     MessageSizeTooLargeError,
     TopicAuthorizationFailedError,
 )
-from kafka.producer.batch.memory_pool import Reservation
+from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.checks import PreparedRecord
@@ -72,6 +73,50 @@ def test_nobody_lingers_while_rows_wait_for_memory() -> None:
             await producer.core.reservations.acquire(1_500, Reservation())
             assert asyncio.get_running_loop().time() - began < 1
             producer.core.buffer.memory.release(1_500)
+
+    simulate(scenario)
+
+
+def test_each_of_many_senders_that_wait_for_memory_looks_for_it_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    reserve = MemoryPool.reserve
+
+    def counted(self: MemoryPool, *args: Any, **kwargs: Any) -> bool:
+        nonlocal looks
+        looks += 1
+        return reserve(self, *args, **kwargs)
+
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster, buffer_memory=4_000, batch_size=1_000) as producer:
+            await producer.core.find_topic("t")
+            sends = [asyncio.create_task(producer.send(b"%d" % i + bytes(900))) for i in range(500)]
+            await asyncio.gather(*sends)
+            await producer.core.flush()
+        assert [int(value.rstrip(b"\0")) for value in cluster.log(0).values] == list(range(500)), "in turn"
+
+    monkeypatch.setattr(MemoryPool, "reserve", counted)
+    simulate(scenario)
+    assert 500 <= looks < 500 * 5
+
+
+def test_those_behind_a_sender_who_gives_up_get_the_memory_that_it_did_not_need() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster, buffer_memory=4_000, batch_size=1_000) as producer:
+            memory, reservations = producer.core.buffer.memory, producer.core.reservations
+            assert memory.reserve(3_800)
+            much, little = Reservation(), Reservation()
+            first = asyncio.create_task(reservations.acquire(4_000, much))
+            second = asyncio.create_task(reservations.acquire(500, little))
+            await asyncio.sleep(0)
+            memory.release(600)
+            assert not little.held
+            first.cancel()
+            await second
+            assert (much.held, little.held) == (0, 500)
+            memory.give_back(little)
+            memory.release(3_200)
 
     simulate(scenario)
 
@@ -307,16 +352,15 @@ async def test_memory_that_was_waited_for_is_given_back_when_the_record_is_not_t
     buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
     before = buffer.memory.free
     reserved = Reservation()
-    with buffer.lock:
-        assert buffer.memory.reserve(1_000, into=reserved)
-    waiting = buffer.memory.waiter()
+    assert buffer.memory.reserve(before, into=reserved)
+    waiting = buffer.memory.waiter(1, Reservation())
     if refused:
         buffer.refuse(IllegalStateError("closed"))
     with pytest.raises((ValueError, IllegalStateError)):
         buffer.append(PreparedRecord("t", 0, -5, b"k", b"value", None, -1, 100), reserved)
     buffer.give_back(reserved)
-    assert buffer.memory.free == before
-    assert waiting.done(), "others who wait look again"
+    assert buffer.memory.free == before - (0 if refused else 1)
+    assert waiting.done(), "others who wait go on"
 
 
 async def test_wherever_a_send_is_interrupted_its_memory_is_free_or_its_batch_is_sent() -> None:
@@ -336,7 +380,7 @@ async def test_wherever_a_send_is_interrupted_its_memory_is_free_or_its_batch_is
         buffer.on_dirty = told.set
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             buffer.append(record)
-        assert not buffer.lock.locked(), interrupt.where
+        assert not buffer.lock._is_owned(), interrupt.where  # type: ignore[attr-defined]
         lying = [*queue.closed, *([queue.open] if queue.open is not None else [])]
         assert lying[0] is first, interrupt.where
         assert buffer.incomplete == set(lying), interrupt.where

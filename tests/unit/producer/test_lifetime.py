@@ -9,6 +9,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -68,7 +69,16 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
         rule = broker.faults.fail(NotEnoughReplicasError, api="Produce")  # what comes now is not delivered
         waiting, rows = producer.send("t", b"y"), producer.send_arrow("t", {"value": [b"x"] * 10})
         lock = producer._core.buffer.lock
-        lock.acquire()  # locks have no owners: in the child it is as if a thread of the parent's had it, for ever
+        held, release = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with lock:
+                held.set()
+                release.wait(PATIENCE_S)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        held.wait(PATIENCE_S)
         child = os.fork()
         if not child:
             signal.alarm(PATIENCE_S)
@@ -82,7 +92,8 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
                 os._exit(0)
             finally:
                 os._exit(1)
-        lock.release()
+        release.set()
+        holder.join()
         rule.remove()
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert producer.send("t", b"z", partition=0).add_both(lambda _: None)

@@ -18,7 +18,7 @@ PATIENCE_S = 10.0
 
 @pytest.fixture
 def pool() -> MemoryPool:
-    return MemoryPool(100, threading.Lock())
+    return MemoryPool(100, threading.RLock())
 
 
 def blocking(pool: MemoryPool, amount: int, give_up: Callable[[], bool] = lambda: False) -> Callable[[], bool]:
@@ -113,19 +113,36 @@ def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, take
         pool.give_back(reserved)
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             block()
-        assert not pool._lock.locked(), interrupt.where
+        assert not pool._lock._is_owned(), interrupt.where  # type: ignore[attr-defined]
         assert pool.free == 100 - taken - reserved.held, interrupt.where
         assert not pool.contended
 
 
-async def test_coroutines_look_again_when_something_was_given_back(pool: MemoryPool) -> None:
+async def test_coroutines_get_what_is_given_back_in_the_order_in_which_they_came(pool: MemoryPool) -> None:
     assert pool.reserve(100)
-    first, second = pool.waiter(), pool.waiter()
+    reservations = [Reservation() for _ in range(4)]
+    first, second, third, fourth = (pool.waiter(30, reserved) for reserved in reservations)
     assert pool.contended
     second.cancel()
-    pool.release(1)
+    pool.release(29)
+    assert not first.done()
+    pool.release(31)
     assert first.done()
+    assert third.done()
+    assert not fourth.done()
+    assert [reserved.held for reserved in reservations] == [30, 0, 30, 0]
+    fourth.cancel()
+    pool.wake()
     assert not pool.contended
-    third = pool.waiter()
-    pool.hold(1)
-    assert third.done(), "a callback may look at what is held"
+    assert pool.free == 0
+
+
+async def test_coroutines_go_on_without_memory_when_there_will_be_none(pool: MemoryPool) -> None:
+    assert pool.reserve(100)
+    reserved = Reservation()
+    waiting, cancelled = pool.waiter(1, reserved), pool.waiter(1, Reservation())
+    cancelled.cancel()
+    pool.end_waiting()
+    assert waiting.done()
+    assert not reserved.held
+    assert not pool.contended

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable
 
 from kafka.net import interruptible
@@ -25,14 +27,14 @@ class Reservation:
 class MemoryPool:
     """A count of bytes; the batches' buffers themselves are ordinary objects.
 
-    Methods need the lock, but for `block`, which takes it.
+    There are no calls within the lock, as in `RecordBuffer`: a signal's handler may wait for memory too.
 
     Arguments:
         total: `buffer_memory`.
         lock: `RecordBuffer.lock`.
     """
 
-    def __init__(self, total: int, lock: threading.Lock) -> None:
+    def __init__(self, total: int, lock: threading.RLock) -> None:
         self.total = total
         self.free = total
         self.held = 0
@@ -41,12 +43,13 @@ class MemoryPool:
         self._lock = lock
         self._blocking: dict[threading.Lock, None] = {}
         """A lock a thread that waits, which is released when it is to look again."""
-        self._futures: set[asyncio.Future[None]] = set()
+        self._waiting: deque[tuple[int, Reservation, asyncio.Future[None]]] = deque()
+        """The coroutines that wait, and what they wait for, in the order in which they began to."""
 
     @property
     def contended(self) -> bool:
         """Whether somebody waits for memory."""
-        return bool(self._blocking or self._futures)
+        return bool(self._blocking or self._waiting)
 
     def reserve(self, amount: int, in_callback: bool = False, into: Reservation | None = None) -> bool:
         """Take bytes; more than there are in all can be had as long as nobody else has any.
@@ -55,41 +58,56 @@ class MemoryPool:
             in_callback: for a record that a callback sends, which must not wait for callbacks.
             into: is told of them in the same moment: no interrupt comes in between.
         """
-        free = self.free + self.held if in_callback else self.free
-        if amount > free and free < self.total:
-            return False
-        self.free -= amount
-        if into is not None:
-            into.held += amount
+        with self._lock:
+            free = self.free + self.held if in_callback else self.free
+            if amount > free and free < self.total:
+                return False
+            self.free -= amount
+            if into is not None:
+                into.held += amount
         return True
 
     def give_back(self, reservation: Reservation) -> None:
         """Give back what nothing has taken over."""
-        self.free += reservation.held
-        reservation.held = 0
+        with self._lock:
+            self.free += reservation.held
+            reservation.held = 0
         self.wake()
 
     def hold(self, amount: int) -> None:
         """The callbacks of a batch of so many bytes are still to run."""
-        self.held += amount
+        with self._lock:
+            self.held += amount
         self.wake()
 
     def release(self, amount: int, held: bool = False) -> None:
         """Give bytes back, and let those who wait look again."""
-        self.free += amount
-        if held:
-            self.held -= amount
+        with self._lock:
+            self.free += amount
+            if held:
+                self.held -= amount
         self.wake()
 
     def wake(self) -> None:
-        """Let everybody who waits look again. On the loop, where coroutines wait."""
+        """Let the threads that wait look again, and give the coroutines what there is. On the loop, if any wait."""
         for news in list(self._blocking):
-            if news.locked():
+            with contextlib.suppress(RuntimeError):  # it was released before
                 news.release()
-        futures, self._futures = self._futures, set()
-        for future in futures:
-            if not future.done():
-                future.set_result(None)
+        while self._waiting:
+            amount, reserved, granted = self._waiting[0]
+            if not granted.done():
+                if not self.reserve(amount, into=reserved):
+                    return
+                granted.set_result(None)
+            self._waiting.popleft()
+
+    def end_waiting(self) -> None:
+        """Let everybody who waits go on, without memory. On the loop, if coroutines wait."""
+        while self._waiting:
+            granted = self._waiting.popleft()[2]
+            if not granted.done():
+                granted.set_result(None)
+        self.wake()
 
     def block(
         self,
@@ -104,8 +122,7 @@ class MemoryPool:
         news.acquire()
 
         def look() -> bool:
-            with self._lock:
-                return give_up() or self.reserve(amount, in_callback, reserved)
+            return give_up() or self.reserve(amount, in_callback, reserved)
 
         try:
             self._blocking[news] = None
@@ -113,8 +130,11 @@ class MemoryPool:
         finally:
             self._blocking.pop(news, None)
 
-    def waiter(self) -> asyncio.Future[None]:
-        """A future, for a coroutine on the producer's loop, that is done when something was given back."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._futures.add(future)
-        return future
+    def waiter(self, amount: int, reserved: Reservation) -> asyncio.Future[None]:
+        """A future, for a coroutine on the producer's loop, that is done when the bytes are reserved for it.
+
+        Whoever does not wait for it any more cancels it and calls `wake`, for the sake of those behind.
+        """
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((amount, reserved, granted))
+        return granted

@@ -37,15 +37,18 @@ class OutgoingBatches:
     def next_size(self, queue: PartitionQueue) -> int:
         """Bytes, about, of the batch that a queue sends next."""
         with self._buffer.lock:
-            batch = next(queue.waiting(), None)
-            if batch is None:
+            waiting = queue.waiting()
+            if not waiting:
                 return 0
+            batch = waiting[0]
             return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
 
     def oldest(self, after: float) -> float | None:
         """When the first of the incomplete batches was created, among those created after a time."""
         with self._buffer.lock:
-            return min((batch.created for batch in self._buffer.incomplete if batch.created > after), default=None)
+            return min(
+                (batch.created for batch in list(self._buffer.incomplete) if batch.created > after), default=None
+            )
 
     def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
         """Take the batches out of a queue that were created by a time and are not in the network."""
@@ -54,9 +57,10 @@ class OutgoingBatches:
             if expired:
                 gone = set(expired)
                 queue.retries = [batch for batch in queue.retries if batch not in gone]
-                kept = [batch for batch in queue.closed if batch not in gone]
-                queue.closed.clear()
-                queue.closed.extend(kept)
+                for batch in [
+                    each for each in list(queue.closed) if each in gone
+                ]:  # one by one: a finalizer may send in between
+                    queue.closed.remove(batch)
                 if queue.open in gone:
                     queue.open = None
             return expired

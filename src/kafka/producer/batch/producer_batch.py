@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import sys
 import threading
 import weakref
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
+from kafka.net import interruptible
 from kafka.producer.batch.hot_fields import BatchFields
 from kafka.producer.outcome.callbacks import Callbacks
 from kafka.producer.outcome.failures import FailureReport
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 class BatchOwner(Protocol):
     """What a batch needs of the producer it belongs to."""
 
-    lock: threading.Lock
+    lock: threading.RLock
     """Guards the builder, the callbacks and the outcome of every batch. Another one in a forked child, so not kept."""
+
+    def check_may_wait(self) -> None:
+        """Raise `IllegalStateError` in a thread that holds the lock, where waiting for a batch would never end."""
 
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
@@ -47,6 +52,11 @@ class Stage(enum.Enum):
     ENCODED = "has the bytes that are sent"
     DONE = "delivered or failed; has neither"
     SPLIT = "replaced by smaller ones; has neither"
+
+
+CLOSED = Stage.CLOSED
+"""In Python 3.11 a member of an enum is looked up by a function."""
+_ENDED = (Stage.DONE, Stage.SPLIT)
 
 
 class ProducerBatch(BatchFields):
@@ -156,11 +166,6 @@ class ProducerBatch(BatchFields):
         """Whether the records are delivered or have failed."""
         return self.stage is Stage.DONE
 
-    def close(self) -> None:
-        """Take no more records. Needs the lock."""
-        if self.stage is Stage.OPEN:
-            self.stage = Stage.CLOSED
-
     def keep(self, data: Buffer) -> None:
         """Hold the bytes that are sent in the builder's place."""
         self.records = self.count
@@ -251,9 +256,9 @@ class ProducerBatch(BatchFields):
     def add_waiter(self, waiter: Waiter) -> bool:
         """Have somebody told when the batch is done or split; True, and nothing else, if it is."""
         with self.owner.lock:
-            if self.stage in (Stage.DONE, Stage.SPLIT):
+            if self.stage in _ENDED:
                 return True
-            self.waiters.append(waiter)
+            self.waiters += (waiter,)  # no call, where Python would look for signals
         return False
 
     def wait(self, timeout: float | None) -> bool:
@@ -262,7 +267,7 @@ class ProducerBatch(BatchFields):
         waiter.acquire()
         if self.add_waiter(waiter):
             return True
-        return waiter.acquire(timeout=-1 if timeout is None else min(max(timeout, 0), threading.TIMEOUT_MAX))
+        return interruptible.acquire(waiter, math.inf if timeout is None else timeout)
 
     def error_of(self, index: int) -> KafkaError | None:
         """What befell one record of a batch that is done."""

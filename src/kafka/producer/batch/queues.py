@@ -6,10 +6,10 @@ import bisect
 import math
 import random
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kafka.producer.batch.hot_fields import QueueFields
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
@@ -67,22 +67,17 @@ class PartitionQueue(QueueFields):
         self.failures = 0
         """Failed attempts since the last success, for the back-off."""
 
-    def waiting(self) -> Iterator[ProducerBatch]:
+    def waiting(self) -> list[ProducerBatch]:
         """What is not in the network, in the order in which it is to be sent. Needs the lock."""
-        yield from self.retries
-        yield from self.closed
-        if self.open is not None:
-            yield self.open
+        return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
     def close_open(self) -> None:
         """Take no more records into the open batch. Needs the lock."""
         batch = self.open
         if batch is not None:
             self.open = None  # first of all: `append_unlocked` asks for nothing else
-            try:
-                batch.close()
-            finally:  # an interrupt takes no batch along
-                self.closed.append(batch)
+            batch.stage = CLOSED
+            self.closed += (batch,)  # no call, where an interrupt could take the batch along
 
     def retry(self, batch: ProducerBatch) -> None:
         """Put a batch back in its place before everything that comes after it in the order."""

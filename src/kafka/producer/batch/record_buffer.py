@@ -11,7 +11,7 @@ from functools import partial
 
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.intake.append import append_locked
 from kafka.producer.intake.blocked import NeedsMemory
@@ -58,7 +58,8 @@ class RecordBuffer:
         submit: Callable[[Callable[[], object]], object],
     ) -> None:
         self.options = options
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        """Re-entrant: a handler of a signal, or a finalizer, may send within a `send()` of its thread."""
         self.memory = MemoryPool(options.buffer_memory, self.lock)
         self.topics: dict[str, TopicQueues] = {}
         """Topics whose partitions are known; empty once the producer is closed, so that `send()` looks no further."""
@@ -81,6 +82,14 @@ class RecordBuffer:
         self._dirty: list[PartitionQueue] = []
         self._wake_wanted = False
         self._waking = False
+
+    def check_may_wait(self) -> None:
+        """Raise `IllegalStateError` where waiting would never end: on the loop, which needs the lock, or within it."""
+        if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
+            raise IllegalStateError(
+                "a signal handler or a finalizer that comes within send() or another call of the producer may send, "
+                "but cannot wait: the sender needs a lock that this thread holds meanwhile; have another thread wait"
+            )
 
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop."""
@@ -109,7 +118,7 @@ class RecordBuffer:
     def forget_idle(self, before: float) -> set[str]:
         """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
         with self.lock:
-            busy = {batch.topic_partition.topic for batch in self.incomplete}
+            busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
             idle = {name for name, queues in self.topics.items() if queues.used_at < before and name not in busy}
             for name in idle:
                 del self.topics[name]
@@ -127,11 +136,16 @@ class RecordBuffer:
         return self._all.values()
 
     def open_batch(
-        self, queue: PartitionQueue, record: PreparedRecord, granted: Reservation | None = None
+        self,
+        queue: PartitionQueue,
+        record: PreparedRecord,
+        full: ProducerBatch | None,
+        granted: Reservation | None = None,
     ) -> FutureRecordMetadata:
-        """Put a record into a new batch. Needs the lock; call `wake` after it is released, whatever is raised.
+        """Put a record into a new batch, which is made without the lock. Call `wake` afterwards, whatever is raised.
 
         Arguments:
+            full: the batch of the queue that has no room for it.
             granted: what was reserved for this record before; None: it is reserved now.
 
         Raises `NeedsMemory` if there is not enough, and why the producer takes no more records.
@@ -139,21 +153,26 @@ class RecordBuffer:
         amount = max(self.options.batch_size, record.size)
         if self.refusal is not None:
             raise self.refusal
-        if granted is not None:
-            return self._begin_batch(queue, record, amount, granted)
-        reserved = Reservation()
+        reserved = granted or Reservation()
         try:
-            if not self.memory.reserve(amount, into=reserved):
+            if granted is None and not self.memory.reserve(amount, into=reserved):
                 self.end_lingering()
                 raise NeedsMemory(amount, record)
-            return self._begin_batch(queue, record, amount, reserved)
+            batch = self._new_batch(queue, amount)
+            future = self._append(batch, record)
+            assert future is not None, "an empty batch has room for any record"
+            while not self._enqueue(queue, batch, reserved, full):
+                with self.lock:  # another thread has opened one meanwhile
+                    full = queue.open
+                    found = None if full is None else self._append(full, record)
+                if found is not None:
+                    return found
+            return future
         finally:
-            if reserved.held:
-                self.memory.give_back(reserved)
+            if granted is None:
+                self.give_back(reserved)
 
-    def _begin_batch(
-        self, queue: PartitionQueue, record: PreparedRecord, amount: int, reserved: Reservation
-    ) -> FutureRecordMetadata:
+    def _new_batch(self, queue: PartitionQueue, amount: int) -> ProducerBatch:
         self.memory_is_short = self.memory.contended
         builder = BatchBuilder(
             self.magic,
@@ -161,18 +180,46 @@ class RecordBuffer:
             compression_level=self.options.compression_level,
             size_limit=amount,
         )
-        now = self._loop.time()
-        batch = ProducerBatch(self, queue.topic_partition, now, amount, builder)
-        self._known[record.topic].used_at = now
-        future = self._append(batch, record)
-        assert future is not None, "an empty batch has room for any record"
-        self._mark(queue)
-        queue.close_open()
-        # No interrupt comes before the batch is in the set, whose call is the first that looks for one.
-        reserved.held = 0
-        queue.open = batch
-        self.incomplete.add(batch)
-        return future
+        return ProducerBatch(self, queue.topic_partition, self._loop.time(), amount, builder)
+
+    def _enqueue(
+        self, queue: PartitionQueue, batch: ProducerBatch, reserved: Reservation, full: ProducerBatch | None
+    ) -> bool:
+        """Close the open batch of a queue, and put another one behind it, which takes over the memory.
+
+        Arguments:
+            batch: takes records from now on, or comes with its bytes.
+            full: the open batch may be this one; False, and nothing else, if it is another that `batch` may go into.
+        """
+        known, created, takes_records, only = (
+            self._known[queue.topic_partition.topic],
+            batch.created,
+            batch.builder,
+            {batch},
+        )
+        with self.lock:
+            # No calls: after one Python looks for signals, whose handlers may send, or wait for the loop, which needs
+            # the lock.
+            if self.refusal is not None:
+                raise self.refusal
+            known.used_at = created
+            if not queue.dirty:
+                queue.dirty = True
+                self._dirty += (queue,)
+            self._wake_wanted = True
+            while (before := queue.open) is not None:  # again only if a collection has let somebody send meanwhile
+                if before is not full and takes_records is not None:
+                    return False
+                queue.open = None  # first of all: `append_unlocked` asks for nothing else
+                before.stage = CLOSED
+                queue.closed += (before,)
+            reserved.held = 0
+            if takes_records is not None:
+                queue.open = batch
+            else:
+                queue.closed += (batch,)
+            self.incomplete |= only
+        return True
 
     def refuse_record(self, record: PreparedRecord, reason: KafkaError) -> FutureRecordMetadata:
         """The future of a record that cannot be sent at all, which has failed."""
@@ -189,14 +236,15 @@ class RecordBuffer:
 
         The record may have waited for memory for so long that its topic was forgotten meanwhile.
         """
+        if self.refusal is not None:
+            raise self.refusal
+        queue = self._known[record.topic].queues[record.partition]
         try:
             with self.lock:
-                if self.refusal is not None:
-                    raise self.refusal
-                queue = self._known[record.topic].queues[record.partition]
-                future = None if queue.open is None else self._append(queue.open, record)
-                if future is None:
-                    future = self.open_batch(queue, record, granted)
+                batch = queue.open
+                future = None if batch is None else self._append(batch, record)
+            if future is None:
+                future = self.open_batch(queue, record, batch, granted)
             self.wake()
         except BaseException:
             self.wake()  # an interrupt may have come before the sender was told
@@ -205,19 +253,11 @@ class RecordBuffer:
 
     def add_encoded(self, place: TopicPartition, data: Buffer, records: int, reserved: Reservation) -> ProducerBatch:
         """Take a batch that comes with its bytes, and with the memory that is reserved for it."""
+        if self.refusal is not None:
+            raise self.refusal
+        batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved.held)
         try:
-            with self.lock:
-                if self.refusal is not None:
-                    raise self.refusal
-                queue = self._all[place]
-                now = self._loop.time()
-                self._known[place.topic].used_at = now
-                batch = ProducerBatch.encoded(self, place, now, data, records, reserved.held)
-                self._mark(queue)
-                queue.close_open()
-                reserved.held = 0
-                queue.closed.append(batch)
-                self.incomplete.add(batch)
+            self._enqueue(self._all[place], batch, reserved, None)
             self.wake()
         except BaseException:
             self.wake()  # as above
@@ -227,32 +267,31 @@ class RecordBuffer:
     def give_back(self, reserved: Reservation) -> None:
         """Give back what no batch has taken over."""
         if reserved.held:
-            with self.lock:
-                self.memory.give_back(reserved)
+            self.memory.give_back(reserved)
 
     def end_lingering(self) -> None:
-        """Let no batch linger, because somebody is about to wait for memory. Needs the lock; call `wake` afterwards."""
+        """Let no batch linger, because somebody is about to wait for memory. Call `wake` afterwards."""
         self.memory_is_short = True
-        for queue in self._all.values():
+        for queue in list(self._all.values()):
             if queue.open is not None:
                 self._mark(queue)
 
     def close_open_batches(self) -> None:
         """Let no batch wait for more records, because of a flush."""
-        with self.lock:
-            for queue in self._all.values():
-                if queue.open is not None:
+        for queue in list(self._all.values()):
+            if queue.open is not None:
+                with self.lock:
                     queue.close_open()
-                    self._mark(queue)
+                self._mark(queue)
         self.wake()
 
     def refuse(self, reason: KafkaError) -> None:
         """Take no more records from now on."""
-        with self.lock:
+        with self.lock:  # whoever has it still puts a batch into a queue
             if self.refusal is None:
                 self.refusal = reason
-            self.topics.clear()
-            self.memory.wake()
+        self.topics.clear()
+        self.memory.end_waiting()
         self.close_open_batches()
 
     def take_dirty(self) -> list[PartitionQueue]:
@@ -274,11 +313,11 @@ class RecordBuffer:
         """A batch is about to be done: its memory is free again, once its callbacks have run. On the loop."""
         with self.lock:
             self.incomplete.discard(batch)
-            if batch.callbacks is not None and batch.callbacks.functions:
-                self.memory.hold(batch.reserved)
-            else:
-                self.memory.release(batch.reserved)
-                batch.reserved = 0
+        if batch.callbacks is not None and batch.callbacks.functions:
+            self.memory.hold(batch.reserved)
+        else:
+            self.memory.release(batch.reserved)
+            batch.reserved = 0
 
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Have the callbacks of a batch run that is done."""
@@ -288,9 +327,8 @@ class RecordBuffer:
         try:
             run_callbacks(batch, callbacks)
         finally:
-            with self.lock:
-                self.memory.release(batch.reserved, held=True)
-                batch.reserved = 0
+            self.memory.release(batch.reserved, held=True)
+            batch.reserved = 0
 
     def wake(self) -> None:
         """Tell the sender of dirty queues, once for as many as there are by the time it looks."""
@@ -315,11 +353,11 @@ class RecordBuffer:
 
     def after_fork(self, reason: KafkaError) -> None:
         """Refuse everything in a forked child, where another thread of the parent may have held the lock."""
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.memory = MemoryPool(self.options.buffer_memory, self.lock)
         self.refusal = reason
         self.topics.clear()
-        for batch in self.incomplete:
+        for batch in list(self.incomplete):
             batch.abandon(reason)
         self.incomplete = set()
         self._all = {}
@@ -329,10 +367,11 @@ class RecordBuffer:
         return append_locked(batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size)
 
     def _mark(self, queue: PartitionQueue) -> None:
-        if not queue.dirty:
-            queue.dirty = True
-            self._dirty.append(queue)
-        self._wake_wanted = True
+        with self.lock:
+            if not queue.dirty:
+                queue.dirty = True
+                self._dirty += (queue,)
+            self._wake_wanted = True
 
 
 class _CallbackRun(partial[None]):

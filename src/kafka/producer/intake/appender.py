@@ -166,24 +166,19 @@ class RecordAppender:
             future = append_unlocked(found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size)
             if future is not None:
                 return future
-        opened = False
+        queue: Any = found.queues[number]
+        with self._lock:
+            batch: Any = queue.open
+            if batch is not None:
+                future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
+        if future is not None:
+            return future
+        record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
         try:
-            with self._lock:
-                queue: Any = found.queues[number]
-                batch: Any = queue.open
-                if batch is not None:
-                    future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
-                if future is None:
-                    record = PreparedRecord(
-                        topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size
-                    )
-                    opened = True
-                    future = self._buffer.open_batch(queue, record)
-            if opened:
-                self._buffer.wake()
+            future = self._buffer.open_batch(queue, record, batch)
+            self._buffer.wake()
         except BaseException:
-            if opened:
-                self._buffer.wake()  # an interrupt may have come before the sender was told of the batch
+            self._buffer.wake()  # an interrupt may have come before the sender was told of the batch
             raise
         return future
 

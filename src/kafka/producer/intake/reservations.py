@@ -27,27 +27,26 @@ class Reservations:
 
         Raises `KafkaTimeoutError` after `max_block_ms`, and why the producer takes no more records.
         """
-        memory = self._buffer.memory
-        self._buffer.wake()
-        try:
-            async with asyncio.timeout(self._max_block_s):
-                while True:
-                    with self._buffer.lock:
-                        if self._buffer.refusal is not None:
-                            raise self._buffer.refusal
-                        if memory.reserve(amount, into=reserved):
-                            return
-                        self._buffer.end_lingering()
-                        waiter = memory.waiter()
-                    self._buffer.wake()
-                    await waiter
-        except TimeoutError:
-            raise self._time_is_up(amount) from None
+        buffer, memory = self._buffer, self._buffer.memory
+        if buffer.refusal is None and memory.reserve(amount, into=reserved):
+            return
+        if buffer.refusal is None:
+            buffer.end_lingering()
+            buffer.wake()
+            try:
+                async with asyncio.timeout(self._max_block_s):
+                    await memory.waiter(amount, reserved)
+            except TimeoutError:
+                raise self._time_is_up(amount) from None
+            finally:
+                if not reserved.held:
+                    memory.wake()  # those behind may need less
+        if buffer.refusal is not None:
+            raise buffer.refusal
 
     def acquire_blocking(self, amount: int, reserved: Reservation) -> None:
         """Wait for so many bytes, in a thread that may block, and reserve them. Raises as `acquire`."""
-        with self._buffer.lock:
-            self._buffer.end_lingering()
+        self._buffer.end_lingering()
         self._buffer.wake()
         in_callback = WorkerThread.is_current()
         if not self._buffer.memory.block(amount, self._max_block_s, self._refuses, reserved, in_callback):

@@ -75,8 +75,8 @@ class Callbacks:
                 # batch gives up its callbacks when it is done, which ends all cycles. (The C functions of callbacks.pxd
                 # and of `array` are known to the compiler alone.)
                 PyObject_GC_UnTrack(functions)  # type: ignore[name-defined]  # noqa: F821
-            functions.append(function)
-            number += 1
+            functions += (function,)  # no call, after which a signal's handler may add one
+            number = len(functions) - 1
         if cython.compiled:
             at: cython.Py_ssize_t = len(self.rows)
             array.resize_smart(self.rows, at + _ROW)  # type: ignore[attr-defined]

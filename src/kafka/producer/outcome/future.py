@@ -102,6 +102,7 @@ class FutureRecordMetadata:
                 raise IllegalStateError(
                     "get() on the producer's own event loop would wait for itself; use add_callback() or await"
                 )
+            batch.owner.check_may_wait()
             if not batch.wait(timeout):
                 raise KafkaTimeoutError(
                     f"the record for {batch.name} was not acknowledged within {timeout or 0:g} seconds; it is still on "
@@ -162,17 +163,13 @@ class FutureRecordMetadata:
         batch: Any = self._batch
         index: cython.Py_ssize_t = self._index
         while True:
-            lock: Any = batch.owner.lock
-            lock.acquire()
-            try:
+            with batch.owner.lock:
                 if when != ON_SUCCESS:
                     batch.look()
                 callbacks = batch.callbacks
                 if callbacks is not None:
                     self._keep(callbacks, index, when, function)
                     return None
-            finally:
-                lock.release()
             if batch.done:
                 break
             batch, index = self.place()
