@@ -81,13 +81,16 @@ _SUBMODULES = (
     "future",
     "metrics",
     "net",
+    "oauth",
     "partitioner",
     "producer",
     "protocol",
     "record",
+    "sasl",
     "serializer",
     "structs",
     "util",
+    "vendor",
 )
 """What `import kafka` alone gave in some generation, as `kafka.NAME`."""
 

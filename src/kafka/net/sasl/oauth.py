@@ -1,5 +1,6 @@
 """OAUTHBEARER (RFC 7628; KIP-255, KIP-342): a bearer token that the application provides."""
 
+import abc
 import re
 from typing import Any
 
@@ -9,6 +10,22 @@ _SEPARATOR = "\x01"
 _NAME = re.compile(r"[A-Za-z]+\Z")
 _TOKEN = re.compile(r"[!-~]+\Z")
 _VALUE = re.compile(r"[\x21-\x7e \t\r\n]*\Z")
+
+
+class AbstractTokenProvider(abc.ABC):
+    """The base class that kafka-python has for token providers; any object with these methods will do."""
+
+    def __init__(self, **config: Any) -> None:
+        """Accept any settings; a subclass keeps what it wants."""
+        del config
+
+    @abc.abstractmethod
+    def token(self) -> str:
+        """Return a token that has not expired; called for each authentication, so keep it as long as it is valid."""
+
+    def extensions(self) -> dict[str, str]:
+        """Return the SASL extensions that are sent with it (brokers from 2.1 on)."""
+        return {}
 
 
 class OAuthBearer:

@@ -1,0 +1,1 @@
+"""Where kafka-python kept other people's modules."""
