@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from kafka import _old_names
 from kafka.record.batch_finish import ProducerState
 from kafka.record.batch_headers import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
 from kafka.record.builder import BatchBuilder
@@ -56,8 +57,15 @@ _NEED_ARROW = {
 }
 
 
+_OLD_NAMES = {
+    "MemoryRecords": "kafka.record.memory_records",
+    "MemoryRecordsBuilder": "kafka.record.memory_records",
+}
+"""What kafka-python had here."""
+
+
 def __getattr__(name: str) -> Any:
-    """Load what needs pyarrow when it is first asked for (PEP 562)."""
+    """Load what needs pyarrow, or is of an old generation, when it is first asked for (PEP 562)."""
     if name in _NEED_ARROW:
         return getattr(importlib.import_module(_NEED_ARROW[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _old_names.of_a_package(__name__, name, _OLD_NAMES)

@@ -1,0 +1,162 @@
+"""Records of magic 2."""
+
+from __future__ import annotations
+
+import struct
+
+from kafka.record.abc import ABCRecord
+
+
+class DefaultRecord(ABCRecord):
+    """A record of a batch of magic 2."""
+
+    __slots__ = ("_headers", "_key", "_offset", "_size_in_bytes", "_timestamp", "_timestamp_type", "_value")
+
+    def __init__(
+        self,
+        size_in_bytes: int,
+        offset: int,
+        timestamp: int,
+        timestamp_type: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: list[tuple[str, bytes | None]],
+    ) -> None:
+        """Take the fields; `size_in_bytes` is what stands before the record in its batch."""
+        self._size_in_bytes = size_in_bytes
+        self._offset = offset
+        self._timestamp = timestamp
+        self._timestamp_type = timestamp_type
+        self._key = key
+        self._value = value
+        self._headers = headers
+
+    @property
+    def size_in_bytes(self) -> int:
+        """How many bytes the record has in its batch, without its size itself."""
+        return self._size_in_bytes
+
+    @property
+    def offset(self) -> int:
+        return self._offset
+
+    @property
+    def timestamp(self) -> int:
+        return self._timestamp
+
+    @property
+    def timestamp_type(self) -> int:
+        return self._timestamp_type
+
+    @property
+    def key(self) -> bytes | None:
+        return self._key
+
+    @property
+    def value(self) -> bytes | None:
+        return self._value
+
+    @property
+    def headers(self) -> list[tuple[str, bytes | None]]:
+        return self._headers
+
+    @property
+    def checksum(self) -> None:
+        """None: the batch has one."""
+        return None
+
+    def validate_crc(self) -> bool:
+        """True: the batch has a checksum, not the record."""
+        return True
+
+    def __repr__(self) -> str:
+        return (
+            f"DefaultRecord(offset={self._offset!r}, timestamp={self._timestamp!r}, "
+            f"timestamp_type={self._timestamp_type!r}, key={self._key!r}, value={self._value!r}, "
+            f"headers={self._headers!r})"
+        )
+
+
+class ControlRecord(DefaultRecord):
+    """A record that ends a transaction."""
+
+    __slots__ = ("_type", "_version")
+
+    KEY_STRUCT = struct.Struct(">hh")
+    """Version, and 0 for an abort or 1 for a commit."""
+
+    def __init__(
+        self,
+        size_in_bytes: int,
+        offset: int,
+        timestamp: int,
+        timestamp_type: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: list[tuple[str, bytes | None]],
+    ) -> None:
+        """Take the fields of a record, whose key says what it is."""
+        super().__init__(size_in_bytes, offset, timestamp, timestamp_type, key, value, headers)
+        self._version, self._type = self.KEY_STRUCT.unpack(key or b"")
+
+    @property
+    def version(self) -> int:
+        """Of the key."""
+        return int(self._version)
+
+    @property
+    def type(self) -> int:
+        """0 for an abort, 1 for a commit."""
+        return int(self._type)
+
+    @property
+    def abort(self) -> bool:
+        """Whether the transaction was aborted."""
+        return self.type == 0
+
+    @property
+    def commit(self) -> bool:
+        """Whether the transaction was committed."""
+        return self.type == 1
+
+    def __repr__(self) -> str:
+        what = "abort" if self.abort else "commit"
+        return (
+            f"ControlRecord(offset={self._offset!r}, timestamp={self._timestamp!r}, "
+            f"timestamp_type={self._timestamp_type!r}, version={self.version!r}, type={self.type!r} <{what}>)"
+        )
+
+
+class DefaultRecordMetadata:
+    """What a builder tells of a record that it took."""
+
+    __slots__ = ("_offset", "_size", "_timestamp")
+
+    def __init__(self, offset: int, size: int, timestamp: int) -> None:
+        """Take the record's offset in its batch, its size in bytes, and its timestamp in milliseconds."""
+        self._offset = offset
+        self._size = size
+        self._timestamp = timestamp
+
+    @property
+    def offset(self) -> int:
+        """In its batch."""
+        return self._offset
+
+    @property
+    def crc(self) -> None:
+        """None: the batch has one."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self._size
+
+    @property
+    def timestamp(self) -> int:
+        """In milliseconds since the epoch."""
+        return self._timestamp
+
+    def __repr__(self) -> str:
+        return f"DefaultRecordMetadata(offset={self._offset!r}, size={self._size!r}, timestamp={self._timestamp!r})"

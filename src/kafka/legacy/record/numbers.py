@@ -1,0 +1,53 @@
+"""Numbers of variable length and checksums, with kafka-python's signatures."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+import crc32c
+
+from kafka.record.integers import put_varint, read_varint, varint_size
+from kafka.record.types import Buffer
+
+_MOST_BYTES = 10
+
+
+def encode_varint(value: int, write: Callable[[int], object]) -> int:
+    """Write a zigzag number byte by byte; return how many there were."""
+    out = memoryview(bytearray(_MOST_BYTES))
+    size = put_varint(out, 0, value)
+    for byte in out[:size]:
+        write(byte)
+    return size
+
+
+def decode_varint(buffer: Buffer, pos: int = 0) -> tuple[int, int]:
+    """Read a zigzag number; return it and the position behind it.
+
+    Raises:
+        ValueError: it has more than 64 bits.
+        IndexError: it is cut off.
+    """
+    value, end = read_varint(buffer, pos, len(buffer))
+    if end >= 0:
+        return value, end
+    if len(buffer) - pos < _MOST_BYTES:
+        raise IndexError(f"a varint at byte {pos} is cut off")
+    raise ValueError("Out of int64 range")
+
+
+def size_of_varint(value: int) -> int:
+    """How many bytes a zigzag number takes."""
+    return varint_size(value)
+
+
+def calc_crc32c(memview: Buffer) -> int:
+    """The checksum of a batch of magic 2."""
+    checksum: int = crc32c.crc32c(memview)
+    return checksum
+
+
+def calc_crc32(memview: Buffer) -> int:
+    """The checksum of a message of magic 0 or 1."""
+    return zlib.crc32(memview)
