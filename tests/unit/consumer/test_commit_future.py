@@ -11,7 +11,8 @@ import pytest
 
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.errors import IllegalStateError, KafkaTimeoutError
-from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from kafka.net import interruptible
+from unit.interrupt import LIBRARY, PACKAGE, Interrupt, interrupts
 
 
 def call_all(future: CommitFuture) -> None:
@@ -79,3 +80,32 @@ def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome() -> Non
         loop.start()
         loop.join(5)
         assert not loop.is_alive(), interrupt.where
+
+
+def test_where_an_interrupt_does_not_end_a_wait_it_is_waited_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows: the clock is looked at after each slice, which is when an interrupt gets through."""
+    looks: list[float] = []
+
+    class Clock:
+        def monotonic(self) -> float:
+            looks.append(0.0)
+            if len(looks) == 9:
+                future.resolve(None)
+            return 0.0
+
+    future = CommitFuture()
+    monkeypatch.setattr(interruptible, "IN_SLICES", True)
+    monkeypatch.setattr(interruptible, "_SLICE_S", 0.0001)
+    monkeypatch.setattr(interruptible, "time", Clock())
+    future.get()
+    assert len(looks) >= 9
+
+
+def test_an_interrupt_comes_through_where_it_is_waited_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruptible, "IN_SLICES", True)
+    monkeypatch.setattr(interruptible, "_SLICE_S", 0.0001)
+    future = CommitFuture()
+    with pytest.raises(KeyboardInterrupt), Interrupt(30, PACKAGE):
+        future.get()
+    future.resolve(None)
+    future.get()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.handover import fetch_buffer
+from kafka.consumer.handover import decode_ahead, fetch_buffer
 from kafka.consumer.handover.decode_ahead import DecodeAhead
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
@@ -62,7 +62,9 @@ class Bench:
 
     def __init__(self, partitions: int = 2, **options: Any) -> None:
         options = {"max_partition_fetch_bytes": 1 << 26, "fetch_max_bytes": 1 << 28} | options
-        self.buffer = FetchBuffer(parse_consumer(options).fetch, lambda state: None, lambda state: None)
+        self.lost: list[PartitionState] = []
+        """What has to be fetched again."""
+        self.buffer = FetchBuffer(parse_consumer(options).fetch, self.lost.append, lambda state: None)
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(partitions)]
         for state in self.states:
             state.locate(state.generation, FetchPosition(0))
@@ -287,6 +289,50 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
     with pytest.raises(MemoryError, match="no room"):
         aid.take(item)
     assert not aid.has(item)
+
+
+@pytest.mark.parametrize("where", ["_claim", "_tell_caller", "decode"])
+def test_what_is_raised_beside_the_decoder_loses_nothing_and_does_not_end_decoding_ahead_for_good(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part may be decoded already, and lost to it: the partition is read again from its position."""
+    owner: Any = decode_ahead._Task if where == "decode" else DecodeAhead
+    original = getattr(owner, where)
+    raised = threading.Event()
+
+    def fails_once(*args: Any) -> Any:
+        result = original(*args)
+        if threading.current_thread().name == "kafka-decode" and not raised.is_set():
+            raised.set()
+            raise MemoryError("no room")
+        return result
+
+    monkeypatch.setattr(owner, where, fails_once)
+    bench = Bench(3)
+    for number in range(3):
+        bench.put(number, 0)
+    read: list[tuple[int, int]] = []
+    while True:
+        try:
+            more = bench.take()
+        except MemoryError:
+            (state,) = bench.lost
+            bench.put(state.tp.partition, at(state) or 0, COUNT - (at(state) or 0))
+            continue
+        if not more:
+            break
+        read += more
+    for thread in threading.enumerate():
+        if thread.name == "kafka-decode":
+            thread.join(10)
+    assert raised.is_set()
+    assert sorted(read) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT) + offsets(2, 0, COUNT)
+    aid = bench.buffer._ahead
+    bench.put(0, COUNT)
+    bench.put(1, COUNT)
+    assert bench.take() == offsets(0, COUNT, 2 * COUNT)
+    assert aid.has(bench.states[1].buffer.items[0]), "another partition is decoded ahead again"
+    assert bench.rest() == offsets(1, COUNT, 2 * COUNT)
 
 
 def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(

@@ -1,11 +1,12 @@
 """Decodes the next partitions in a separate thread, part by part, while the caller decodes another or uses what it has.
 
-Decompressing takes most of the time and lets go of the GIL. The thread takes one item after the other, and ends when
-enough lies ready or nothing is left, after some milliseconds, so that there is none to stop when a consumer is closed
-or the process forks; the interpreter waits for it at its exit.
+Most of the time goes into decompressing, which releases the GIL. The thread decodes one item after the other. It ends
+after some milliseconds, when enough lies ready or nothing is left. So there is no thread to stop when a consumer is
+closed or the process forks. The interpreter waits for it at its exit.
 """
 
 import itertools
+import logging
 import threading
 from collections import deque
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.net import interruptible, parallel
 from kafka.record import Columns
+
+log = logging.getLogger(__name__)
 
 _WORTH_BYTES = 128 * 1024
 """How many compressed bytes take so long that a thread for them pays."""
@@ -197,10 +200,22 @@ class DecodeAhead:
 
     def _run(self, task: _Task | None) -> None:
         """Decode until enough lies ready, or nothing is left; in a thread of its own."""
+        me = threading.current_thread()
         with self._lock:
-            if self._worker is not threading.current_thread():
+            if self._worker is not me:
                 return
             self._has_begun = True
+        try:
+            self._decode(task)
+        except BaseException as error:  # not of the decoder: of this class, or there is no memory
+            self._failed(error)
+        finally:
+            with self._lock:
+                if self._worker is me:  # else it has stopped already, and there may be another
+                    self._worker = None
+                self._tell_caller()
+
+    def _decode(self, task: _Task | None) -> None:
         while task is not None:
             part = task.decode(self._options, self._max_bytes)
             with self._lock:
@@ -217,9 +232,17 @@ class DecodeAhead:
                 if self._worker is None:
                     return
             task = task or self._claim()
+
+    def _failed(self, error: BaseException) -> None:
+        """Hand the error to whoever takes from the item at hand: a part of it may have been lost."""
         with self._lock:
-            self._worker = None
-            self._tell_caller()
+            task, self._unfinished = self._unfinished, None
+            if task is not None and not task.abandoned:
+                task.parts.append(_Part(None, None, error, is_last=True))
+        if task is None:
+            log.error("decoding ahead has stopped for the moment", exc_info=error)
+        else:
+            task.release()
 
     def _tell_caller(self) -> None:
         """Something has changed; with the lock held."""
