@@ -23,6 +23,7 @@ STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
+FUZZ_INPUTS ?= 20000
 SEEDS ?= 1-100
 WORKERS ?= 2
 CHECKS := lint types unit unit-plain
@@ -107,7 +108,7 @@ test: setup java
 	@$(MAKE) --no-print-directory integration
 
 fuzz-quick: setup
-	cd tests && ../$(BIN)/python -m fuzz --seconds 30 --start 0
+	cd tests && ../$(BIN)/python -m fuzz --start 0 --inputs $(FUZZ_INPUTS)
 
 fuzz: setup
 	KAFKA_SANITIZED=1 $(BIN)/python setup.py --quiet build --build-lib build/sanitized/lib --build-temp build/sanitized/tmp

@@ -1,9 +1,10 @@
-"""Compares two workers on the same numbers until the time is over, or they, or the reference, disagree."""
+"""Compares two workers on numbers until the time is over or enough have run, or they, or the reference, disagree."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import select
 import shlex
@@ -109,9 +110,9 @@ def kept() -> list[int]:
     return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
 
 
-def blocks(start: int, count: int | None) -> Iterator[tuple[int, int]]:
-    """First numbers and counts: those kept, then from the start on."""
-    if count is None:
+def blocks(start: int, count: int | None, with_kept: bool) -> Iterator[tuple[int, int]]:
+    """First numbers and counts: those kept, then from the start on, so many or without an end."""
+    if with_kept:
         yield from ((number, 1) for number in kept())
     first, left = start, count
     while left is None or left > 0:
@@ -150,8 +151,9 @@ def main() -> int:
     """Run, and say how far it came; 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0, help="how long (default 30)")
+    parser.add_argument("--inputs", type=int, help="so many inputs beside those kept, whatever time it takes")
     parser.add_argument("--start", type=int, help="the first number; by the clock if it is not given")
-    parser.add_argument("--count", type=int, help="so many inputs, without those kept, whatever time it takes")
+    parser.add_argument("--count", type=int, help="as --inputs, without those kept")
     parser.add_argument("--sanitized", type=Path, help="a folder with modules compiled with sanitizers")
     options = parser.parse_args()
     start = options.start if options.start is not None else int(time.time()) * 1000
@@ -160,10 +162,11 @@ def main() -> int:
     if [worker.variant for worker in workers] != ["compiled", "plain"]:
         print(f"fuzz: the variants are {[worker.variant for worker in workers]}: nothing to compare", flush=True)
         return 1
-    ran, end = 0, time.monotonic() + options.seconds
+    wanted = options.count if options.count is not None else options.inputs
+    ran, end = 0, time.monotonic() + (options.seconds if wanted is None else math.inf)
     try:
-        for first, count in blocks(start, options.count):
-            if options.count is None and time.monotonic() > end:
+        for first, count in blocks(start, wanted, with_kept=options.count is None):
+            if time.monotonic() > end:
                 break
             compare(workers, first, count)
             ran += count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,3 +50,23 @@ def poll_until(condition: Callable[[], bool], *consumers: KafkaConsumer, patienc
         if not consumers:
             time.sleep(0.05)
     return seen
+
+
+def when_it_waits(consumer: Any, call: Callable[[], object]) -> threading.Thread:
+    """Make a call in a thread of its own once the consumer's caller waits; the thread ends with it."""
+    runner = consumer._driver.runner
+    wait, waiting = runner.wait, threading.Event()
+
+    def noted(timeout_s: float) -> Any:
+        waiting.set()
+        runner.wait = wait
+        return wait(timeout_s)
+
+    def then() -> None:
+        if waiting.wait(PATIENCE_S):
+            call()
+
+    runner.wait = noted
+    thread = threading.Thread(target=then)
+    thread.start()
+    return thread

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from integration.consumer_support import produce
+from integration.consumer_support import produce, when_it_waits
 from kafka import TopicPartition
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.records.record_errors import RecordDeserializationError
@@ -127,11 +127,13 @@ async def test_closing_ends_a_poll_that_waits(broker: Broker, make_topic: MakeTo
         await consumer.poll()
     await consumer.start()
     await consumer.assign([TopicPartition(make_topic(), 0)])
-    waiting = asyncio.create_task(consumer.poll(30_000))
-    await asyncio.sleep(0.1)
+    waits, loop = asyncio.Event(), asyncio.get_running_loop()
+    closing = when_it_waits(consumer, lambda: loop.call_soon_threadsafe(waits.set))
+    waiting = asyncio.create_task(consumer.poll(3_600_000))
+    await waits.wait()
     await asyncio.gather(consumer.close(), consumer.close())
-    async with asyncio.timeout(5):
-        assert await waiting == {}
+    assert await waiting == {}
+    closing.join()
 
 
 async def test_no_broker_is_an_error_and_leaves_nothing_behind() -> None:
