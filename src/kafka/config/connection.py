@@ -1,6 +1,7 @@
 """Options of the connections: which brokers, how long to wait, how to be let in."""
 
 import dataclasses
+import operator
 import socket
 import ssl
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ DEFAULT_PORT = 9092
 def _host_and_port(name: str, entry: object) -> tuple[str, int]:
     if isinstance(entry, tuple | list) and len(entry) == 2:
         host, port = entry
-        if isinstance(host, str) and isinstance(port, int):
-            return host, port
+        if isinstance(host, str) and hasattr(type(port), "__index__"):
+            return host, operator.index(port)
     if not isinstance(entry, str) or not entry.strip():
         raise invalid(name, "'host:port' strings", entry)
     entry = entry.strip()
@@ -49,7 +50,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
     entries: Sequence[object] = value.split(",") if isinstance(value, str) else value
     if not isinstance(entries, list | tuple | set | frozenset) or not entries:
         raise invalid(name, "'host:port' or a list of such", value)
-    if len(entries) == 2 and isinstance(value, tuple) and isinstance(value[1], int):
+    if len(entries) == 2 and isinstance(value, tuple) and hasattr(type(value[1]), "__index__"):
         entries = [value]
     return tuple(_host_and_port(name, entry) for entry in entries)
 
@@ -60,9 +61,9 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
         return None
     if isinstance(value, str):
         value = tuple(int(part) if part.isdigit() else part for part in value.split("."))
-    if not isinstance(value, tuple | list) or not value or not all(isinstance(part, int) for part in value):
+    if not isinstance(value, tuple | list) or not value or not all(hasattr(type(part), "__index__") for part in value):
         raise invalid(name, "a broker version such as (2, 8) or None", value)
-    return tuple(value)
+    return tuple(map(operator.index, value))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -101,6 +102,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
+def whole_number(value: Any) -> int | None:
+    """A whole number of any type, numpy's too, as an int; None for what is none, and for True and False."""
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        return None
+    return value if isinstance(value, int) else operator.index(value)
+
+
 @accepting("Any")
 def anything(name: str, value: Any) -> Any:
     """Any value."""
@@ -114,11 +122,10 @@ def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
     def parse(name: str, value: Any) -> int | None:
         if value is None and none:
             return None
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        whole = int(value) if isinstance(value, float) and value.is_integer() else whole_number(value)
+        if whole is None or not low <= whole <= high:
             raise invalid(name, expected, value)
-        return value
+        return whole
 
     return Parser(parse, "int" + " | None" * none)
 
@@ -129,9 +136,10 @@ def number(low: float, none: bool = False) -> Parse:
     def parse(name: str, value: Any) -> float | None:
         if value is None and none:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < low:
+        given = value if isinstance(value, float) else whole_number(value)
+        if given is None or math.isnan(given) or given < low:
             raise invalid(name, f"a number of at least {low}", value)
-        return value
+        return given
 
     return Parser(parse, "float" + " | None" * none)
 
@@ -179,7 +187,8 @@ def choice(choices: dict[Any, Any]) -> Parse:
     """One of a few values; the dictionary maps what may be written to what it means."""
 
     def parse(name: str, value: Any) -> Any:
-        key = value.lower() if isinstance(value, str) else value
+        whole = whole_number(value)
+        key = value.lower() if isinstance(value, str) else value if whole is None else whole
         for written, meaning in choices.items():
             if type(key) is type(written) and key == written:
                 return meaning

@@ -9,6 +9,7 @@ from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
+from kafka.producer.intake.checks import checked_timeout_s
 from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.outcome.future import FutureRecordMetadata
 
@@ -56,11 +57,12 @@ class AsyncProducerCalls:
             timeout: longest wait in seconds; None waits for as long as it takes: `delivery_timeout_ms` at the most for
                 records, and as long again for callbacks.
 
-        Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call, and nobody holds
-        their futures or has looked at them, raises the first of these failures, with the number of all.
+        Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` if it is negative. If records have failed
+        since the last call, and nobody holds their futures or has looked at them, raises the first of these failures,
+        with the number of all.
         """
         core = self._started()
-        await self._runner.run(core, core.flush(timeout, self._runner.in_callback()))
+        await self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
 
     async def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
@@ -70,6 +72,7 @@ class AsyncProducerCalls:
                 `KafkaTimeoutError`. None waits for as long as it takes, `delivery_timeout_ms` at the most.
             null_logger: no effect; kept for kafka-python's sake.
         """
+        timeout = checked_timeout_s(timeout)
         if self._core is not None:
             await self._runner.close(self._core, timeout)
 

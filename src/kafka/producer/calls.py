@@ -10,6 +10,7 @@ from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
+from kafka.producer.intake.checks import checked_timeout_s
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.thread_runner import ThreadRunner
 
@@ -57,11 +58,12 @@ class ProducerCalls:
             timeout: longest wait in seconds; None waits for as long as it takes: `delivery_timeout_ms` at the most for
                 records, and as long again for callbacks.
 
-        Raises `KafkaTimeoutError` when the time is up. If records have failed since the last call, and nobody holds
-        their futures or has looked at them, raises the first of these failures, with the number of all.
+        Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` if it is negative. If records have failed
+        since the last call, and nobody holds their futures or has looked at them, raises the first of these failures,
+        with the number of all.
         """
         core = self._started()
-        self._runner.run(core, core.flush(timeout, self._runner.in_callback()))
+        self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
 
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
@@ -71,6 +73,7 @@ class ProducerCalls:
                 `KafkaTimeoutError`. None waits for as long as it takes, `delivery_timeout_ms` at the most.
             null_logger: no effect; kept for kafka-python's sake.
         """
+        timeout = checked_timeout_s(timeout)
         if self._core is not None:
             self._runner.close(self._core, timeout)
 

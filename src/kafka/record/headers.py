@@ -101,7 +101,10 @@ def encode_headers(headers: Sequence[tuple[str, bytes | None]]) -> tuple[bytes, 
             continue
         if isinstance(value, (bytearray, memoryview)):
             value = bytes(value)
-        if not isinstance(value, bytes):
+        elif isinstance(value, bytes):
+            if type(value) is not bytes:
+                value = bytes(memoryview(value))  # a subclass may say otherwise what its bytes are
+        else:
             raise TypeError(f"Expected the value of header {key!r} as bytes or None, got {type(value).__name__}")
         writer.put(value, len(value))
         total += len(value)

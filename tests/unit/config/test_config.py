@@ -258,3 +258,32 @@ def test_help_of_a_client_has_every_option_with_its_type_and_default(client: str
         for name, row in option_table().items():
             assert (f"    {name}: {row.accepts}\n" in text) == (client in row.clients)
         assert "default 30000" in text
+
+
+def test_whole_numbers_of_other_types_are_taken_and_bools_are_not() -> None:
+    class Number:
+        def __init__(self, number: int) -> None:
+            self._number = number
+
+        def __index__(self) -> int:
+            return self._number
+
+    config = parse_producer(
+        {
+            "bootstrap_servers": ("localhost", Number(9093)),
+            "api_version": (Number(2), Number(8)),
+            "batch_size": Number(1_000),
+            "retries": Number(3),
+            "acks": Number(1),
+            "linger_ms": Number(5),
+            "compression_level": Number(3),
+        }
+    )
+    options = config.producer
+    given = [options.batch_size, options.retries, options.acks, options.linger_ms, options.compression_level]
+    given += [config.connection.bootstrap_servers[0][1], *(config.connection.api_version or ())]
+    assert given == [1_000, 3, 1, 5, 3, 9093, 2, 8]
+    assert {type(each) for each in given} == {int}
+    for name in ("batch_size", "linger_ms", "acks"):
+        with pytest.raises(KafkaConfigurationError, match=name):
+            parse_producer({name: True})

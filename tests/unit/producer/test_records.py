@@ -59,6 +59,13 @@ def sending(**configs: Any) -> Any:
         ({"value": b"", "topic": ""}, IllegalArgumentError, "no topic's name"),
         ({"value": b"", "topic": b"t"}, TypeError, "str"),
         ({"value": b"", "partition": 1.5}, TypeError, "int"),
+        ({"value": b"", "timestamp_ms": 2**61 + 1}, ValueError, r"from -1 to 2\*\*61, not 2305843009213693953"),
+        ({"value": b"", "timestamp_ms": 2**70}, ValueError, r"from -1 to 2\*\*61, not 1180591620717411303424"),
+        ({"value": b"", "timestamp_ms": -(2**70)}, ValueError, r"from -1 to 2\*\*61"),
+        ({"value": b"", "timestamp_ms": -2}, ValueError, "milliseconds since 1970-01-01 UTC, from -1"),
+        ({"value": b"", "timestamp_ms": 5.5}, TypeError, r"has to be an int, milliseconds since .*, not float"),
+        ({"value": b"", "timestamp_ms": 5.0}, TypeError, r"has to be an int, milliseconds since .*, not float"),
+        ({"value": b"", "timestamp_ms": "5"}, TypeError, r"has to be an int, milliseconds since .*, not str"),
     ],
 )
 def test_what_is_no_record_is_refused_with_what_was_expected(given: dict[str, Any], error: Any, text: str) -> None:
@@ -78,6 +85,46 @@ def test_buffers_of_other_kinds_are_taken() -> None:
     cluster = sending()(check)
     assert cluster.log(0).values == [b"v", b"w"]
     assert cluster.log(0).keys == [b"k", None]
+
+
+def test_subclasses_of_what_a_record_is_made_of_are_taken() -> None:
+    class Data(bytes):
+        def __bytes__(self) -> bytes:
+            return b"another"
+
+    class Number:
+        def __init__(self, number: int) -> None:
+            self._number = number
+
+        def __index__(self) -> int:
+            return self._number
+
+    async def check(producer: FakeProducer) -> None:
+        sent = await producer.send(
+            Data(b"v"), Data(b"k"), headers=[("h", Data(b"x"))], partition=Number(0), timestamp_ms=Number(1234)
+        )
+        assert (await sent).timestamp == 1234
+        with pytest.raises(IllegalArgumentError, match="partition is 9"):
+            await producer.send(b"", partition=Number(9))
+        with pytest.raises(TypeError, match=r"partition .* not bool"):
+            await producer.send(b"", partition=True)
+
+    cluster = sending()(check)
+    assert (cluster.log(0).values, cluster.log(0).keys) == ([b"v"], [b"k"])
+
+
+@pytest.mark.parametrize("timeout", [-1, -0.5, float("-inf"), float("nan")])
+def test_a_time_to_wait_that_is_none_is_refused(timeout: float) -> None:
+    async def check(producer: FakeProducer) -> None:
+        for wait in (producer.flush, producer.close):
+            with pytest.raises(ValueError, match="a timeout is a number of seconds from 0, or None, not"):
+                await wait(timeout)
+            with pytest.raises(TypeError, match="a timeout is a number of seconds, or None, not '5'"):
+                await wait("5")  # type: ignore[arg-type]
+        await producer.flush(0.5)
+        await producer.send(b"still open")
+
+    sending()(check)
 
 
 def test_serializers_run_and_their_errors_say_where() -> None:

@@ -18,12 +18,15 @@ from kafka.producer.intake.blocked import Blocked, NeedsTopic
 from kafka.producer.intake.checks import (
     PreparedRecord,
     checked_bytes,
+    checked_number,
     checked_partition,
+    checked_timestamp,
     checked_topic,
     encoded_headers,
     serialized,
 )
 from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.record.builder import MAX_TIMESTAMP
 
 try:
     import cython
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 Append = Callable[..., FutureRecordMetadata]
 """`RecordAppender.append`, which has no type where Cython declares it."""
+_MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 RECORD_OVERHEAD = 61 + 21
 """Bytes at most that a batch of one record adds to its key, value and headers."""
 
@@ -156,7 +160,14 @@ class RecordAppender:
             timestamp = c_time_ns() if self._c_clock else self._now_ns()
             timestamp //= 1_000_000
         else:
-            timestamp = timestamp_ms
+            if type(timestamp_ms) is not int:
+                timestamp_ms = checked_timestamp(topic, timestamp_ms)
+            try:
+                timestamp = timestamp_ms
+            except OverflowError:  # compiled
+                timestamp = checked_timestamp(topic, timestamp_ms)
+            if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
+                checked_timestamp(topic, timestamp_ms)
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if size > self._max_record_size:
@@ -195,7 +206,9 @@ class RecordAppender:
     ) -> int:
         """The partition that the caller, the user's partitioner or the default rule chooses."""
         if partition is not None:
-            if type(partition) is int and partition >= found.count:
+            if type(partition) is not int:
+                partition = checked_number(found.topic, partition, "partition")
+            if partition >= found.count:
                 raise NeedsTopic(found.topic, partition)
             return checked_partition(found.topic, partition, found.count, "partition")
         if self._pick is not None:
@@ -210,7 +223,10 @@ class RecordAppender:
     def _unknown(self, topic: Any, partition: Any) -> Exception:
         """Why a record for a topic that is not known cannot be taken (now)."""
         refusal: Exception | None = self._buffer.refusal
-        return refusal or NeedsTopic(checked_topic(topic), partition)
+        if refusal is not None:
+            return refusal
+        number = None if partition is None else checked_number(topic, partition, "partition")
+        return NeedsTopic(checked_topic(topic), number)
 
     def _nothing(self, topic: str) -> IllegalArgumentError:
         return IllegalArgumentError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kafka.errors import IllegalArgumentError
+from kafka.record.builder import MAX_TIMESTAMP
 from kafka.record.headers import encode_headers
 from kafka.serializer import AdaptedSerializer
 
@@ -38,7 +40,9 @@ def serialized(
 
 def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializer | None) -> bytes:
     """Turn other kinds of buffers into bytes; raises `TypeError` for what holds no bytes."""
-    if isinstance(given, (bytes, bytearray, memoryview)):
+    if isinstance(given, bytes):
+        return bytes(memoryview(given))  # a subclass may say otherwise what its bytes are
+    if isinstance(given, (bytearray, memoryview)):
         return bytes(given)
     if serializer is None:
         advice = f"pass bytes, or give the producer a {what}_serializer"
@@ -70,14 +74,46 @@ def refuse_headers(topic: str, given: Any) -> None:
             raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
 
 
+def checked_timestamp(topic: str, given: Any) -> int:
+    """Check a timestamp in milliseconds; raises `TypeError` for what is no whole number, else `ValueError`."""
+    if not hasattr(type(given), "__index__"):
+        raise TypeError(
+            f"timestamp_ms for topic {topic!r} has to be an int, milliseconds since 1970-01-01 UTC, not "
+            f"{type(given).__name__}"
+        )
+    timestamp = int(operator.index(given))
+    if not -1 <= timestamp <= MAX_TIMESTAMP:
+        raise IllegalArgumentError(
+            f"timestamp_ms for topic {topic!r} has to be milliseconds since 1970-01-01 UTC, from -1 to 2**61, not "
+            f"{timestamp}"
+        )
+    return timestamp
+
+
+def checked_timeout_s(given: Any) -> float | None:
+    """Check a time to wait in seconds, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
+    try:
+        if given is None or given >= 0:
+            timeout: float | None = given
+            return timeout
+    except TypeError:
+        raise TypeError(f"a timeout is a number of seconds, or None, not {given!r}") from None
+    raise IllegalArgumentError(f"a timeout is a number of seconds from 0, or None, not {given!r}")
+
+
+def checked_number(topic: str, given: Any, source: str) -> int:
+    """A partition number as an int, of whatever type that stands for one; raises `TypeError` for what is none."""
+    if isinstance(given, bool) or not hasattr(type(given), "__index__"):
+        raise TypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
+    return operator.index(given)
+
+
 def checked_partition(topic: str, given: Any, partitions: int, source: str) -> int:
     """Check a partition number against the topic's number of partitions.
 
     Raises `TypeError` for what is no number and `IllegalArgumentError` for one that the topic does not have.
     """
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
-    partition = int(given)
+    partition = checked_number(topic, given, source)
     if not 0 <= partition < partitions:
         raise IllegalArgumentError(f"topic {topic!r} has partitions 0 to {partitions - 1}, but {source} is {partition}")
     return partition
