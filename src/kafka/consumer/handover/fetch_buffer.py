@@ -12,9 +12,9 @@ from kafka.consumer.handover.decode_ahead import DecodeAhead
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.hand_out import HandOut, Slice
+from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.ready_queue import ReadyQueue
-from kafka.errors import OffsetOutOfRangeError
 
 NO_LIMIT = 2**62
 """More records, or bytes, than there can be."""
@@ -46,20 +46,20 @@ class FetchBuffer:
         unblocked: Callable[[PartitionState], None],
         out_of_range: Callable[[PartitionState], None],
     ) -> None:
-        self._decoding = DecodeOptions(
-            options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
-        )
-        self._resets = options.auto_offset_reset != "none"
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._unblocked = unblocked
-        self._out_of_range = out_of_range
         self._lock = threading.Lock()
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
-        self._ahead = DecodeAhead(self._decoding, self._ready, self._lock)
+        decoding = DecodeOptions(
+            options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
+        )
+        self._ahead = DecodeAhead(decoding, self._ready, self._lock)
+        resets = options.auto_offset_reset != "none"
+        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range)
         self._hand_out = HandOut(self._put_back)
         self.records_taken = 0
 
@@ -204,7 +204,7 @@ class FetchBuffer:
             self._put_first_what_is_decoded()
         while hand_out.count < max_records and made < bound:
             state = self._ready.next()
-            if state is not None and (state in seen or self._is_being_decoded(state)):
+            if state is not None and (state in seen or self._next.is_awaited(state)):
                 passed_over.append(state)
                 continue
             if state is None and passed_over and not hand_out.count:
@@ -212,7 +212,9 @@ class FetchBuffer:
             if state is None:
                 break
             if state.buffer.current is None:
-                error = self._open_next(state, min(bound - made, DECODED_BYTES), ahead, hand_out.count > 0)
+                error = self._next.open(
+                    state, min(bound - made, DECODED_BYTES), DECODED_BYTES if ahead else 0, hand_out.count > 0
+                )
                 if error is not None:
                     self._ready.give_back(state)
                     return None if hand_out.count else error
@@ -225,51 +227,12 @@ class FetchBuffer:
                 bound = max_bytes // _JOINED_PART
         return None
 
-    def _is_being_decoded(self, state: PartitionState) -> bool:
-        """Whether what comes next of a partition is being decoded ahead, and no part of it is ready."""
-        buffer = state.buffer
-        return buffer.current is None and self._ahead.has(buffer.items[0]) and not self._ahead.is_ready(buffer.items[0])
-
     def _put_first_what_is_decoded(self) -> None:
         state = self._ahead.partition
         if state is not None:
             with self._lock:
                 if state.buffer.queued:
                     self._ready.put_first(state)
-
-    def _open_next(self, state: PartitionState, max_bytes: int, ahead: bool, has_before: bool) -> Exception | None:
-        """Make of the next item the current one; the error where there is one instead.
-
-        Arguments:
-            has_before: whether records are handed out before it, so that an error has to wait.
-        """
-        buffer = state.buffer
-        item = buffer.items[0]
-        if isinstance(item, Fetched) and item.error is not None:
-            return item.error if has_before else self._open_error(state, item, item.error)
-        if isinstance(item, DecodedFetch):
-            opened = item
-        elif self._ahead.has(item):
-            opened = self._ahead.take(item)
-        else:
-            if ahead and item.packed_bytes:
-                self._ahead.offer(DECODED_BYTES)
-            opened = item.decode(self._decoding, max_bytes)
-        with self._lock:
-            buffer.current = opened
-            if not isinstance(item, Fetched) or item.is_decoded:
-                buffer.items.popleft()
-        return None
-
-    def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
-        """What the broker said about a partition, unless there is a policy for it."""
-        if self._resets and isinstance(error, OffsetOutOfRangeError):
-            self._out_of_range(state)
-            return None
-        if not item.sticky:
-            with self._lock:
-                state.buffer.items.popleft()
-        return error
 
     def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
         current = state.buffer.current

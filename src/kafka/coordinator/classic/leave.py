@@ -13,6 +13,41 @@ _SINGLE_UNTIL = 2
 """The last version that names one member instead of a list."""
 
 
+_TIMEOUT_MS = 5_000
+"""How long the coordinator is tried to be told that a member leaves."""
+
+
+class Leaving:
+    """The requests that tell the coordinator so. Nothing waits for them but `wait`.
+
+    Arguments:
+        client: sends them.
+        group_id: the group.
+    """
+
+    def __init__(self, client: CoordinatorRequests, group_id: str) -> None:
+        self._client = client
+        self._group_id = group_id
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, member_id: str, reason: str) -> None:
+        """Tell the coordinator that a member leaves."""
+        leave = leave_group(self._client, self._group_id, member_id, reason, _TIMEOUT_MS)
+        task = asyncio.get_running_loop().create_task(leave)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def wait(self, timeout_ms: float) -> None:
+        """Wait until the coordinator has answered, or the time is up."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
+
+    def close(self) -> None:
+        """Stop."""
+        for task in list(self._tasks):
+            task.cancel()
+
+
 async def leave_group(
     client: CoordinatorRequests, group_id: str, member_id: str, reason: str, timeout_ms: float
 ) -> None:

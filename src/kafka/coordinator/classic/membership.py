@@ -16,7 +16,7 @@ from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.heartbeat import Heartbeat
 from kafka.coordinator.classic.join import Joined, JoinRound
 from kafka.coordinator.classic.join_failures import JoinRetries, ends_joining, error_for_caller, leads_elsewhere
-from kafka.coordinator.classic.leave import leave_group
+from kafka.coordinator.classic.leave import Leaving
 from kafka.coordinator.classic.state import (
     CALLERS_TURN,
     IN_A_ROUND,
@@ -41,9 +41,6 @@ from kafka.errors import (
 )
 
 log = logging.getLogger(__name__)
-
-_LEAVE_TIMEOUT_MS = 5_000
-"""How long the coordinator is tried to be told that a member leaves."""
 
 
 class ClassicMembership:
@@ -85,7 +82,7 @@ class ClassicMembership:
         self._owned: Partitions = frozenset()
         self._reason = "the consumer starts"
         self._again = ""
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._leaving = Leaving(client, group_id)
         self._view = CallerView()
         self.generation: Generation = NO_GENERATION
 
@@ -148,16 +145,14 @@ class ClassicMembership:
     async def leave(self, reason: str, timeout_ms: float) -> None:
         """See `Membership`; a static member only stops (KIP-345)."""
         self._begin_to_leave(self._drop_membership(lost=False), reason)
-        if self._leaving:
-            await asyncio.wait(self._leaving, timeout=timeout_ms / 1000)
+        await self._leaving.wait(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:
         """See `Membership`."""
         if self.state is MemberState.CLOSED:
             return
         await self.leave("the consumer is being closed", timeout_ms)
-        for task in list(self._leaving):
-            task.cancel()
+        self._leaving.close()
         self._move(MemberState.CLOSED)
 
     # The coordinator's side -------------------------------------------------------------------------------------------
@@ -278,13 +273,9 @@ class ClassicMembership:
         return before
 
     def _begin_to_leave(self, generation: Generation, reason: str) -> None:
-        """Tell the coordinator, without waiting for its answer; nothing waits for this but `leave` and `close`."""
-        if not generation.member_id or self._options.group_instance_id is not None:
-            return
-        leave = leave_group(self._client, self.group_id, generation.member_id, reason, _LEAVE_TIMEOUT_MS)
-        task = asyncio.get_running_loop().create_task(leave)
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        """Tell the coordinator, without waiting for its answer."""
+        if generation.member_id and self._options.group_instance_id is None:
+            self._leaving.begin(generation.member_id, reason)
 
     def _fail(self, error: Exception) -> None:
         if isinstance(error, FencedInstanceIdError):
