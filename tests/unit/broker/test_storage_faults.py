@@ -98,6 +98,41 @@ def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(
     assert append(log, [b"b"], producer=(7, 0, 1)) == 1
 
 
+def test_a_process_without_free_descriptors_keeps_fewer_log_files_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pool = FilePool(100)
+    real, opened = os.open, 0
+
+    def scarce(*args: object) -> int:
+        nonlocal opened
+        if len(pool._open) >= 8:
+            raise OSError(errno.EMFILE, "Too many open files")
+        opened += 1
+        return real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", scarce)
+    for number in range(40):
+        pool.open(tmp_path / f"{number}.log")
+    assert (opened, len(pool._open)) == (40, 4)
+    assert len(caplog.records) == 1
+    pool.close()
+
+
+def test_where_no_file_can_be_opened_at_all_the_error_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*args: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    pool = FilePool(100)
+    pool.open(tmp_path / "0.log")
+    monkeypatch.setattr(os, "open", none_left)
+    with pytest.raises(OSError, match="Too many open files"):
+        pool.open(tmp_path / "1.log")
+    assert not pool._open
+
+
 def test_with_fsync_the_folders_above_a_new_log_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: set[str] = set()
     original = os.fsync

@@ -1,12 +1,21 @@
 """The pool of open log files: a broker with many partitions must not run out of file descriptors."""
 
+import errno
+import logging
 import os
 from collections import OrderedDict
 from pathlib import Path
 
+log = logging.getLogger(__name__)
+
+_TOO_MANY = (errno.EMFILE, errno.ENFILE)
+
 
 class FilePool:
     """File descriptors by path, the least recently used closed beyond `limit`.
+
+    Where the system has none left, as connections and the rest of the program need some too, half of the files are
+    closed, and no more than that are kept open from then on.
 
     A descriptor is good until the next call of `open`: use it at once and do not keep it.
     """
@@ -21,17 +30,29 @@ class FilePool:
         if fd is not None:
             self._open.move_to_end(path)
             return fd
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        try:
-            fd = os.open(path, flags, 0o644)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(path, flags, 0o644)
+        fd = self._open_file(path)
         self._open[path] = fd
-        if len(self._open) > self._limit:
+        self._close_beyond(self._limit)
+        return fd
+
+    def _open_file(self, path: Path) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        while True:
+            try:
+                return os.open(path, flags, 0o644)
+            except FileNotFoundError:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                if error.errno not in _TOO_MANY or not self._open:
+                    raise
+                self._limit = max(1, len(self._open) // 2)
+                self._close_beyond(self._limit if len(self._open) > 1 else 0)
+                log.warning("%s: no more than %d log files are kept open from now on", error.strerror, self._limit)
+
+    def _close_beyond(self, count: int) -> None:
+        while len(self._open) > count:
             _, oldest = self._open.popitem(last=False)
             os.close(oldest)
-        return fd
 
     def forget(self, path: Path) -> None:
         """Close the file, for it is about to be removed or renamed."""
