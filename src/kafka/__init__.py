@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
     from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
+    from kafka.serializer import DefaultSerializer as DefaultSerializer
     from kafka.serializer import Deserializer as Deserializer
+    from kafka.serializer import JsonSerializer as JsonSerializer
     from kafka.serializer import Serializer as Serializer
     from kafka.structs import OffsetAndMetadata as OffsetAndMetadata
     from kafka.structs import OffsetAndTimestamp as OffsetAndTimestamp
@@ -34,8 +36,10 @@ __all__ = [
     "AsyncKafkaConsumer",
     "AsyncKafkaProducer",
     "ConsumerRebalanceListener",
+    "DefaultSerializer",
     "Deserializer",
     "HashedPartitioner",
+    "JsonSerializer",
     "KafkaAdminClient",
     "KafkaConsumer",
     "KafkaProducer",
@@ -53,8 +57,10 @@ _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer",
     "AsyncKafkaProducer": "kafka.producer",
     "ConsumerRebalanceListener": "kafka.consumer.subscription.subscription_state",
+    "DefaultSerializer": "kafka.serializer",
     "Deserializer": "kafka.serializer",
     "HashedPartitioner": "kafka.partitioner.hashed",
+    "JsonSerializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
     "KafkaConsumer": "kafka.consumer",
     "KafkaProducer": "kafka.producer",

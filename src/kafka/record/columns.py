@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kafka.record.column_memory import ColumnBuffers
-from kafka.record.materialize import RecordMaker
+from kafka.record.materialize import Deserialize, RecordMaker
 from kafka.record.records import ConsumerRecord
 from kafka.record.types import TimestampType
 
@@ -168,15 +168,15 @@ class Columns:
         self,
         topic: str | None = None,
         partition: int | None = None,
-        key_deserializer: Callable[[str, bytes | None], Any] | None = None,
-        value_deserializer: Callable[[str, bytes | None], Any] | None = None,
+        key_deserializer: Deserialize | None = None,
+        value_deserializer: Deserialize | None = None,
     ) -> list[ConsumerRecord]:
         """Return the records as objects.
 
         Args:
             topic: in the place of the columns' own.
             partition: likewise.
-            key_deserializer: called with the topic and the key (bytes, or None for null) of each record.
+            key_deserializer: called with the topic, the key (bytes, or None for null) and the headers of each record.
             value_deserializer: likewise with the value.
 
         Raises:

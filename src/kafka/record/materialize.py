@@ -18,6 +18,8 @@ if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.ref import Py_INCREF
 
+Deserialize = Callable[[str, bytes | None, list[tuple[str, bytes | None]]], Any]
+"""Called with topic, bytes (None for null) and headers of a record."""
 _IS_TUPLE = cython.declare(
     cython.bint,
     ConsumerRecord.__basicsize__ == tuple.__basicsize__
@@ -199,8 +201,8 @@ class RecordMaker:
         partition: object,
         leader_epoch: object,
         timestamp_type: object,
-        key_deserializer: Callable[[str, bytes | None], Any] | None,
-        value_deserializer: Callable[[str, bytes | None], Any] | None,
+        key_deserializer: Deserialize | None,
+        value_deserializer: Deserialize | None,
     ) -> list[ConsumerRecord]:
         """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type."""
         cls = ConsumerRecord
@@ -240,8 +242,8 @@ class RecordMaker:
                     self._offsets[row],
                     timestamp,
                     timestamp_type,
-                    key if key_deserializer is None else key_deserializer(topic, key),  # type: ignore[arg-type]
-                    value if value_deserializer is None else value_deserializer(topic, value),  # type: ignore[arg-type]
+                    key if key_deserializer is None else key_deserializer(topic, key, headers),  # type: ignore[arg-type]
+                    value if value_deserializer is None else value_deserializer(topic, value, headers),  # type: ignore[arg-type]
                     headers,
                     checksum,
                     self._keys.size(row),

@@ -7,14 +7,18 @@ of them one shape.
 
 from kafka.serializer.abstract import Deserializer, Serializer
 from kafka.serializer.adapt import AdaptedDeserializer, AdaptedSerializer, adapt_deserializer, adapt_serializer
-from kafka.serializer.default import DefaultSerializer, JsonSerializer
+from kafka.serializer.default import DefaultSerializer
+from kafka.serializer.json import JsonSerializer
+from kafka.serializer.wrapper import DeserializeWrapper, SerializeWrapper
 
 __all__ = [
     "AdaptedDeserializer",
     "AdaptedSerializer",
     "DefaultSerializer",
+    "DeserializeWrapper",
     "Deserializer",
     "JsonSerializer",
+    "SerializeWrapper",
     "Serializer",
     "adapt_deserializer",
     "adapt_serializer",

@@ -1,13 +1,16 @@
-"""Ready-made serializers: text, and JSON."""
+"""A ready-made serializer for text."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from kafka.serializer.abstract import Deserializer, Serializer
 
-class DefaultSerializer:
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+class DefaultSerializer(Serializer, Deserializer):
     """Text as bytes of an encoding; bytes and None pass through. Serializer and deserializer in one.
 
     Arguments:
@@ -15,36 +18,19 @@ class DefaultSerializer:
     """
 
     def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__()
         self.encoding = encoding
 
-    def serialize(self, topic: str, headers: Sequence[tuple[str, bytes | None]], data: Any) -> bytes | None:
-        """Encode text; raises `TypeError` for what is neither text, bytes nor None."""
+    def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
+        """Encode text, and numbers as text; raises `TypeError` for what is neither, nor bytes of any kind, nor None."""
         if data is None or isinstance(data, bytes):
             return data
-        if isinstance(data, str):
-            return data.encode(self.encoding)
-        raise TypeError(f"expected str, bytes or None for topic {topic!r}, not {type(data).__name__}")
+        if isinstance(data, bytearray | memoryview):
+            return bytes(data)
+        if isinstance(data, str | int | float):
+            return str(data).encode(self.encoding)
+        raise TypeError(f"expected str, bytes, a number or None for topic {topic!r}, not {type(data).__name__}")
 
-    def deserialize(self, topic: str, headers: Sequence[tuple[str, bytes | None]], data: bytes | None) -> Any:
+    def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
         """Decode bytes to text; None stays None."""
         return None if data is None else bytes(data).decode(self.encoding)
-
-    def close(self) -> None:
-        """Nothing to release."""
-        return None
-
-
-class JsonSerializer(DefaultSerializer):
-    """Values as JSON text without spaces. None is JSON's null one way, and a tombstone the other.
-
-    Arguments:
-        encoding: name of the encoding of the JSON text.
-    """
-
-    def serialize(self, topic: str, headers: Sequence[tuple[str, bytes | None]], data: Any) -> bytes:
-        """Encode a value; raises `TypeError` or `ValueError` for what JSON cannot say."""
-        return json.dumps(data, separators=(",", ":")).encode(self.encoding)
-
-    def deserialize(self, topic: str, headers: Sequence[tuple[str, bytes | None]], data: bytes | None) -> Any:
-        """Decode JSON text; None (a tombstone) stays None. Raises `ValueError` for what is not JSON."""
-        return None if data is None else json.loads(bytes(data).decode(self.encoding))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,8 +20,10 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.record_errors import RecordDeserializationError
-from kafka.record import ConsumerRecord
+from kafka.errors import KafkaError
+from kafka.record import BatchBuilder, ConsumerRecord
 from kafka.record.abc import ABCRecord
+from kafka.serializer import adapt_deserializer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.consumer.batches import at, batch, numbered
 
@@ -124,12 +128,12 @@ class Desk:
                 cursor.begin(hand_out)
 
 
-def to_int(topic: str, data: bytes | None) -> int:
+def to_int(topic: str, data: bytes | None, headers: Any) -> int:
     assert data is not None
     return int(data)
 
 
-def fail_on_key_2(topic: str, data: bytes | None) -> bytes | None:
+def fail_on_key_2(topic: str, data: bytes | None, headers: Any) -> bytes | None:
     if data == b"k2":
         raise KeyError(data)
     return data
@@ -150,6 +154,53 @@ def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -
     assert isinstance(caught.value.__cause__, ValueError)
     assert at(desk.state) == 2
     assert desk.rest() == [2, 3]
+
+
+class Odd(Exception):
+    def __init__(self, message: str, extra: int) -> None:
+        super().__init__(message)
+        self.extra = extra
+
+
+@pytest.mark.parametrize(
+    ("cause", "kept"),
+    [
+        (ValueError("x"), {}),
+        (KeyError("x"), {}),
+        (Odd("x", 5), {"extra": 5}),
+        (UnicodeDecodeError("utf-8", b"ab", 1, 2, "why"), {"start": 1, "object": b"ab"}),
+        (json.JSONDecodeError("why", "doc", 2), {"pos": 2, "doc": "doc"}),
+        (OSError(2, "x"), {"errno": 2, "strerror": "x"}),
+        (KafkaError("x"), {}),
+        (StopIteration(), {}),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_the_error_is_of_the_type_of_its_cause_too(cause: Exception, kept: dict[str, Any]) -> None:
+    def fail(topic: str, data: bytes | None, headers: Any) -> None:
+        raise cause
+
+    _, error = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    assert isinstance(error, RecordDeserializationError)
+    assert error.__cause__ is cause
+    assert isinstance(error, type(cause)) or isinstance(cause, StopIteration)
+    assert (error.topic_partition, error.offset) == (TopicPartition("t", 0), 0)
+    assert "the value of the record at offset 0" in str(error)
+    assert {name: getattr(error, name) for name in kept} == kept
+
+
+def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:
+    class ByHeader:
+        def deserialize(self, topic: str, headers: Any, data: bytes | None) -> Any:
+            return topic, headers, data
+
+    builder = BatchBuilder(magic=2, size_limit=1 << 20)
+    builder.append(1, None, b"v", [("kind", b"a")])
+    desk = Desk()
+    desk.put(bytes(builder.build()), 0)
+    ((record,), error) = Materializer(None, adapt_deserializer(ByHeader())).records(desk.buffer.take(10).pieces[0])
+    assert record.value == ("t", [("kind", b"a")], b"v")
+    assert error is None
 
 
 def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes_before() -> None:

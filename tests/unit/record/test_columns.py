@@ -85,12 +85,12 @@ def test_old_and_new_messages_together_keep_their_checksums_apart() -> None:
 def test_deserializers_get_the_topic_and_nulls_too() -> None:
     seen: list[Any] = []
 
-    def key(topic: str, data: bytes | None) -> str | None:
+    def key(topic: str, data: bytes | None, headers: Any) -> str | None:
         seen.append((topic, data))
         return None if data is None else data.decode()
 
     records = columns_of(2).to_records(
-        topic="other", partition=9, key_deserializer=key, value_deserializer=lambda t, d: t
+        topic="other", partition=9, key_deserializer=key, value_deserializer=lambda t, d, h: t
     )
     assert seen == [("other", None), ("other", b"key1")]
     assert [(r.topic, r.partition, r.key, r.value) for r in records] == [
@@ -101,7 +101,7 @@ def test_deserializers_get_the_topic_and_nulls_too() -> None:
 
 
 def test_an_error_of_a_deserializer_comes_through() -> None:
-    def broken(topic: str, data: bytes | None) -> object:
+    def broken(topic: str, data: bytes | None, headers: Any) -> object:
         raise LookupError("no such schema")
 
     with pytest.raises(LookupError, match="no such schema"):

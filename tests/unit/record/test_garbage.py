@@ -21,7 +21,7 @@ def test_records_without_deserializers_are_nothing_to_the_garbage_collector() ->
         assert not gc.is_tracked(record.headers)
         record.headers.append(("more", None))
         assert record.headers[-1] == ("more", None)
-    (made, _) = columns.to_records(None, None, None, lambda topic, data: [data])
+    (made, _) = columns.to_records(None, None, None, lambda topic, data, headers: [data])
     assert gc.is_tracked(made)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
 
+import kafka
 from kafka.errors import KafkaConfigurationError
 from kafka.serializer import (
     DefaultSerializer,
     Deserializer,
+    DeserializeWrapper,
     JsonSerializer,
     Serializer,
+    SerializeWrapper,
     adapt_deserializer,
     adapt_serializer,
 )
@@ -97,8 +101,28 @@ def test_ready_serializers_go_both_ways() -> None:
     assert text.serialize("t", (), None) is None
     assert text.deserialize("t", (), memoryview("ä".encode())) == "ä"  # type: ignore[arg-type]
     assert text.deserialize("t", (), None) is None
-    assert values.serialize("t", (), {"a": [1, None]}) == b'{"a":[1,null]}'
+    assert values.serialize("t", (), {"a": [1, None]}) == b'{"a": [1, null]}'
+    assert values.serialize("t", (), None) is None
     assert values.deserialize("t", (), b'{"a":[1,null]}') == {"a": [1, None]}
     assert values.deserialize("t", (), None) is None
-    with pytest.raises(TypeError, match="topic 't', not int"):
-        text.serialize("t", (), 5)
+    for given in (bytearray(b"x"), memoryview(b"x")):
+        assert text.serialize("t", (), given) == b"x"
+    assert (text.serialize("t", (), 5), text.serialize("t", (), 0.5)) == (b"5", b"0.5")
+    with pytest.raises(TypeError, match="topic 't', not list"):
+        text.serialize("t", (), [])
+
+
+def test_wrapped_functions_are_serializers() -> None:
+    assert SerializeWrapper(str.encode).serialize("t", (), "x") == b"x"
+    assert SerializeWrapper(None).serialize("t", (), b"x") == b"x"
+    assert DeserializeWrapper(bytes.decode).deserialize("t", (), b"x") == "x"
+    assert DeserializeWrapper(None).deserialize("t", (), b"x") == b"x"
+
+
+def test_names_of_kafka_python_3_have_their_homes() -> None:
+    assert kafka.JsonSerializer is JsonSerializer
+    assert kafka.DefaultSerializer is DefaultSerializer
+    assert isinstance(JsonSerializer(), Serializer)
+    assert isinstance(JsonSerializer(), Deserializer)
+    for module in ("json", "default", "wrapper", "abstract"):
+        importlib.import_module(f"kafka.serializer.{module}")

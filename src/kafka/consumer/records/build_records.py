@@ -1,21 +1,18 @@
 """From slices of columns to what a caller gets: records, with their keys and values deserialized."""
 
-from collections.abc import Callable
-from typing import Any
-
 from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.records.record_errors import RecordDeserializationError
+from kafka.consumer.records.record_errors import RecordDeserializationError, deserialization_error
 from kafka.record import ConsumerRecord
+from kafka.record.materialize import Deserialize
 from kafka.structs import TopicPartition
-
-Deserialize = Callable[[str, bytes | None], Any]
 
 
 class Materializer:
     """Makes records of slices.
 
     Arguments:
-        key_deserializer, value_deserializer: called with topic and bytes (None for null); None: the bytes are kept.
+        key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
+            kept.
     """
 
     def __init__(self, key_deserializer: Deserialize | None, value_deserializer: Deserialize | None) -> None:
@@ -46,9 +43,7 @@ class Materializer:
                 part = "value"
                 records += row.to_records(None, None, self._key, self._value)
             except Exception as failure:  # as above
-                error = RecordDeserializationError(piece.state.tp, columns.offsets[index], part, repr(failure))
-                error.__cause__ = failure
-                return records, error
+                return records, deserialization_error(piece.state.tp, columns.offsets[index], part, failure)
         # It failed before and does not now: whatever it depends on has changed, and the records are all here.
         del cause
         return records, None
