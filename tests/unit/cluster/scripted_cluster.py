@@ -112,6 +112,11 @@ class ScriptedCluster:
         return broker
 
 
+def asked(cluster: ScriptedCluster) -> int:
+    """How many requests for metadata have come."""
+    return sum(len(broker.requests("Metadata")) for broker in cluster.brokers)
+
+
 @asynccontextmanager
 async def scripted_cluster(nodes: int = 1) -> AsyncIterator[ScriptedCluster]:
     cluster = ScriptedCluster()

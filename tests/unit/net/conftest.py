@@ -1,0 +1,21 @@
+"""A scripted broker, and no memory of those of other tests."""
+
+import pytest
+
+from kafka.net import establish
+from kafka.wire.api.heartbeat import HeartbeatResponse
+from unit.net.scripted import ScriptedBroker
+
+
+@pytest.fixture
+async def broker():
+    async with ScriptedBroker() as broker:
+        broker.on("Heartbeat", lambda *_: HeartbeatResponse(error_code=0))
+        yield broker
+
+
+@pytest.fixture(autouse=True)
+def _forget_greetings():
+    establish._greetings.clear()
+    yield
+    establish._greetings.clear()

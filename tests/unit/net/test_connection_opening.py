@@ -1,0 +1,165 @@
+"""Opening a connection: versions, addresses, options, what a listener that is none answers."""
+
+import asyncio
+import socket
+from types import SimpleNamespace
+
+import pytest
+
+from kafka.errors import (
+    KafkaConfigurationError,
+    KafkaConnectionError,
+    KafkaTimeoutError,
+)
+from kafka.net import open_connection
+from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
+from kafka.wire.api.heartbeat import HeartbeatResponse
+from kafka.wire.api.metadata import MetadataRequest
+from unit.net.connections import connect, heartbeat, options
+from unit.net.scripted import HANG_UP, SILENCE, Raw
+from unit.waiting import let_pass, until
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+async def test_open_agrees_on_versions_and_names_the_client(broker):
+    connection = await connect(broker)
+    assert connection.api_versions.range(3) == (MetadataRequest.MIN_VERSION, MetadataRequest.MAX_VERSION)
+    header, greeting = broker.seen[0]
+    assert (header.request_api_version, greeting.client_software_name) == (3, "kafka-columnar")
+    assert header.client_id.startswith("kafka-columnar-")
+    await connection.close()
+
+
+async def test_a_broker_that_refuses_the_greetings_version_is_asked_in_one_it_has(broker):
+    ranges = [
+        ApiVersion(api_key=18, min_version=0, max_version=2),
+        ApiVersion(api_key=12, min_version=0, max_version=1),
+    ]
+
+    def refuse(header, request):
+        if header.request_api_version > 2:
+            refusal = ApiVersionsResponse(error_code=35, api_keys=ranges[:1]).encode(0)
+            body = header.correlation_id.to_bytes(4, "big") + refusal
+            return Raw(len(body).to_bytes(4, "big") + body)
+        return ApiVersionsResponse(api_keys=ranges)
+
+    broker.on("ApiVersions", refuse)
+    connection = await connect(broker)
+    assert [header.request_api_version for header, _ in broker.seen] == [3, 2]
+    assert broker.connections == 1
+    assert connection.api_versions.range(12) == (0, 1)
+    await connection.close()
+
+
+async def test_a_refusal_without_a_range_leads_to_version_0(broker):
+    def refuse(header, request):
+        if header.request_api_version > 0:
+            body = header.correlation_id.to_bytes(4, "big") + b"\0\x23\0\0\0\0"
+            return Raw(len(body).to_bytes(4, "big") + body)
+        return ApiVersionsResponse(api_keys=[ApiVersion(api_key=3, min_version=0, max_version=1)])
+
+    broker.on("ApiVersions", refuse)
+    connection = await connect(broker)
+    assert connection.api_versions.range(3) == (0, 1)
+    await connection.close()
+
+
+async def test_a_broker_that_hangs_up_on_the_greeting_is_asked_in_version_0_and_remembered(broker):
+    modern = broker.handlers["ApiVersions"]
+    broker.on("ApiVersions", lambda header, request: HANG_UP if header.request_api_version else modern(header, request))
+    for _ in range(2):
+        await (await connect(broker)).close()
+    assert [header.request_api_version for header, _ in broker.seen] == [3, 0, 0]
+
+
+async def test_a_listener_that_always_hangs_up_is_told_with_the_likely_causes(broker):
+    broker.on("ApiVersions", lambda *_: HANG_UP)
+    with pytest.raises(KafkaConnectionError, match=r"first request.*TLS.*'PLAINTEXT'.*api_version"):
+        await connect(broker)
+
+
+async def test_a_given_old_version_is_believed_without_asking(broker):
+    connection = await connect(broker, api_version=(0, 9))
+    assert broker.seen == []
+    assert connection.api_versions.range(1) == (0, 1)
+    assert await connection.send(heartbeat()) == HeartbeatResponse(error_code=0)
+    await connection.close()
+
+
+async def test_a_given_version_of_the_middle_ages_is_asked_in_version_0(broker):
+    await (await connect(broker, api_version=(1, 1))).close()
+    assert [header.request_api_version for header, _ in broker.seen] == [0]
+
+
+async def test_a_refused_connection_names_the_address_and_the_reason():
+    port = free_port()
+    parsed = options()
+    with pytest.raises(
+        KafkaConnectionError, match=rf"127\.0\.0\.1:{port}: connection refused \(ECONNREFUSED\)"
+    ) as caught:
+        await open_connection("127.0.0.1", port, parsed.connection, parsed.security)
+    assert caught.value.attempts[0][0] == f"127.0.0.1:{port}"
+
+
+async def test_every_address_of_a_name_is_tried_and_named(broker, monkeypatch):
+    loop, dead = asyncio.get_running_loop(), free_port()
+    resolve = loop.getaddrinfo
+
+    async def two_addresses(host, port, **kwargs):
+        if host != "kafka.test":
+            return await resolve(host, port, **kwargs)
+        kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+        return [(*kind, ("127.0.0.1", dead)), (*kind, ("127.0.0.1", port))]
+
+    monkeypatch.setattr(loop, "getaddrinfo", two_addresses)
+    parsed = options()
+    connection = await open_connection("kafka.test", broker.port, parsed.connection, parsed.security)
+    await connection.close()
+    other = free_port()
+    with pytest.raises(KafkaConnectionError, match=rf"127\.0\.0\.1:{dead}: .*; 127\.0\.0\.1:{other}: "):
+        await open_connection("kafka.test", other, parsed.connection, parsed.security)
+
+
+async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
+    async def unknown(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
+    parsed = options()
+    with pytest.raises(KafkaConnectionError, match=r"'nowhere\.invalid' cannot be resolved: Name or service not known"):
+        await open_connection("nowhere.invalid", 9092, parsed.connection, parsed.security)
+
+
+async def test_a_listener_that_never_answers_is_given_up(broker):
+    broker.on("ApiVersions", lambda *_: SILENCE)
+    connecting = asyncio.create_task(connect(broker, socket_connection_setup_timeout_ms=60_500))
+    await until(lambda: broker.requests("ApiVersions"))
+    let_pass(60.5)
+    with pytest.raises(KafkaTimeoutError, match=r"ApiVersionsRequest.*60\.5 s"):
+        await connecting
+
+
+async def test_a_proxy_is_refused_as_long_as_there_is_none():
+    with pytest.raises(KafkaConfigurationError, match="socks5_proxy"):
+        await connect(SimpleNamespace(host="localhost", port=1), socks5_proxy="socks5://localhost:1080")
+
+
+async def test_socket_options_are_set_and_a_wrong_one_is_named(broker):
+    connection = await connect(broker, send_buffer_bytes=50_000, receive_buffer_bytes=60_000)
+    sock = connection._stream.extra("socket")
+    assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) >= 50_000
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= 60_000
+    await connection.close()
+    with pytest.raises(KafkaConfigurationError, match=r"\(99999, 1, 1\)"):
+        await connect(broker, socket_options=[(99_999, 1, 1)])
+
+
+async def test_a_socket_option_that_the_system_refuses_is_the_users_mistake(broker):
+    with pytest.raises(KafkaConfigurationError, match="socket_options"):
+        await connect(broker, socket_options=[(12345, 1, 1)])
