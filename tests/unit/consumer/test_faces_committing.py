@@ -1,0 +1,133 @@
+"""Commits by `KafkaConsumer` and `AsyncKafkaConsumer` alike: what, when, and who is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka import OffsetAndMetadata, TopicPartition
+from kafka.errors import CommitFailedError
+from unit.consumer.scene import Scene, committed
+
+
+async def test_closing_waits_for_a_commit_that_nothing_came_before_and_calls_back(scene: Scene) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.assign([scene.first])
+    told: list[Any] = []
+    offsets = {scene.first: OffsetAndMetadata(5, "note", -1)}
+    future = await consumer.commit_async(offsets, callback=lambda *args: told.append(args))
+    await consumer.close()
+    assert told == [(offsets, None)]
+    assert await consumer.settled(future) is None
+    assert await committed(scene, scene.first) == [5]
+
+
+async def test_a_commit_that_closing_cannot_wait_for_fails_and_calls_back(scene: Scene) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.assign([scene.first])
+    told: list[Any] = []
+    future = await consumer.commit_async(
+        {scene.first: OffsetAndMetadata(5, "", -1)}, callback=lambda *args: told.append(args)
+    )
+    await consumer.close(timeout_ms=0)
+    assert len(told) == 1
+    assert isinstance(told[0][1], CommitFailedError)
+    assert isinstance(await consumer.settled(future), CommitFailedError)
+
+
+async def test_commit_async_calls_back_from_within_a_later_poll(scene: Scene) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.assign([scene.first])
+    await consumer.read(10)
+    told: list[Any] = []
+    future = await consumer.commit_async(callback=lambda *args: told.append(args))
+    assert await consumer.settled(future) is None
+    assert told == []
+    await consumer.poll(0)
+    [(offsets, outcome)] = told
+    assert (offsets[scene.first].offset, outcome) == (10, None)
+    await consumer.close()
+
+
+async def test_a_callback_that_raises_is_raised_by_poll_and_the_next_ones_are_called(scene: Scene) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.assign([scene.first])
+    told: list[Any] = []
+
+    def fail(*args: Any) -> None:
+        raise KeyError("on purpose")
+
+    futures = [await consumer.commit_async({}, callback=call) for call in (fail, lambda *args: told.append(args))]
+    for future in futures:
+        assert await consumer.settled(future) is None
+    with pytest.raises(KeyError, match="on purpose"):
+        await consumer.poll(0)
+    await consumer.poll(0)
+    assert told == [({}, None)]
+    await consumer.close()
+
+
+async def test_the_default_callback_is_told_of_automatic_commits(scene: Scene) -> None:
+    told: list[Any] = []
+    consumer = await scene.face.open(
+        scene.topic, auto_commit_interval_ms=20, default_offset_commit_callback=lambda *args: told.append(args)
+    )
+    await consumer.read(20)
+    await consumer.poll_until(lambda: bool(told))
+    assert told[0][1] is None
+    before = len(told)
+    await consumer.close()
+    assert len(told) > before
+    assert {tp: each.offset for tp, each in told[-1][0].items()} == {scene.first: 10, scene.second: 10}
+
+
+async def test_a_block_left_by_an_error_commits_nothing_by_itself(scene: Scene) -> None:
+    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([scene.first])
+
+    async def fail() -> None:
+        async with consumer.block():
+            await consumer.read(10)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert await committed(scene, scene.first) == [None]
+
+
+async def test_a_block_left_in_peace_commits_what_was_handed_out(scene: Scene) -> None:
+    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([scene.first])
+    async with consumer.block():
+        await consumer.read(10)
+    assert await committed(scene, scene.first) == [10]
+
+
+async def test_nothing_is_committed_by_a_subscriber_that_is_no_member_yet(scene: Scene) -> None:
+    consumer = await scene.face.open(scene.topic)
+    await consumer.commit()
+    with pytest.raises(CommitFailedError):
+        await consumer.commit({scene.first: OffsetAndMetadata(3, "", -1)})
+    await consumer.poll(0)
+    await consumer.commit()
+    await consumer.close()
+    assert await committed(scene, scene.first) == [None]
+
+
+async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> None:
+    consumer = scene.face
+    told: list[str] = []
+
+    def commit(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.commit()
+
+    await consumer.open(enable_auto_commit=False)
+    await consumer.subscribe([scene.topic], listener=consumer.listener(commit))
+    await consumer.read(20)
+    future = await consumer.commit_async(callback=lambda *args: told.append("committed"))
+    assert await consumer.settled(future) is None
+    await consumer.unsubscribe()
+    assert told == ["revoked", "assigned", "revoked", "committed"]
+    await consumer.close()

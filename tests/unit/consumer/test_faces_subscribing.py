@@ -1,0 +1,153 @@
+"""Subscriptions and rebalance listeners of `KafkaConsumer` and `AsyncKafkaConsumer` alike."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from harness.topics import create_topic
+from kafka import KafkaProducer, TopicPartition
+from kafka.broker import EmbeddedBroker
+from kafka.errors import IllegalStateError
+from unit.consumer.faces import Face
+from unit.consumer.scene import Scene, committed
+
+
+async def test_a_listener_may_commit_whenever_it_is_called(scene: Scene) -> None:
+    consumer = scene.face
+    calls: list[str] = []
+
+    def told(kind: str, partitions: set[TopicPartition]) -> Any:
+        calls.append(kind)
+        return consumer.consumer.commit()
+
+    await consumer.open()
+    await consumer.subscribe([scene.topic], listener=consumer.listener(told))
+    await consumer.read(20)
+    await consumer.close()
+    assert calls == ["revoked", "assigned", "revoked"]
+    assert await committed(scene, scene.first, scene.second) == [10, 10]
+
+
+async def test_a_listener_and_a_callback_may_poll(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+
+    def poll(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.poll(0)
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(poll))
+    await consumer.poll_until(lambda: "assigned" in told)
+    assert told == ["revoked", "assigned"]
+    await consumer.commit_async({}, callback=lambda *args: poll("committed", set()))
+    await consumer.poll_until(lambda: "committed" in told)
+    await consumer.close()
+    assert told == ["revoked", "assigned", "committed", "revoked"]
+
+
+async def test_a_listener_may_close_and_who_closes_beside_it_waits(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+
+    def close(kind: str, partitions: set[TopicPartition]) -> Any:
+        told.append(kind)
+        return consumer.consumer.close() if partitions and kind == "revoked" else None
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(close))
+    await consumer.read(20)
+    if consumer.kind == "sync":
+        await consumer.close()
+    else:
+        await asyncio.gather(consumer.close(), consumer.close())
+    assert told == ["revoked", "assigned", "revoked"]
+    assert consumer.consumer._core.client._closed
+
+
+async def test_each_listener_is_told_of_its_own_partitions(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[tuple[str, str, int]] = []
+    for name in ("one", "two"):
+
+        def note(kind: str, partitions: set[TopicPartition], name: str = name) -> None:
+            told.append((name, kind, len(partitions)))
+
+        await consumer.subscribe([scene.topic], listener=consumer.listener(note))
+        await consumer.poll_until(lambda name=name: (name, "assigned", 2) in told)
+    await consumer.close()
+    assert told == [
+        ("one", "revoked", 0),
+        ("one", "assigned", 2),
+        ("one", "revoked", 2),
+        ("two", "assigned", 2),
+        ("two", "revoked", 2),
+    ]
+
+
+async def test_a_subscriber_that_is_refused_an_assignment_keeps_what_it_has(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    told: list[str] = []
+    await consumer.subscribe([scene.topic], listener=consumer.listener(lambda kind, partitions: told.append(kind)))
+    await consumer.poll_until(lambda: "assigned" in told)
+    with pytest.raises(IllegalStateError, match=r"call unsubscribe\(\) before assign"):
+        await consumer.assign([scene.first])
+    assert told == ["revoked", "assigned"]
+    assert await consumer.assignment() == {scene.first, scene.second}
+
+
+async def test_a_subscription_may_change_while_joining_and_end(scene: Scene, broker: EmbeddedBroker) -> None:
+    other = f"{scene.topic}-other"
+    create_topic(broker.bootstrap_servers, other, 1, {})
+    consumer = await scene.face.open(scene.topic)
+    await consumer.poll(0)  # begins to join
+    await consumer.subscribe([other])
+    await consumer.poll_until(lambda: consumer.consumer.assignment() == {TopicPartition(other, 0)})
+    assert await consumer.subscription() == {other}
+    await consumer.unsubscribe()
+    assert (await consumer.subscription(), await consumer.assignment()) == (None, set())
+    await consumer.assign([scene.first])
+    await consumer.read(10)
+
+
+async def test_a_subscription_without_a_group_keeps_the_place_of_what_stays(
+    scene: Scene, broker: EmbeddedBroker, producer: KafkaProducer
+) -> None:
+    other = f"{scene.topic}-other"
+    create_topic(broker.bootstrap_servers, other, 1, {"retention.ms": "-1"})
+    producer.send(other, b"x")
+    producer.flush()
+    consumer = await scene.face.open(scene.topic, group_id=None)
+    assert len(await consumer.read(20)) == 20
+    with pytest.raises(IllegalStateError, match="group_id"):
+        await consumer.commit()
+    with pytest.raises(IllegalStateError, match="group_id"):
+        await consumer.commit_async()
+    await consumer.subscribe([scene.topic, other])
+    [record] = await consumer.read(1)
+    assert (record.topic, record.offset) == (other, 0)
+    assert await consumer.assignment() == {scene.first, scene.second, TopicPartition(other, 0)}
+    assert await consumer.position(scene.first) == 10
+    await consumer.subscribe([other])
+    await consumer.poll_until(lambda: consumer.consumer.assignment() == {TopicPartition(other, 0)})
+    assert await consumer.position(TopicPartition(other, 0)) == 1
+
+
+@pytest.mark.parametrize("listener", [object(), "revoked", lambda *_: None])
+async def test_a_listener_that_is_none_is_refused_at_once(scene: Scene, listener: object) -> None:
+    consumer = await scene.face.open()
+    with pytest.raises(TypeError, match="ConsumerRebalanceListener, not"):
+        await consumer.subscribe([scene.topic], listener=listener)
+    assert await consumer.subscription() is None
+
+
+async def test_a_thread_has_no_use_for_a_listener_of_coroutines_and_a_loop_takes_both(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    coroutines = Face("asyncio").listener(lambda *_: None)
+    if consumer.kind == "sync":
+        with pytest.raises(TypeError, match="not AsyncListener"):
+            await consumer.subscribe([scene.topic], listener=coroutines)
+    else:
+        await consumer.subscribe([scene.topic], listener=Face("sync").listener(lambda *_: None))
+        await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
