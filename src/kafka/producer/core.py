@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
@@ -33,6 +34,13 @@ from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
 
 log = logging.getLogger(__name__)
+
+
+class EndsWithLoop(Protocol):
+    """What waits for something on the loop."""
+
+    def loop_failed(self) -> None:
+        """Nothing runs there any more, and all batches have failed."""
 
 
 class ProducerCore:
@@ -96,6 +104,8 @@ class ProducerCore:
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._failed = False
+        self._end_with_loop: dict[EndsWithLoop, None] = {}
 
     async def start(self) -> None:
         """Find the cluster, and begin to send what comes.
@@ -143,9 +153,22 @@ class ProducerCore:
 
     def loop_failed(self, error: KafkaError) -> None:
         """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
+        self._failed = True
         self.buffer.refuse(error)
         for batch in list(self.buffer.incomplete):
             batch.fail(error)
+        for result in list(self._end_with_loop):
+            result.loop_failed()
+
+    def end_with_loop(self, result: EndsWithLoop) -> None:
+        """Have somebody told when the loop fails, until `ended`. In any thread."""
+        self._end_with_loop[result] = None
+        if self._failed:
+            result.loop_failed()
+
+    def ended(self, result: EndsWithLoop) -> None:
+        """What somebody waited for on the loop has come."""
+        self._end_with_loop.pop(result, None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
         """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
 
+PATIENCE_S = 30
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
@@ -189,6 +191,42 @@ async def test_a_thread_is_told_when_the_loop_was_stopped_meanwhile() -> None:
             await asyncio.to_thread(future.get)
         assert not future.is_done
         assert future.value is None
+
+
+async def test_whoever_waits_for_rows_is_told_when_the_loop_has_died_and_its_tasks_are_dropped() -> None:
+    cluster = ProducingCluster({"t": 1})
+    async with producing(cluster) as producer:
+        await producer.core.find_topic("t")
+        cluster.stop_broker(1)
+        future, late = await sent(producer, 0), await sent(producer, 0)
+        while future._watch is None:
+            await asyncio.sleep(0)
+        told: list[object] = []
+        future.add_errback(told.append)
+
+        def wait() -> None:
+            try:
+                future.get()
+            except IllegalStateError as error:
+                told.append(error)
+
+        waiting = threading.Thread(target=wait, daemon=True)
+        waiting.start()
+        while not future._ended._waiting:
+            await asyncio.sleep(0)
+        coroutine: Any = future._watch.get_coro()
+        coroutine.close()  # as a loop does that cannot run any more
+        producer.core.loop_failed(IllegalStateError("the loop has died"))
+        await asyncio.to_thread(waiting.join, PATIENCE_S)
+        assert not waiting.is_alive()
+        assert [str(each).rpartition(": ")[2] for each in told] == ["the loop has died"] * 2
+        assert future.failed()
+        with pytest.raises(IllegalStateError, match="the loop has died"):
+            late.get()
+        after = FutureArrowResult(producer.core, asyncio.get_running_loop(), late._batches)
+        with pytest.raises(IllegalStateError, match="the loop has died"):
+            await asyncio.to_thread(after.get)
+        assert after._ended.is_set
 
 
 async def _awaited(future: FutureArrowResult) -> ArrowResult:

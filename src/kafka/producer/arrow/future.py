@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -44,17 +44,20 @@ class FutureArrowResult:
     def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, batches: Sequence[ProducerBatch]) -> None:
         self._core = core
         self._batches = batches
-        self._lock = threading.Lock()
-        self._callbacks: list[Callable[[], object]] | None = []
+        self._settled = False
+        self._callbacks: dict[Callable[[], object], None] = {}
+        """Those that wait, in their order; without a lock, which a signal's handler could need within itself."""
         self._ended = Latch()
         """All batches are delivered or have failed, or the loop was stopped before that."""
         self._watch: asyncio.Task[None] | None = None
-        loop.call_soon_threadsafe(self._begin_watch)
+        core.end_with_loop(self)
+        with contextlib.suppress(RuntimeError):  # the loop is closed, as it has died
+            loop.call_soon_threadsafe(self._begin_watch)
 
     @property
     def is_done(self) -> bool:
         """Whether all rows are delivered or have failed."""
-        return self._callbacks is None or self._all_done()
+        return self._settled or self._all_done()
 
     @property
     def value(self) -> ArrowResult | None:
@@ -90,6 +93,7 @@ class FutureArrowResult:
             return self._outcome()
         if self._core.buffer.on_own_loop():
             raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
+        self._core.buffer.check_may_wait()
         if not self._ended.wait(timeout):
             raise KafkaTimeoutError(
                 f"the rows were not all acknowledged within {timeout or 0:g} seconds; they are still on their way"
@@ -132,12 +136,12 @@ class FutureArrowResult:
             except Exception:
                 log.exception("a callback of send_arrow() raised")
 
-        if not self._all_done():
-            with self._lock:
-                if self._callbacks is not None:
-                    self._callbacks.append(call)
-                    return self
-        call()
+        if self._all_done():
+            call()
+            return self
+        self._callbacks[call] = None
+        if self._settled and self._callbacks.pop(call, self) is None:
+            call()
         return self
 
     def _begin_watch(self) -> None:
@@ -147,13 +151,19 @@ class FutureArrowResult:
 
     def _end_watch(self, watch: asyncio.Task[None]) -> None:
         self._watch = None
+        self._core.ended(self)
         self._ended.set()
 
     def _on_settled(self) -> None:
-        with self._lock:
-            callbacks, self._callbacks = self._callbacks, None
-        for call in callbacks or ():
-            self._core.callbacks.submit(call)
+        self._settled = True
+        for call in list(self._callbacks):
+            if self._callbacks.pop(call, self) is None:
+                self._core.callbacks.submit(call)
+
+    def loop_failed(self) -> None:
+        """The loop has died, and no task on it ends any more; all batches have failed. In any thread."""
+        self._on_settled()
+        self._ended.set()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
