@@ -1,7 +1,7 @@
-"""The consumer: `KafkaConsumer`, its asyncio face `AsyncKafkaConsumer`, and what they stand on.
+"""The consumer: `KafkaConsumer`, its asyncio counterpart `AsyncKafkaConsumer`, and the parts of both.
 
-Layer 6: may import `kafka.coordinator` and what lies below it. A core on the loop fetches, joins the group and commits;
-buffered bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Three journeys", has the way of a record.
+Layer 6: may import `kafka.coordinator` and what lies below it. Fetching, group membership and commits run on the event
+loop. Fetched bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Journeys", follows a record through it.
 """
 
 from kafka.consumer.async_consumer import AsyncKafkaConsumer

@@ -1,4 +1,4 @@
-"""Events from the background that the caller handles before it takes records."""
+"""What has happened in the background since the caller last looked: errors to raise, and work for the caller."""
 
 from collections import deque
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a consumer tells its caller about the cluster: its topics, their partitions, and whether it is there."""
+"""What a consumer tells its caller about the cluster: topics, partitions, and whether a broker is connected."""
 
 from kafka.cluster import BrokerConnections
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse

@@ -1,4 +1,4 @@
-"""The consumer's metrics: read off its parts when somebody looks, so that nothing is recorded while fetching."""
+"""The consumer's metrics. They are read from its parts when somebody asks, so fetching does not record anything."""
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.commit.commits import Commits

@@ -1,8 +1,8 @@
-"""The core of a consumer: everything but the face.
+"""The core of a consumer: all of it but the public classes and the way they wait.
 
-It has two sides. What stands below "The caller's side" runs in the caller's thread, or on its loop for the asyncio
-face, and never waits; coroutines, and what the parts call back, run on the client's loop. `Runner` carries news from
-one side to the other.
+The core has two sides. Methods below a heading "The caller's side" run in the caller's thread (for the asyncio consumer
+on its loop) and never wait. Coroutines, and the callbacks that the parts call, run on the client's loop. `Runner` is
+how one side reaches the other.
 """
 
 import asyncio

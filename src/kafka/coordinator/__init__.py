@@ -1,8 +1,8 @@
-"""How a subscription becomes partitions (`membership`), and the offsets that a group commits (`offsets`).
+"""Consumer groups: how a subscription becomes partitions (`membership`), and committed offsets (`offsets`).
 
-Layer 5: may import `kafka.cluster` and what lies below it. Nothing here waits for a thread: everything runs on one
-asyncio loop, and what belongs to the user's thread (rebalance callbacks) is left to `kafka.consumer`.
+Layer 5: may import `kafka.cluster` and what lies below it. Everything here runs on one asyncio loop and waits for no
+thread. Rebalance listeners belong to the caller's thread; `kafka.consumer` calls them.
 
-Each way to get partitions is a `membership.Membership`: `classic` is the group of JoinGroup, SyncGroup and Heartbeat,
-`ungrouped` a subscription without a group.
+Each way to get partitions is a `membership.Membership`. `classic` is the group protocol of JoinGroup, SyncGroup and
+Heartbeat; `ungrouped` is a subscription without a group.
 """

@@ -1,4 +1,4 @@
-"""The order of a group's commits: no commit of a partition is sent after a newer one, however often it is retried."""
+"""The order of a group's commits: once a commit of a partition has been sent, no older one is sent any more."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 """The bytes that members of a "consumer" group exchange through the coordinator, which does not look into them.
 
-They begin with a version of two bytes. A reader takes what it knows of a newer version: fields are only ever added at
-the end.
+They begin with a version of two bytes. Newer versions only add fields at the end, so a reader of an older version reads
+the fields that it knows.
 """
 
 import struct

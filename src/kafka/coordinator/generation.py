@@ -1,4 +1,4 @@
-"""A member's credentials: which generation of the group it belongs to, and under which id."""
+"""A member's credentials: its id, and the generation of the group that it belongs to."""
 
 from typing import NamedTuple
 

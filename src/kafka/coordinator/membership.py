@@ -1,9 +1,9 @@
 """What a membership is: how a subscription becomes partitions, whatever protocol the group speaks.
 
-A membership talks to the coordinator on the loop. What has to happen in the caller's thread, inside `poll()`, it asks
-for in steps, each with the set of partitions that it is about; all others that are held stay as they are, with their
-positions. The caller asks `next_step` until there is none, carries each step out and reports it by `step_done`. So the
-caller's side is the same for all protocols:
+A membership talks to the coordinator on the loop. Where the caller's thread has to do something, inside `poll()`, the
+membership asks for it in steps. Each step has the set of partitions that it is about; all other partitions stay as they
+are, with their positions. The caller asks `next_step` until there is none, carries each step out and reports it by
+`step_done`. So the caller's side is the same for all protocols:
 
 | protocol | steps of a rebalance |
 |---|---|

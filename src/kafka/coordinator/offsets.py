@@ -1,4 +1,4 @@
-"""The offsets that a group commits: OffsetCommit and OffsetFetch, all versions, with retries."""
+"""The committed offsets of a group: OffsetCommit and OffsetFetch in all versions, tried again where that can help."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""When the caller last showed up: what `max_poll_interval_ms` is measured against."""
+"""When the caller last polled, which `max_poll_interval_ms` is compared with."""
 
 
 class PollClock:

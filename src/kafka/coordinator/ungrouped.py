@@ -1,4 +1,4 @@
-"""A subscription without a group: the consumer takes all partitions of its topics, as kafka-python's does."""
+"""A subscription without a group: the consumer takes all partitions of its topics, as in kafka-python."""
 
 import itertools
 from collections.abc import Callable

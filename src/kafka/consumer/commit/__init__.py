@@ -1,4 +1,4 @@
-"""Commits: asked for, automatic, and what they return.
+"""Commits of offsets: `commit`, `commit_async`, and automatic ones.
 
 May import `kafka.consumer.subscription` and `kafka.coordinator`.
 """

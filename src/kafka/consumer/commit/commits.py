@@ -1,4 +1,7 @@
-"""A consumer's commits: asked for, automatic, and those whose callbacks wait for the caller."""
+"""A consumer's commits: those it waits for, `commit_async`, and automatic ones. They are sent on the loop.
+
+Their callbacks are kept until the caller polls, commits or closes, and run in the caller's thread.
+"""
 
 import asyncio
 import functools

@@ -1,4 +1,5 @@
-"""Carries out what the core asks for: waits, and runs the group's callbacks, in the caller's thread or on its loop.
+"""How a caller's thread, or its event loop, drives the core: it waits, and runs listeners and callbacks.
 
-Stands on top of the other parts; only the faces import it. May import `kafka.consumer.core` and all below it.
+These modules stand on top of the other parts, and only the public classes import them. They may import
+`kafka.consumer.core` and all below it.
 """

@@ -1,4 +1,4 @@
-"""Drives a core for its caller: waits for records, and does for the group what the caller has to do."""
+"""Drives a core for its caller: waits for records, calls listeners and callbacks, and closes."""
 
 import functools
 from collections.abc import Callable, Coroutine

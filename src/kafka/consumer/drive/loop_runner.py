@@ -1,4 +1,4 @@
-"""How the asyncio consumer waits: on the caller's own loop, where everything else of it runs too."""
+"""How the asyncio consumer waits: on the caller's own loop, on which the rest of the consumer runs as well."""
 
 import asyncio
 import contextlib

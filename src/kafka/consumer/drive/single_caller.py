@@ -1,4 +1,4 @@
-"""One thread at a time: two that poll the same consumer would split its records between them at random."""
+"""Lets one thread at a time poll a consumer. Two threads would split its records between them at random."""
 
 import threading
 from types import TracebackType

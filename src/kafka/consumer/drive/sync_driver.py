@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/consumer/drive/async_driver.py: change that file, not this one.
-"""Drives a core for its caller: waits for records, and does for the group what the caller has to do."""
+"""Drives a core for its caller: waits for records, calls listeners and callbacks, and closes."""
 
 import functools
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""How the synchronous consumer waits: in the caller's thread, for what happens on the shared loop's."""
+"""How the synchronous consumer waits, in the caller's thread, for what happens on the loop that all clients share."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Fetching from one broker: a task that keeps one Fetch outstanding as long as there is something to fetch."""
+"""Fetches from one broker: a task that keeps one Fetch request outstanding while there is something to fetch."""
 
 import asyncio
 import logging

@@ -1,7 +1,7 @@
-"""Incremental fetch sessions (KIP-227): a broker remembers what is fetched from it, and requests name only changes.
+"""Incremental fetch sessions (KIP-227): the broker remembers what is fetched, and requests name only what changes.
 
-Pure bookkeeping, without I/O. A session also serves as the list of what to fetch where sessions are not in use: then
-every request names everything.
+This is bookkeeping without I/O. A session is also the list of what to fetch. Where sessions are not in use, every
+request names all of it.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""The fetcher: decides, on the loop, which partition is fetched from which broker, and deals out the answers."""
+"""Decides, on the loop, which partition is fetched from which broker, and files the answers."""
 
 import asyncio
 import logging

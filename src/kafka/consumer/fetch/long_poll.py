@@ -1,7 +1,8 @@
-"""How long the fetches to one broker may wait for data, and when one that waits is cut short. Pure, without a clock.
+"""How long a fetch may wait for data at the broker, and when one that waits is cut short. It reads no clock itself.
 
-A broker answers one request at a time on each connection. A partition that is added while a long poll is under way
-would wait for its end, so the poll is given up, and the new set is asked for on a second connection.
+A broker answers one request at a time on each connection. If a partition is added while a long poll is under way, it
+would have to wait for the end of that poll. So the poll is given up, and all partitions are asked for on a second
+connection.
 """
 
 CHANNELS = ("fetch", "fetch-2")

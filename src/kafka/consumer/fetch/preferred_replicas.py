@@ -1,4 +1,4 @@
-"""Which partitions are read from a nearby follower, because their leader said so (KIP-392). Pure, without a clock."""
+"""Which partitions are read from a nearby follower because their leader said so (KIP-392). It reads no clock itself."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
-"""The buffer between the loop, which fetches, and the caller, who decodes and takes.
+"""The buffer between the loop, which fetches, and the caller, which decodes and takes records.
 
-The loop puts a partition's answer in and goes on fetching while the bounds allow it; the caller takes hand-outs without
-a hop to the loop. One lock, held for a few operations a batch, never while decoding.
+The loop puts in the answers for partitions, and goes on fetching as long as there is room. The caller takes hand-outs
+without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while decoding.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""How far the loop has come with a partition."""
+"""How far fetching has come in a partition."""
 
 
 class FetchProgress:

@@ -1,4 +1,4 @@
-"""Fetched bytes on their way to the caller: as they came, and decoded."""
+"""The answer for one partition: its bytes as they were fetched, and the columns that they are decoded to."""
 
 import threading
 from collections.abc import Callable, Sequence

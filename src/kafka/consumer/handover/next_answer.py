@@ -1,4 +1,4 @@
-"""Opens the next answer of a partition: decodes it, or takes what was decoded ahead, or tells its error."""
+"""Opens the next answer of a partition: decodes it, takes what was decoded ahead, or gives the error in its place."""
 
 import threading
 from collections.abc import Callable

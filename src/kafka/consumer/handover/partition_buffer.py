@@ -1,4 +1,4 @@
-"""The fetched data of one partition that wait between the loop and the caller."""
+"""The data of one partition that have been fetched and not handed out."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""Where to continue reading: committed offsets, the ends of a log, and the offsets that times stand for.
+"""Where to read on: committed offsets, the start and end of the log, and offsets by time.
 
 May import `kafka.consumer.handover`, `kafka.consumer.subscription` and `kafka.cluster`.
 """

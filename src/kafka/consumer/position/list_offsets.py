@@ -1,4 +1,4 @@
-"""ListOffsets: what one broker says about the offsets that times, or the ends of partitions, stand for."""
+"""The ListOffsets request: asks one broker for offsets by time, or for the start or end of partitions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
-"""Looks up offsets until each partition has one. Each leader's answer counts by itself: no partition waits for others.
+"""Looks up offsets until each partition has one. No partition waits for another one's leader.
 
-A partition whose leader fails, or does not answer, is asked for again after a pause, with fresh metadata. An error that
-trying again does not mend belongs to its partition.
+If a leader fails or does not answer, its partitions are asked for again after a pause, with fresh metadata. An error
+that does not pass ends the search for its partition only.
 """
 
 import asyncio

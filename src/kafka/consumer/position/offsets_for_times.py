@@ -1,4 +1,4 @@
-"""The offsets at given times, and at the ends of the log, for a caller that waits."""
+"""Looks up offsets by time, or the start or end of the log, for a caller that waits for them."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The message for when a position is not, or is no longer, in the log and the reset policy moves it."""
+"""The log lines for a position that is not in the log, or no longer, so that `auto_offset_reset` moves it."""
 
 import logging
 

@@ -1,7 +1,7 @@
-"""Finds out where to continue reading: the committed offset, or the start or end of the log. Runs on the loop.
+"""Finds out where to read on: at the committed offset, or else at the start or end of the log. Runs on the loop.
 
-Each partition is looked up by itself: one whose leader is silent, or that is refused, holds up no other one, and a seek
-begins a look-up of its own.
+Each partition is looked up by itself, so that a leader that is silent or refuses delays only its own partitions. After
+a seek the look-up begins anew.
 """
 
 import asyncio

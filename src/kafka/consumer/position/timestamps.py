@@ -1,4 +1,4 @@
-"""Timestamps with a meaning of their own in ListOffsets, and the reset strategies that stand for them."""
+"""The timestamps that stand for the start and the end of the log in ListOffsets, by reset strategy."""
 
 EARLIEST = -2
 """The start of the log. Java: ``EARLIEST_TIMESTAMP``."""

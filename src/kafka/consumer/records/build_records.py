@@ -1,4 +1,4 @@
-"""From slices of columns to what a caller gets: records, with their keys and values deserialized."""
+"""Makes records of slices of columns, and deserializes their keys and values."""
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.records.record_errors import RecordDeserializationError, deserialization_error

@@ -1,7 +1,7 @@
-"""Iteration over a consumer: one record at a time, with positions that follow.
+"""Iteration over a consumer, record by record. The position follows each record.
 
-A record counts as handed out when it is returned, so a commit in the loop's body commits up to and with it. What was
-taken from the buffer and not returned goes back there when something else is taken.
+A record counts as handed out when it is returned: a commit in the loop's body includes it. Records that were taken from
+the buffer and not returned go back there when `poll()` or `pause()` comes in between.
 """
 
 from collections.abc import Iterator

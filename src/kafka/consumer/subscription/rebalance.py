@@ -1,7 +1,8 @@
-"""What the caller has to do for its membership, step by step; the drivers carry the steps out.
+"""The caller's part of a rebalance, step by step. The drivers carry the steps out.
 
-The listener is called between `begin` and `finish`. Whatever it raises, the step is finished, so that the partitions
-that are held, the listener's knowledge and the membership never disagree; the next `poll()` goes on with the next step.
+The listener is called between `begin` and `finish`. The step is finished whatever the listener raises, so that the
+consumer, the listener and the membership always agree on which partitions are held. The next `poll()` goes on with the
+next step.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Which topics' metadata a consumer keeps fresh, and what it does about those that are missing."""
+"""Keeps the metadata of the consumer's topics fresh, and warns of topics and partitions that are missing."""
 
 import asyncio
 import logging

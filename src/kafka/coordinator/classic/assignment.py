@@ -1,7 +1,7 @@
-"""The assignors of a member: what it offers when it joins, and what it runs if it leads the group.
+"""The assignors of a member: those it offers when it joins, and the one it runs if it leads the group.
 
-An assignor may be the user's code, which never runs on the client's loop: there it would hold up heartbeats, of other
-clients too. So it runs in a thread; our own, which are quick, run at once.
+An assignor of the user's runs in a thread: on the client's loop it would hold up heartbeats, those of other clients
+too. Our own assignors are quick and run on the loop.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""What the caller's thread sees of a member, and what follows from it for the caller."""
+"""The state of a member as the caller's thread sees it, and the step that the caller has to take next."""
 
 from typing import NamedTuple
 

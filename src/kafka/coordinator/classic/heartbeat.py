@@ -1,7 +1,7 @@
 """Heartbeats: a task on the loop that keeps telling the coordinator that the member is alive.
 
-It also watches the caller: one that has not polled for `max_poll_interval_ms` counts as stuck, and its partitions are
-given up (KIP-62).
+It also watches the caller. A caller that has not polled for `max_poll_interval_ms` counts as stuck: the member leaves
+the group, so that others get its partitions (KIP-62).
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""One round of joining: JoinGroup, the assignment if this member leads, SyncGroup. One try; the membership retries."""
+"""One round of joining: JoinGroup, the assignment if this member leads the group, and SyncGroup.
+
+A round that fails is not tried again here; the membership does that.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a failed round of joining means: whether the caller has to hear of it, and how long to wait before the next."""
+"""What to do after a round of joining has failed: tell the caller, or wait, and how long, before the next round."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""LeaveGroup: the coordinator hears at once that a member is gone, instead of after its session has expired."""
+"""LeaveGroup: tells the coordinator that a member is gone, which it would learn otherwise when the session expires."""
 
 import asyncio
 import logging

@@ -1,8 +1,7 @@
-"""A member of a consumer group (classic protocol, eager): joins, keeps its place, loses it, leaves.
+"""A member of a consumer group in the classic, eager protocol: it joins, sends heartbeats, rebalances and leaves.
 
-Runs on one loop. What has to happen in the caller's thread is left to it by way of the state (see `state`): each change
-of state makes a new `CallerView` with the next number, and what the caller finds in `next_step` follows from the newest
-one alone.
+It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change of state makes a new
+`CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""The states of a group member (classic protocol), and the moves between them that are allowed.
+"""The states of a group member in the classic protocol, and the moves between them that are allowed.
 
-A member is driven from two sides. The loop talks to the coordinator; the caller's thread, inside `poll()`, runs the
-rebalance callbacks. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the others for the coordinator.
+A member is driven from two sides. The loop talks to the coordinator. The caller's thread, inside `poll()`, runs the
+rebalance listener. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the other states for the coordinator.
 """
 
 import enum
