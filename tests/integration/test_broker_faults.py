@@ -75,7 +75,7 @@ def test_a_record_refused_for_good_fails(faulty: EmbeddedBroker, topic: str, pro
 
 
 def test_a_lost_answer_doubles_nothing(faulty: EmbeddedBroker, topic: str, producer: KafkaProducer) -> None:
-    lost = faulty.faults.refuse(api="Produce", topic=topic, handled=True, times=2)
+    lost = faulty.faults.hang_up(api="Produce", topic=topic, handled=True, times=2)
     assert producer.send(topic, b"a").get(WAIT_S).offset == 0
     assert lost.hits == 2
     assert producer.send(topic, b"b").get(WAIT_S).offset == 1
@@ -91,7 +91,7 @@ def test_fetches_that_are_refused_or_cut_lose_nothing(
     producer.flush(WAIT_S)
     rules = [
         faulty.faults.fail(NotLeaderForPartitionError, api="Fetch", topic=topic, times=2),
-        faulty.faults.cut(60, api="Fetch", topic=topic, times=2),
+        faulty.faults.cut_answers(60, api="Fetch", topic=topic, times=2),
         faulty.faults.refuse_connections(after=1, times=1),
     ]
     assert read(faulty, topic, 100) == values

@@ -1,8 +1,9 @@
 """Faults on request: what a test asks a broker to do wrong, by API, topic, client and count.
 
-`EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. A request is given to the first
-rule that matches it, in the order in which they were added; a rule that has had its `times` is passed over. Rules may
-be added, read and removed from any thread; they hold across a restart of the broker.
+`EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. Those about connections are named
+so, as they are in `kafka.testing.Network`; all others are about requests and their answers. A request is given to the
+first rule that matches it, in the order in which they were added; a rule that has had its `times` is passed over. Rules
+may be added, read and removed from any thread; they hold across a restart of the broker.
 """
 
 import threading
@@ -154,18 +155,18 @@ class Faults:
         """Carry the request out `seconds` later; with `handled` at once, and only its answer is late."""
         return self._add(FaultRule(self, Action.DELAY, seconds=seconds, handled=handled, **match))
 
-    def drop(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
+    def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
 
         With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
         """
         return self._add(FaultRule(self, Action.SILENCE, handled=handled, **match))
 
-    def refuse(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
+    def hang_up(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Close the connection in place of an answer; with `handled` after the request is carried out."""
         return self._add(FaultRule(self, Action.CLOSE, handled=handled, **match))
 
-    def cut(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
+    def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
         """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close."""
         return self._add(FaultRule(self, Action.CUT, nbytes=nbytes, handled=True, **match))
 

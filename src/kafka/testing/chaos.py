@@ -88,7 +88,7 @@ class Chaos:
             self._crash,
             self._fail_requests,
             self._delay_requests,
-            self._drop_requests,
+            self._drop_answers,
             self._cut_answers,
         )
 
@@ -116,7 +116,7 @@ class Chaos:
 
     async def _cut(self) -> None:
         after = self._rng.choice((0, 1, 100, 10_000))
-        count = self._network.cut(self._rng.choice(self._cluster.hosts), after_bytes=after)
+        count = self._network.cut_connections(self._rng.choice(self._cluster.hosts), after_bytes=after)
         self._story.tell("network", f"{count} connections are cut after {after} bytes")
 
     async def _silence(self) -> None:
@@ -127,8 +127,8 @@ class Chaos:
     async def _refuse(self) -> None:
         host, seconds = self._rng.choice(self._cluster.hosts), self._rng.uniform(0.1, 10.0)
         self._story.tell("network", f"{host} refuses connections for {seconds:.3f} s")
-        self._network.refuse(host, seconds)
-        self._network.cut(host)
+        self._network.refuse_connections(host, seconds)
+        self._network.cut_connections(host)
 
     async def _slow(self) -> None:
         longest = self._rng.choice((0.002, 0.05, 0.5))
@@ -152,17 +152,17 @@ class Chaos:
         self._story.tell(host, f"answers one {api} after {seconds:.3f} s{' that it served at once' * handled}")
         faults.delay(seconds, handled=handled, api=api, times=1)
 
-    async def _drop_requests(self) -> None:
+    async def _drop_answers(self) -> None:
         host, faults = self._faults()
         api, handled = self._rng.choice(APIS), self._rng.random() < 0.5
         self._story.tell(host, f"never answers one {api}{' that it served' * handled}")
-        faults.drop(handled=handled, api=api, times=1)
+        faults.drop_answers(handled=handled, api=api, times=1)
 
     async def _cut_answers(self) -> None:
         host, faults = self._faults()
         api, nbytes = self._rng.choice(APIS), self._rng.choice((0, 1, 4, 20))
         self._story.tell(host, f"cuts the answer to one {api} after {nbytes} bytes")
-        faults.cut(nbytes, api=api, times=1)
+        faults.cut_answers(nbytes, api=api, times=1)
 
     async def _restart(self) -> None:
         host = self._rng.choice(self._cluster.hosts)

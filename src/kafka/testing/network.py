@@ -43,11 +43,11 @@ class Network:
         """For so long nothing reaches ``host`` or leaves it, new connections included; then what waited goes on."""
         self._silent[host] = max(self._silent.get(host, 0.0), self.loop.time() + seconds)
 
-    def refuse(self, host: str, seconds: float) -> None:
+    def refuse_connections(self, host: str, seconds: float) -> None:
         """For so long ``host`` refuses new connections."""
         self._refusing[host] = max(self._refusing.get(host, 0.0), self.loop.time() + seconds)
 
-    def cut(self, host: str | None = None, *, after_bytes: int = 0) -> int:
+    def cut_connections(self, host: str | None = None, *, after_bytes: int = 0) -> int:
         """Reset the connections to ``host`` (None: all), at once or after so many more bytes; returns how many."""
         cut = [link for link in self.links if host in (None, link.host)]
         for link in cut:
@@ -55,7 +55,7 @@ class Network:
         return len(cut)
 
     def heal(self) -> None:
-        """End `silence` and `refuse` everywhere."""
+        """End `silence` and `refuse_connections` everywhere."""
         self._silent.clear()
         self._refusing.clear()
         for link in self.links:

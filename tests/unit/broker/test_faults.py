@@ -61,7 +61,7 @@ def facts(api: str = "Produce", topics: tuple[str, ...] = ("t",), client_id: str
 
 def test_all_that_is_given_has_to_match() -> None:
     faults = Faults()
-    rule = faults.refuse(api=0, topic="t", client_id="c")
+    rule = faults.hang_up(api=0, topic="t", client_id="c")
     for other in (facts(api="Fetch"), facts(topics=("u",)), facts(topics=()), facts(client_id="d")):
         assert faults.for_request(other) is None
     assert faults.for_request(facts(topics=("u", "t"))) is rule
@@ -88,10 +88,10 @@ def test_rules_for_connections_are_apart() -> None:
 
 def test_an_api_that_is_not_served_is_refused() -> None:
     with pytest.raises(KafkaConfigurationError, match="Produse"):
-        Faults().drop(api="Produse")
+        Faults().drop_answers(api="Produse")
 
 
-@pytest.mark.parametrize("add", ["fail", "delay", "cut"])
+@pytest.mark.parametrize("add", ["fail", "delay", "cut_answers"])
 def test_what_no_rule_can_match_is_refused(add: str) -> None:
     faults = Faults()
     with pytest.raises(TypeError, match="topics"):
@@ -101,7 +101,7 @@ def test_what_no_rule_can_match_is_refused(add: str) -> None:
 
 def test_a_thread_can_wait_for_a_rule_to_be_hit() -> None:
     faults = Faults()
-    rule = faults.drop()
+    rule = faults.drop_answers()
     assert not rule.wait(timeout_s=0)
     asking = threading.Thread(target=lambda: [faults.for_request(facts()) for _ in range(2)])
     asking.start()
@@ -252,7 +252,7 @@ async def test_a_long_poll_may_be_late_and_its_client_gone(broker: EmbeddedBroke
 @pytest.mark.parametrize("handled", [False, True])
 async def test_a_connection_falls_silent(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
     await create(client, "t")
-    rule = broker.faults.drop(api="Produce", handled=handled, times=1)
+    rule = broker.faults.drop_answers(api="Produce", handled=handled, times=1)
     async with WireClient(broker) as silent:
         await silent.send(produce_request("t", make_batch([b"a"])), 9)
         number = await silent.send(MetadataRequest(topics=None), 12)
@@ -270,7 +270,7 @@ async def test_a_connection_is_closed_in_place_of_an_answer(
     broker: EmbeddedBroker, client: WireClient, handled: bool
 ) -> None:
     await create(client, "t")
-    broker.faults.refuse(api="Produce", handled=handled, times=1)
+    broker.faults.hang_up(api="Produce", handled=handled, times=1)
     async with WireClient(broker) as other:
         await other.send(produce_request("t", make_batch([b"a"])), 9)
         assert await other.is_closed()
@@ -280,7 +280,7 @@ async def test_a_connection_is_closed_in_place_of_an_answer(
 @pytest.mark.parametrize("nbytes", [0, 3, 10])
 async def test_an_answer_is_cut(broker: EmbeddedBroker, client: WireClient, nbytes: int) -> None:
     await create(client, "t")
-    broker.faults.cut(nbytes, api="Produce", times=1)
+    broker.faults.cut_answers(nbytes, api="Produce", times=1)
     async with WireClient(broker) as other:
         await other.send(produce_request("t", make_batch([b"a"])), 9)
         assert len(await other.read_to_the_end()) == nbytes

@@ -165,7 +165,7 @@ async def test_a_silent_host_cannot_reset_its_connections_before_it_speaks_again
 async def test_a_silent_host_does_not_see_that_its_connections_are_cut() -> None:
     client, server = await connected()
     network().silence("server", 10)
-    network().cut("server")
+    network().cut_connections("server")
     await asyncio.sleep(9)
     assert isinstance(client.lost[0], ConnectionResetError)
     assert server.lost == []
@@ -259,7 +259,7 @@ async def test_connections_are_refused_where_nobody_listens_or_as_asked() -> Non
     loop = asyncio.get_running_loop()
     with pytest.raises(ConnectionRefusedError):
         await loop.create_connection(Recorder, "server", 1)
-    network().refuse("server", 5)
+    network().refuse_connections("server", 5)
     with pytest.raises(ConnectionRefusedError):
         await loop.create_connection(Recorder, "server", 9092)
     await asyncio.sleep(5)
@@ -269,7 +269,7 @@ async def test_connections_are_refused_where_nobody_listens_or_as_asked() -> Non
 @simulated
 async def test_a_connection_is_cut_after_so_many_bytes() -> None:
     client, server = await connected()
-    assert network().cut("server", after_bytes=10) == 1
+    assert network().cut_connections("server", after_bytes=10) == 1
     client.transport.write(b"12345")
     await asyncio.sleep(1)
     client.transport.write(b"67890")
