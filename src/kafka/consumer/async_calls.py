@@ -56,6 +56,7 @@ class AsyncConsumerCalls(ConsumerFace):
         self._driver = AsyncDriver(config)
         self._core = self._driver.core
         self._events = self._core.events
+        self._clock = self._core.clock
         self._finalizer = weakref.finalize(self, self._driver.abandon)
         self._finalizer.atexit = False
 
@@ -144,15 +145,16 @@ class AsyncConsumerCalls(ConsumerFace):
     async def __anext__(self) -> ConsumerRecord:
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
-        core, cursor = self._core, self._cursor
-        goes_on = not self._events.pending or await self._see_to_events()
-        while goes_on:
+        cursor = self._cursor
+        if self._events.pending and not await self._see_to_events():
+            raise StopAsyncIteration
+        while True:
             for record in cursor.rest:
                 cursor.state.last_record = record
-                core.clock.progressed = True
+                self._clock.progressed = True
                 return record
-            goes_on = await self._load()
-        raise StopAsyncIteration
+            if not await self._load():
+                raise StopAsyncIteration
 
     async def _see_to_events(self) -> bool:
         """Do what has to be done before the next record; False: there is none, as the consumer is closed."""

@@ -56,6 +56,6 @@ class AsyncKafkaConsumer(AsyncConsumerCalls):
     if not TYPE_CHECKING:  # a checker would take it to allow every name
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("_core", "_driver", "_events"):
+            if name in ("_clock", "_core", "_driver", "_events"):
                 raise IllegalStateError("the consumer has not been started: await start(), or use 'async with'")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

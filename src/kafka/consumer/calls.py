@@ -57,6 +57,7 @@ class ConsumerCalls(ConsumerFace):
         self._driver = SyncDriver(config)
         self._core = self._driver.core
         self._events = self._core.events
+        self._clock = self._core.clock
         self._finalizer = weakref.finalize(self, self._driver.abandon)
         self._finalizer.atexit = False
 
@@ -143,15 +144,16 @@ class ConsumerCalls(ConsumerFace):
     def __next__(self) -> ConsumerRecord:
         """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
-        core, cursor = self._core, self._cursor
-        goes_on = not self._events.pending or self._see_to_events()
-        while goes_on:
+        cursor = self._cursor
+        if self._events.pending and not self._see_to_events():
+            raise StopIteration
+        while True:
             for record in cursor.rest:
                 cursor.state.last_record = record
-                core.clock.progressed = True
+                self._clock.progressed = True
                 return record
-            goes_on = self._load()
-        raise StopIteration
+            if not self._load():
+                raise StopIteration
 
     def _see_to_events(self) -> bool:
         """Do what has to be done before the next record; False: there is none, as the consumer is closed."""

@@ -44,10 +44,8 @@ class Desk:
         self.calls = calls
         calls._make_parts(config)
         calls._events = SimpleNamespace(pending=False)
-        clock = SimpleNamespace(progressed=False)
-        calls._core = SimpleNamespace(
-            config=config, buffer=buffer, clock=clock, closed=False, check_wanted=lambda: None
-        )
+        calls._clock = SimpleNamespace(progressed=False)
+        calls._core = SimpleNamespace(config=config, buffer=buffer, closed=False, check_wanted=lambda: None)
         calls._driver = SimpleNamespace(one_caller=SingleCaller(), wait_for=lambda timeout_ms, take: take())
 
     def _fetch(self, state: PartitionState) -> None:
