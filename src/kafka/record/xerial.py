@@ -30,6 +30,8 @@ _HEADER_SIZE = cython.declare(cython.Py_ssize_t, 16)
 _MAGIC_HEAD = cython.declare(cython.longlong, int.from_bytes(_MAGIC[:4], "big"))
 """A header's first four bytes, which no block has as its size."""
 _MAGIC_TAIL = cython.declare(cython.longlong, int.from_bytes(_MAGIC[4:], "big"))
+_UINT32 = cython.declare(cython.longlong, 0xFFFFFFFF)
+"""Declared, as Cython makes a Python object of a literal of this size, and calculates with objects then."""
 _BLOCK_SIZE = 32 * 1024
 _MAX_RATIO = cython.declare(cython.longlong, 22)
 """The longest copy makes 64 bytes out of 3."""
@@ -129,9 +131,9 @@ def _header_at(
 ) -> cython.bint:
     """Whether a stream's header stands at a position, not a block."""
     left: cython.Py_ssize_t = len(view) - at
-    if left < 4 or read_int32(view, at) & 0xFFFFFFFF != _MAGIC_HEAD:
+    if left < 4 or read_int32(view, at) & _UINT32 != _MAGIC_HEAD:
         return False
-    if left < _HEADER_SIZE or read_int32(view, at + 4) & 0xFFFFFFFF != _MAGIC_TAIL:
+    if left < _HEADER_SIZE or read_int32(view, at + 4) & _UINT32 != _MAGIC_TAIL:
         raise ValueError(f"a snappy stream's header at byte {at} is damaged or cut off")
     return True
 
@@ -145,7 +147,7 @@ def _block_at(
     left: cython.Py_ssize_t = len(view) - at - 4
     size: cython.longlong = -1
     if left >= 0:
-        size = read_int32(view, at) & 0xFFFFFFFF
+        size = read_int32(view, at) & _UINT32
     if size < 0 or size > left:
         raise ValueError(f"a snappy block of {size} bytes begins {left} bytes before the end")
     return size
