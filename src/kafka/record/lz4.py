@@ -161,7 +161,8 @@ def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: mem
     No object is made for what is stored, nor for a few literals: a frame may have millions of such blocks.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
-    target: cython.uchar[::1] = room
+    target: cython.uchar[::1] = None  # only taken where it is written to: that costs
+    has_target: cython.bint = False
     at: cython.Py_ssize_t = _header_size(flags)
     filled: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
@@ -178,6 +179,8 @@ def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: mem
                 filled += cramjam.lz4.decompress_block_into(data[start:at], some, output_len=len(some))
                 continue
             start += 1
+        if not has_target:
+            target, has_target = room, True
         if at - start > len(target) - filled:
             raise ValueError(f"an lz4 block stores {at - start} bytes where {len(target) - filled} are possible")
         target[filled : filled + at - start] = view[start:at]
