@@ -43,6 +43,7 @@ class Interrupt:
 
     def __exit__(self, *error: object) -> None:
         sys.settrace(self._before)
+        self._calls.clear()  # frames hold what their functions work with
 
     def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
         if frame.f_back is not None and frame.f_back in self._calls:

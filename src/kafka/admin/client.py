@@ -217,9 +217,11 @@ class KafkaAdminClient:
         """Close the connections. Does nothing the second time."""
         if self._closed:
             return
-        self._closed = True
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
-            self._loop_thread.run(self._cluster.close(), _CLOSE_TIMEOUT_S)
+            closing = self._loop_thread.spawn(self._cluster.close())
+            self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
+            closing.result(_CLOSE_TIMEOUT_S)
+        self._closed = True
 
     def __enter__(self) -> "KafkaAdminClient":
         return self

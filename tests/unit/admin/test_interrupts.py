@@ -1,0 +1,59 @@
+"""Ctrl-C while an admin client is made or closed: no connection stays behind."""
+
+import asyncio
+import contextlib
+import gc
+import os
+
+import pytest
+
+from kafka.admin import KafkaAdminClient
+from kafka.net import LoopThread
+from kafka.net.fork import owners_on
+from unit.interrupt import PACKAGE, interrupts
+
+PATHS = [os.path.join(PACKAGE, *part) for part in (("admin", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))]
+
+
+def assert_nothing_is_left(where):
+    """The loop's connections end, and the tasks that ask for metadata."""
+    gc.collect()
+    loop = LoopThread.shared()
+
+    async def left():
+        async with asyncio.timeout(10):
+            while any(not each.closed for each in owners_on(loop.loop)) or len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0)
+
+    try:
+        loop.run(left())
+    except TimeoutError:
+        pytest.fail(f"interrupted in {where}: a connection or a task is left")
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker):
+    def make():
+        return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
+
+    for interrupt in interrupts(lambda: make().close(), *PATHS):
+        with contextlib.suppress(KeyboardInterrupt):
+            with interrupt:
+                client = make()
+            client.close()
+        client = None
+        assert_nothing_is_left(interrupt.where)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker):
+    def make():
+        return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
+
+    client = make()
+    for interrupt in interrupts(client.close, *PATHS):
+        client = make()
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            client.close()
+        client = None
+        assert_nothing_is_left(interrupt.where)
