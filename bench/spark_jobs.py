@@ -1,8 +1,9 @@
 """The Spark jobs of the benchmarks, the same for this package and for Spark's own connector.
 
-Each runs in a process with a session of its own. Making the session is not timed. Before the time begins the same query
-runs for some seconds, as the JVM goes on compiling for so long. What a source gives is summed up, where the timed query
-does not keep it, in a pass after that one.
+Each runs in a process with a session of its own: in one that several rows share, the most memory would be that of the
+hungriest row before, and what the JVM has compiled by then would depend on the order of the rows. Making the session is
+not timed. Before the time begins the same query runs for some seconds, as the JVM goes on compiling for so long. What a
+source gives is summed up, where the timed query does not keep it, in a pass after that one.
 """
 
 from __future__ import annotations

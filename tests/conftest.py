@@ -114,7 +114,9 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
     """A running embedded broker, shared by the session: a test uses topics and groups of its own."""
     from kafka.broker import EmbeddedBroker
 
-    with EmbeddedBroker(tmp_path_factory.mktemp("embedded-broker"), group_min_session_timeout_ms=1000) as broker:
+    # as Apache Kafka in `harness.properties`: a new group does not wait for more members
+    data = tmp_path_factory.mktemp("embedded-broker")
+    with EmbeddedBroker(data, group_min_session_timeout_ms=1000, group_initial_rebalance_delay_ms=0) as broker:
         yield broker
 
 

@@ -273,7 +273,6 @@ def test_iteration_ends_after_consumer_timeout_and_can_be_taken_up_again(
     consumer = open_consumer(auto_offset_reset="earliest", consumer_timeout_ms=700)
     consumer.assign([TopicPartition(topic, 0)])
     assert [record.value for record in consumer] == numbered(1_200)
-    assert list(consumer) == []
     with pytest.raises(StopIteration):
         next(consumer)
     produce(broker.bootstrap_servers, topic, 0, [b"later"])

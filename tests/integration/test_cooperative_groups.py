@@ -54,11 +54,11 @@ class CooperativeMembership(ClassicMembership):
     _gave_up = False
 
     def next_step(self, held: Partitions) -> Step | None:
-        turn = self._turn
-        if turn.state is MemberState.ADOPTING:
-            return step_towards(turn.assignment, held, turn.number)
-        if turn.state in (MemberState.UNJOINED, MemberState.REBALANCING) and not turn.lost:
-            return Step(StepKind.REVOKE, frozenset(), turn.number)
+        view = self._view
+        if view.state is MemberState.ADOPTING:
+            return step_towards(view.assignment, held, view.number)
+        if view.state in (MemberState.UNJOINED, MemberState.REBALANCING) and not view.lost:
+            return Step(StepKind.REVOKE, frozenset(), view.number)
         return super().next_step(held)
 
     def step_done(self, step: Step, held: Partitions) -> None:

@@ -375,14 +375,17 @@ def test_a_callback_of_a_producer_that_does_not_end_costs_no_membership(
         called.set()
         may_end.wait(PATIENCE_S)
 
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000) as producer:
         producer.send(topic, b"x").add_callback(block)
+        flushing = threading.Thread(target=producer.flush)  # which sends it, now that the callback is there
+        flushing.start()
         assert called.wait(PATIENCE_S)
         session.wait_until_over()
         assert session.members(f"group-{topic}") == 1
         assert [record.value for record in read(consumer, 1)] == [b"x"]
         consumer.commit()
         may_end.set()
+        flushing.join()
     assert consumer.metrics()["consumer-coordinator-metrics"]["rebalances-total"] == 1
 
 
