@@ -56,12 +56,12 @@ class OffsetAndMetadata(NamedTuple):
     Arguments:
         offset: the offset of the next record to read.
         metadata: any short text kept with it (brokers allow 4,096 bytes unless set otherwise).
-        leader_epoch: epoch of the leader that the last record came from (KIP-320), or -1.
+        leader_epoch: epoch of the leader that the last record came from (KIP-320); None or -1: not known.
     """
 
     offset: int
-    metadata: str | None = ""
-    leader_epoch: int | None = -1
+    metadata: str | None = None
+    leader_epoch: int | None = None
 
 
 class OffsetAndTimestamp(NamedTuple):
@@ -70,12 +70,12 @@ class OffsetAndTimestamp(NamedTuple):
     Arguments:
         offset: the first offset at or after the time asked for.
         timestamp: that record's timestamp in milliseconds since 1970-01-01 UTC.
-        leader_epoch: epoch of the leader when the record was written, or -1.
+        leader_epoch: epoch of the leader when the record was written; None or -1: not known.
     """
 
     offset: int
     timestamp: int
-    leader_epoch: int | None = -1
+    leader_epoch: int | None = None
 
 
 class BrokerMetadata(NamedTuple):

@@ -10,6 +10,8 @@ import pytest
 
 import kafka.common
 from kafka import errors, structs
+from kafka.consumer.commit.committed import CommittedOffset
+from kafka.producer.future import RecordMetadata
 
 PAYLOADS = {
     "ProduceRequest": ("topic", "partition", "messages"),
@@ -138,3 +140,34 @@ def test_import_kafka_alone_gives_its_modules(name: str) -> None:
 def test_the_tuples_of_old_clients_are_not_loaded_with_the_present_ones() -> None:
     code = "import sys, kafka.structs; assert not [m for m in sys.modules if 'legacy' in m]"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_tuples_have_the_defaults_that_the_specification_has() -> None:
+    assert structs.OffsetAndMetadata(5) == (5, None, None)
+    assert structs.OffsetAndTimestamp(5, 1000) == (5, 1000, None)
+    assert structs.BrokerMetadata(1, "h", 9092).rack is None
+    assert structs.Node(1, "h", 9092).rack is None
+    assert structs.RetryOptions() == (3, 1000, True)
+    assert structs.PartitionMetadata("t", 0, 1, 5, [1], [1])[-2:] == (None, None)
+
+
+def test_record_metadata_can_be_made_of_an_offset_alone() -> None:
+    at = structs.TopicPartition("t", 0)
+    expected = ("t", 0, at, 7, None, None, None, None, None)
+    for made in (RecordMetadata("t", 0, at, 7), RecordMetadata("t", 0, 7), RecordMetadata("t", 0, offset=7)):
+        assert made == expected
+        assert (made.topic_partition, made.offset, made.leader_epoch) == (at, 7, None)
+        assert pickle.loads(pickle.dumps(made)) == made
+    assert repr(RecordMetadata("t", 0, 7)).startswith("RecordMetadata(topic='t', partition=0, topic_partition=")
+    assert RecordMetadata("t", 0)._replace(offset=9).offset == 9
+
+
+@pytest.mark.parametrize("given", [structs.OffsetAndMetadata(0), structs.OffsetAndMetadata(0, "", -1)])
+def test_a_committed_offset_is_what_was_committed(given: structs.OffsetAndMetadata) -> None:
+    committed = CommittedOffset(structs.OffsetAndMetadata(0, "", -1))
+    assert committed
+    assert committed == given
+    assert given == committed
+    assert committed == 0
+    assert list(committed) == [0, "", -1]
+    assert committed != given._replace(metadata="other")

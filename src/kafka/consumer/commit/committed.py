@@ -30,6 +30,11 @@ class CommittedOffset(int):
         """The number."""
         return int(self)
 
+    @property
+    def _epoch(self) -> int:
+        """The epoch, -1 where it is not known."""
+        return -1 if self.leader_epoch is None else self.leader_epoch
+
     def __bool__(self) -> bool:
         return True
 
@@ -38,7 +43,11 @@ class CommittedOffset(int):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, OffsetAndMetadata):
-            return tuple(self) == tuple(other)
+            return (int(self), self.metadata or "", self._epoch) == (
+                other.offset,
+                other.metadata or "",
+                -1 if other.leader_epoch is None else other.leader_epoch,
+            )
         return int.__eq__(self, other) if isinstance(other, int) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
