@@ -9,8 +9,8 @@ import pytest
 
 from integration.consumer_support import poll_until, produce
 from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
-from kafka.consumer import core as consumer_core
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
+from kafka.coordinator.classic import membership as classic
 from kafka.coordinator.classic.membership import ClassicMembership
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription, partitions_by_topic
@@ -91,7 +91,7 @@ class Changes(ConsumerRebalanceListener):
 @pytest.fixture
 def members(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return a function that opens a member of a cooperative group; all are closed at the end."""
-    monkeypatch.setattr(consumer_core, "ClassicMembership", CooperativeMembership)
+    monkeypatch.setattr(classic, "ClassicMembership", CooperativeMembership)
     opened: list[KafkaConsumer] = []
 
     def open_one(topic: str) -> tuple[KafkaConsumer, Changes]:

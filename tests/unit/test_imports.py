@@ -118,6 +118,13 @@ def test_a_public_name_needs_no_optional_library(name: str) -> None:
     assert not loaded & set(HEAVY)
 
 
+def test_a_consumer_without_a_group_loads_neither_the_group_nor_the_other_face() -> None:
+    loaded = loaded_after("from kafka import KafkaConsumer")
+    assert "kafka.consumer.kafka_consumer" in loaded
+    seldom = ("kafka.coordinator.classic", "kafka.coordinator.assignors", "kafka.consumer.async_consumer")
+    assert not [name for name in loaded if name.startswith(seldom)]
+
+
 def test_every_public_name_is_there() -> None:
     assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
 

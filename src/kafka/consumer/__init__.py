@@ -4,8 +4,20 @@ Layer 6: may import `kafka.coordinator` and what lies below it. Fetching, group 
 loop. Fetched bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Journeys", follows a record through it.
 """
 
-from kafka.consumer.async_consumer import AsyncKafkaConsumer
-from kafka.consumer.kafka_consumer import KafkaConsumer
+from typing import TYPE_CHECKING, Any
+
+from kafka import _old_names
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 
+if TYPE_CHECKING:
+    from kafka.consumer.async_consumer import AsyncKafkaConsumer
+    from kafka.consumer.kafka_consumer import KafkaConsumer
+
 __all__ = ["AsyncConsumerRebalanceListener", "AsyncKafkaConsumer", "ConsumerRebalanceListener", "KafkaConsumer"]
+
+_FACES = {"AsyncKafkaConsumer": "kafka.consumer.async_consumer", "KafkaConsumer": "kafka.consumer.kafka_consumer"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a face when it is asked for: a program mostly uses one of them."""
+    return _old_names.of_a_package(__name__, name, _FACES)

@@ -28,7 +28,6 @@ from kafka.consumer.position.timestamps import RESET_STRATEGIES
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
-from kafka.coordinator.classic.membership import ClassicMembership
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
@@ -145,6 +144,9 @@ class ConsumerCore:
         group, fetch = self.config.group, self.config.fetch
         if group.group_id is None:
             return UngroupedMembership(lambda: self.client.metadata, self), None
+        # Only here: a consumer without a group needs none of its modules.
+        from kafka.coordinator.classic.membership import ClassicMembership
+
         timeout_ms = self.config.connection.request_timeout_ms
         member = ClassicMembership(self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff)
         stable = fetch.isolation_level == "read_committed"

@@ -10,11 +10,11 @@ import pytest
 from fakes.cluster import Call, FakeCluster
 from kafka.cluster import ClusterMetadata
 from kafka.config import parse_consumer
-from kafka.consumer import core as consumer_core
 from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
+from kafka.coordinator.classic import membership as classic
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind, step_towards
 from kafka.errors import CommitFailedError
@@ -157,7 +157,7 @@ def still_loading(call: Call) -> OffsetFetchResponse:
 
 
 def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[None]], **options: Any) -> None:
-    monkeypatch.setattr(consumer_core, "ClassicMembership", ScriptedMembership)
+    monkeypatch.setattr(classic, "ClassicMembership", ScriptedMembership)
     cluster = FakeCluster({"t": 4})
     cluster.serve("OffsetCommit", lambda call: OffsetCommitResponse())
     cluster.serve("OffsetFetch", still_loading)
