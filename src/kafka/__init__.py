@@ -69,6 +69,7 @@ _HOMES = {
     "OffsetAndTimestamp": "kafka.structs",
     "RoundRobinPartitioner": "kafka.partitioner",
     "Serializer": "kafka.serializer",
+    "SimpleClient": "kafka.client",
     "TopicPartition": "kafka.structs",
     "create_gzip_message": "kafka.protocol",
     "create_message": "kafka.protocol",
@@ -77,6 +78,7 @@ _HOMES = {
 
 _SUBMODULES = (
     "admin",
+    "client",
     "cluster",
     "codec",
     "common",

@@ -1,0 +1,103 @@
+"""The connections of a `SimpleClient`: a cluster client on the loop that all clients share, made when it is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from kafka.cluster import ClusterClient
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import KafkaError, KafkaUnavailableError
+from kafka.net import LoopThread
+
+T = TypeVar("T")
+
+_CLOSE_TIMEOUT_S = 5.0
+_NO_TIMEOUT_S = 24 * 3600.0
+"""Stands for a timeout of None."""
+_RECONNECT_BACKOFF_MAX_MS = 1_000
+"""Short, as callers wait for each of their calls, and have pauses of their own between them."""
+
+
+class Connections:
+    """Connects when it is first used, again after `close`, and in a child process that was forked meanwhile.
+
+    Arguments:
+        servers: hosts and ports to find the cluster through.
+        client_id: the name of the client in brokers' logs.
+        timeout_s: how long a request may take; None: as long as it takes.
+    """
+
+    def __init__(self, servers: Sequence[tuple[str, int]], client_id: str, timeout_s: float | None) -> None:
+        timeout_ms = max(1, int((_NO_TIMEOUT_S if timeout_s is None else timeout_s) * 1000))
+        self._arguments = (servers, client_id, timeout_s)
+        self._options = ConnectionOptions(
+            bootstrap_servers=tuple(servers),
+            client_id=client_id,
+            request_timeout_ms=timeout_ms,
+            bootstrap_timeout_ms=timeout_ms,
+            api_version_auto_timeout_ms=0,
+            reconnect_backoff_max_ms=_RECONNECT_BACKOFF_MAX_MS,
+        )
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._loop_thread: LoopThread | None = None
+        self._cluster: ClusterClient | None = None
+
+    def run(self, operation: Callable[[ClusterClient], Coroutine[Any, Any, T]]) -> T:
+        """Carry out an operation on the loop, and wait for it.
+
+        Raises `KafkaUnavailableError` if no server answers, and what the operation raises.
+        """
+        cluster, loop_thread = self._connected()
+        return loop_thread.run(operation(cluster))
+
+    def connect(self) -> None:
+        """Connect now. Raises `KafkaUnavailableError` if no server answers."""
+        self._connected()
+
+    def close(self) -> None:
+        """Close the connections; the next use opens others."""
+        if self._pid != os.getpid():
+            return  # they are the parent's
+        with self._lock:
+            cluster, self._cluster = self._cluster, None
+            loop_thread = self._loop_thread
+        if cluster is not None and loop_thread is not None:
+            with contextlib.suppress(KafkaError):  # the end of the process has closed them already
+                loop_thread.run(cluster.close(), _CLOSE_TIMEOUT_S)
+
+    def _connected(self) -> tuple[ClusterClient, LoopThread]:
+        if self._pid != os.getpid():  # what was made before the fork belongs to the parent
+            self._pid, self._lock = os.getpid(), threading.Lock()
+            self._cluster = self._loop_thread = None
+        with self._lock:
+            if self._cluster is None or self._loop_thread is None:
+                self._loop_thread = LoopThread.shared()
+                self._cluster = self._start(self._loop_thread)
+            return self._cluster, self._loop_thread
+
+    def _start(self, loop_thread: LoopThread) -> ClusterClient:
+        cluster = ClusterClient(self._options, SecurityOptions())
+        try:
+            loop_thread.run(cluster.start())
+        except BaseException as error:
+            with contextlib.suppress(KafkaError):
+                loop_thread.spawn(cluster.close())
+            if isinstance(error, KafkaError):
+                raise KafkaUnavailableError(f"All servers failed to process request: {error}") from error
+            raise
+        return cluster
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has the same servers, and no connection yet."""
+        return type(self), self._arguments
+
+    def __del__(self) -> None:
+        cluster, loop_thread = getattr(self, "_cluster", None), getattr(self, "_loop_thread", None)
+        if cluster is not None and loop_thread is not None and self._pid == os.getpid():
+            with contextlib.suppress(KafkaError, RuntimeError):
+                loop_thread.spawn(cluster.close())

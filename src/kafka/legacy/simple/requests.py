@@ -1,0 +1,166 @@
+"""Sends the requests of a `SimpleClient`, each once, to leaders, coordinators or any broker; runs on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kafka.cluster import ClusterClient
+from kafka.cluster.metadata_requests import metadata_request
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    FailedPayloadsError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    KafkaUnavailableError,
+    LeaderNotAvailableError,
+    NotCoordinatorError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
+from kafka.legacy.simple.apis import Api, text
+from kafka.wire.api.find_coordinator import FindCoordinatorRequest
+from kafka.wire.api.metadata import MetadataRequest
+
+if TYPE_CHECKING:
+    from kafka.net import Connection
+    from kafka.wire.api.metadata import MetadataResponse
+
+log = logging.getLogger("kafka.client")
+
+_TRIES = 3
+"""How many brokers are asked what any of them can answer."""
+_CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
+"""How long a topic that was asked for may take to be created. Brokers of today call it unknown meanwhile."""
+_BEING_CREATED = (UnknownTopicOrPartitionError.errno, LeaderNotAvailableError.errno)
+_ONE_KEY_UNTIL = 3
+"""The last version of FindCoordinator that asks for one key."""
+_WRONG_COORDINATOR = (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno)
+_COORDINATOR_MOVES = (*_WRONG_COORDINATOR, CoordinatorLoadInProgressError.errno)
+
+
+async def read_metadata(cluster: ClusterClient, topics: Iterable[Any]) -> MetadataResponse:
+    """Ask for the metadata of topics, which may create them; of all, if none is named.
+
+    Raises `KafkaUnavailableError` if no broker answers.
+    """
+    names = {text(topic) for topic in topics}
+    response = await _ask_metadata(cluster, names)
+    for pause in _CREATION_PAUSES_S:
+        if not names or not any(topic.error_code in _BEING_CREATED for topic in response.topics):
+            break
+        await asyncio.sleep(pause)
+        response = await _ask_metadata(cluster, names)
+    return response
+
+
+async def _ask_metadata(cluster: ClusterClient, names: set[str]) -> MetadataResponse:
+    async def ask(connection: Connection) -> MetadataResponse:
+        version = connection.api_versions.version_for(MetadataRequest)
+        return await connection.send(metadata_request(names or None, version, may_create=True), version)
+
+    response: MetadataResponse = await _ask_any(cluster, ask)
+    return response
+
+
+async def find_coordinator(cluster: ClusterClient, group: str) -> Any:
+    """Ask any broker for a group's coordinator: a response with an error code, node, host and port.
+
+    Raises `KafkaUnavailableError` if no broker answers.
+    """
+    request = FindCoordinatorRequest(key=group, key_type=0)
+
+    async def ask(connection: Connection) -> Any:
+        version = connection.api_versions.version_for(FindCoordinatorRequest, 0, _ONE_KEY_UNTIL)
+        return await connection.send(request, version)
+
+    return await _ask_any(cluster, ask)
+
+
+async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
+    """Ask a broker, and others where one fails."""
+    for attempt in range(_TRIES):
+        try:
+            return await ask(await cluster.any_connection())
+        except (KafkaConnectionError, KafkaTimeoutError) as error:
+            log.warning("a broker did not answer (try %d of %d): %s", attempt + 1, _TRIES, error)
+            failure = error
+    raise KafkaUnavailableError(f"All servers failed to process request: {failure}") from failure
+
+
+async def ask_leaders(
+    cluster: ClusterClient, by_leader: Mapping[int, Sequence[Any]], api: Api
+) -> dict[tuple[str, int], Any]:
+    """Send payloads to the brokers with these ids, all at the same time.
+
+    Gives for each partition what makes the answer, in the caller's thread as that may be much work; or a
+    `FailedPayloadsError`, or None where no answer is to come.
+    """
+    answers: dict[tuple[str, int], Any] = {}
+    asked = [_ask_leader(cluster, node_id, payloads, api) for node_id, payloads in by_leader.items()]
+    for found in await asyncio.gather(*asked):
+        answers |= found
+    return answers
+
+
+async def _ask_leader(
+    cluster: ClusterClient, node_id: int, payloads: Sequence[Any], api: Api
+) -> dict[tuple[str, int], Any]:
+    try:
+        if cluster.metadata.broker_metadata(node_id) is None:
+            await cluster.refresh_metadata(())
+        return await _exchange(await cluster.connection(node_id), payloads, api)
+    except (KafkaConnectionError, KafkaTimeoutError) as error:
+        log.warning("broker %d did not answer: %s", node_id, error)
+        return failed(payloads, error)
+
+
+async def ask_coordinator(
+    cluster: ClusterClient, group: str, payloads: Sequence[Any], api: Api, timeout_ms: float
+) -> dict[tuple[str, int], Any]:
+    """Send payloads to a group's coordinator, again while that moves or loads; gives the answers."""
+
+    async def once() -> dict[tuple[str, int], Any]:
+        node_id = await cluster.coordinator("group", group)
+        made = await _exchange(await cluster.connection(node_id, "coordinator"), payloads, api)
+        answers = {place: answer() if callable(answer) else answer for place, answer in made.items()}
+        codes = {answer.error for answer in answers.values() if not isinstance(answer, KafkaError)}
+        for code in codes.intersection(_COORDINATOR_MOVES):
+            if code in _WRONG_COORDINATOR:
+                cluster.forget_coordinator("group", group)
+            raise for_code(code)(f"coordinator of group {group!r}")
+        return answers
+
+    try:
+        return await cluster.retry(once, timeout_ms)
+    except (KafkaConnectionError, KafkaTimeoutError) as error:
+        cluster.forget_coordinator("group", group)
+        log.warning("the coordinator of group %r did not answer: %s", group, error)
+        return failed(payloads, error)
+
+
+async def _exchange(connection: Connection, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
+    """Send payloads in one request, and give what makes the answer for each."""
+    version = connection.api_versions.version_for(api.message, 0, api.max_version)
+    request = api.request(payloads, version)
+    response = await connection.send(request, version)
+    if getattr(request, "acks", None) == 0:  # nobody answers
+        return dict.fromkeys(((text(p.topic), p.partition) for p in payloads), None)
+    asked = {(text(payload.topic), payload.partition): payload for payload in payloads}
+    found = {(topic, n): answer for topic, n, answer in api.answers(response) if (topic, n) in asked}
+    answers = failed(payloads, KafkaError("the broker left it out of its answer"))
+    return answers | {place: partial(answer, asked[place]) for place, answer in found.items()}
+
+
+def failed(payloads: Iterable[Any], error: Exception) -> dict[tuple[str, int], Any]:
+    """The answers for payloads that did not reach a broker."""
+    answers: dict[tuple[str, int], Any] = {}
+    for payload in payloads:
+        answers[text(payload.topic), payload.partition] = failure = FailedPayloadsError(payload, str(error))
+        failure.__cause__ = error
+    return answers

@@ -1,0 +1,162 @@
+"""`SimpleClient` of kafka-python 0.9 to 1.4 on today's brokers, as its own programs use it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kafka import KafkaConsumer, SimpleClient, create_gzip_message, create_message, create_snappy_message
+from kafka.common import (
+    FetchRequestPayload,
+    ListOffsetRequestPayload,
+    OffsetCommitRequestPayload,
+    OffsetFetchRequestPayload,
+    OffsetRequestPayload,
+    ProduceRequestPayload,
+    ProduceResponsePayload,
+    UnknownTopicOrPartitionError,
+)
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from conftest import MakeTopic
+
+
+@pytest.fixture
+def client(broker: Any) -> Iterator[SimpleClient]:
+    client = SimpleClient(broker.bootstrap_servers, timeout=30)
+    yield client
+    client.close()
+
+
+def read(servers: str, topic: str, count: int, partitions: int = 1) -> list[Any]:
+    """Read records with today's consumer."""
+    with KafkaConsumer(bootstrap_servers=servers, consumer_timeout_ms=10_000) as consumer:
+        consumer.assign([TopicPartition(topic, number) for number in range(partitions)])
+        consumer.seek_to_beginning()
+        found: list[Any] = []
+        for record in consumer:
+            found.append(record)
+            if len(found) == count:
+                break
+        return found
+
+
+def test_messages_compressed_or_not_become_records(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_topic()
+    messages = [
+        create_message(b"plain", b"key"),
+        create_gzip_message([(b"zipped", None), (b"zipped too", b"other key")]),
+        create_snappy_message([(b"snapped", None)]),
+        create_message(None, b"tombstone"),
+    ]
+    before = int(time.time() * 1000) - 60_000
+    assert client.send_produce_request([ProduceRequestPayload(topic, 0, messages)]) == [
+        ProduceResponsePayload(topic, 0, 0, 0)
+    ]
+    records = read(broker.bootstrap_servers, topic, 5)
+    assert [(record.key, record.value) for record in records] == [
+        (b"key", b"plain"),
+        (None, b"zipped"),
+        (b"other key", b"zipped too"),
+        (None, b"snapped"),
+        (b"tombstone", None),
+    ]
+    assert all(record.timestamp > before for record in records)
+
+
+def test_fetching_begins_at_the_offset_asked_for(make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_topic()
+    values = [b"%d" % number for number in range(10)]
+    client.send_produce_request([ProduceRequestPayload(topic, 0, [create_gzip_message([(v, None) for v in values])])])
+    (answer,) = client.send_fetch_request([FetchRequestPayload(topic, 0, 7, 4096)], max_wait_time=1000, min_bytes=1)
+    assert (answer.topic, answer.partition, answer.error, answer.highwaterMark) == (topic, 0, 0, 10)
+    assert [(each.offset, each.message.value) for each in answer.messages] == [(7, b"7"), (8, b"8"), (9, b"9")]
+    assert answer.messages[0].message.key is None
+    assert answer.messages[0].message.validate_crc()
+    (end,) = client.send_fetch_request([FetchRequestPayload(topic, 0, 10, 4096)], max_wait_time=1)
+    assert end.messages == []
+    (beyond,) = client.send_fetch_request([FetchRequestPayload(topic, 0, 99, 4096)], fail_on_error=False)
+    assert beyond.error == 1
+
+
+def test_answers_come_in_the_order_of_the_payloads_and_through_the_callback(
+    make_topic: MakeTopic, client: SimpleClient
+) -> None:
+    topic, other = make_topic(3), make_topic()
+    payloads = [
+        ProduceRequestPayload(name, partition, [create_message(b"x")])
+        for name, partition in ((topic, 2), (other, 0), (topic, 0), (topic, 1))
+    ]
+    answers = client.send_produce_request(payloads, acks=-1, callback=lambda answer: answer[:2])
+    assert answers == [(topic, 2), (other, 0), (topic, 0), (topic, 1)]
+
+
+def test_without_acknowledgements_nothing_comes_back(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_topic()
+    assert client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])], acks=0) == []
+    assert [record.value for record in read(broker.bootstrap_servers, topic, 1)] == [b"x"]
+
+
+def test_offsets_by_time(make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_topic()
+
+    def offsets(time_ms: int, most: int) -> Any:
+        return client.send_offset_request([OffsetRequestPayload(topic, 0, time_ms, most)])[0].offsets
+
+    assert offsets(-1, 10) == (0,)
+    client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")] * 3)])
+    assert offsets(-1, 1) == (3,)
+    assert offsets(-1, 10) == (3, 0)
+    assert offsets(-2, 10) == (0,)
+    assert offsets(1, 1) == (0,)
+    assert offsets(int(time.time() * 1000) + 3_600_000, 2) == (3, 0)
+    (found,) = client.send_list_offset_request([ListOffsetRequestPayload(topic, 0, 1)])
+    assert found[:3] == (topic, 0, 0)
+    assert found.offset == 0
+    assert found.timestamp > 1
+
+
+def test_offsets_of_a_group(make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic, group = make_topic(), f"group-{uuid.uuid4()}"
+    wanted = [OffsetFetchRequestPayload(topic, 0)]
+    assert client.send_offset_fetch_request_kafka(group, wanted) == [(topic, 0, -1, "", 0)]
+    with pytest.raises(UnknownTopicOrPartitionError):
+        client.send_offset_fetch_request(group, wanted)
+    client.load_metadata_for_topics()
+    commit = OffsetCommitRequestPayload(topic, 0, 42, b"as bytes")
+    assert client.send_offset_commit_request(group, [commit]) == [(topic, 0, 0)]
+    assert client.send_offset_fetch_request_kafka(group, wanted) == [(topic, 0, 42, "as bytes", 0)]
+    assert client.send_offset_fetch_request(group, wanted) == [(topic, 0, 42, "as bytes", 0)]
+    found = client.send_consumer_metadata_request(group)
+    assert found.error == 0
+    assert (found.host, found.port) == client.brokers[found.nodeId][1:]
+
+
+def test_a_topic_is_created_and_known(client: SimpleClient) -> None:
+    topic = f"made-{uuid.uuid4()}"
+    client.ensure_topic_exists(topic)
+    assert topic in client.topics
+    assert client.has_metadata_for_topic(topic)
+    assert client.get_partition_ids_for_topic(topic) == [0]
+    assert client.topic_partitions[topic] == {0: client.topics_to_brokers[TopicPartition(topic, 0)].nodeId}  # type: ignore[union-attr]
+    client.reset_topic_metadata(topic)
+    assert not client.has_metadata_for_topic(topic)
+    client.load_metadata_for_topics(topic)
+    answer = client.send_metadata_request([topic])
+    assert [(code, name) for code, name, _ in answer.topics] == [(0, topic)]
+    client.reset_all_metadata()
+    assert client.topics == []
+
+
+def test_bytes_are_taken_for_names_as_in_0_9(make_topic: MakeTopic, broker: Any) -> None:
+    topic = make_topic().encode()
+    client = SimpleClient(broker.bootstrap_servers.encode(), client_id=b"name")
+    assert client.has_metadata_for_topic(topic)  # type: ignore[arg-type]
+    (answer,) = client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])])  # type: ignore[arg-type]
+    assert answer.topic == topic
+    client.close()

@@ -1,0 +1,149 @@
+"""`SimpleClient`: its failures, its copies, and what becomes of it in a forked child."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka import create_message
+from kafka.broker import EmbeddedBroker
+from kafka.client import SimpleClient
+from kafka.common import (
+    FailedPayloadsError,
+    FetchRequestPayload,
+    KafkaTimeoutError,
+    KafkaUnavailableError,
+    NotLeaderForPartitionError,
+    OffsetFetchRequestPayload,
+    ProduceRequestPayload,
+    ProduceResponsePayload,
+    UnknownTopicOrPartitionError,
+)
+
+TOPIC = "topic"
+MESSAGE = [ProduceRequestPayload(TOPIC, 0, [create_message(b"x")])]
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
+    client = SimpleClient([broker.bootstrap_servers], timeout=10)
+    client.ensure_topic_exists(TOPIC)
+    yield client
+    client.close()
+
+
+def test_no_server_is_an_error_at_once() -> None:
+    with pytest.raises(KafkaUnavailableError, match=r"All servers failed to process request.*127\.0\.0\.1:1"):
+        SimpleClient("127.0.0.1:1,127.0.0.1:2")
+
+
+def test_a_lost_answer_stands_for_its_payload(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    broker.faults.hang_up(api="Produce", times=2)
+    (failure,) = client.send_produce_request(MESSAGE, fail_on_error=False)
+    assert isinstance(failure, FailedPayloadsError)
+    assert failure.payload == MESSAGE[0]
+    assert client.topics == []
+    with pytest.raises(FailedPayloadsError):
+        client.send_produce_request(MESSAGE)
+    assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 0)]
+
+
+def test_an_error_of_the_broker_is_raised_or_given(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    broker.faults.fail(NotLeaderForPartitionError, api="Produce", times=2)
+    (answer,) = client.send_produce_request(MESSAGE, fail_on_error=False)
+    assert answer.error == NotLeaderForPartitionError.errno
+    assert client.has_metadata_for_topic(TOPIC)
+    with pytest.raises(NotLeaderForPartitionError):
+        client.send_produce_request(MESSAGE)
+    assert not client.has_metadata_for_topic(TOPIC)
+
+
+def test_a_partition_that_does_not_exist(client: SimpleClient) -> None:
+    wanted = [FetchRequestPayload(TOPIC, 7, 0, 100)]
+    with pytest.raises(UnknownTopicOrPartitionError):
+        client.send_fetch_request(wanted)
+    assert isinstance(client.send_fetch_request(wanted, fail_on_error=False)[0], FailedPayloadsError)
+
+
+def test_a_partition_may_come_once(client: SimpleClient) -> None:
+    with pytest.raises(AssertionError, match="Duplicate ProduceRequestPayloads for topic 0"):
+        client.send_produce_request(MESSAGE * 2)
+
+
+def test_a_payload_without_messages_is_answered(client: SimpleClient) -> None:
+    assert client.send_produce_request([ProduceRequestPayload(TOPIC, 0, [])]) == [
+        ProduceResponsePayload(TOPIC, 0, 0, -1)
+    ]
+
+
+def test_a_coordinator_that_moves_is_asked_again(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    rule = broker.faults.fail(16, api="OffsetFetch", times=1)
+    (answer,) = client.send_offset_fetch_request_kafka("group", [OffsetFetchRequestPayload(TOPIC, 0)])
+    assert (answer.error, rule.hits) == (0, 1)
+
+
+def test_a_topic_that_nobody_creates() -> None:
+    with EmbeddedBroker(auto_create_topics=False) as broker:
+        client = SimpleClient(broker.bootstrap_servers)
+        with pytest.raises(UnknownTopicOrPartitionError):
+            client.load_metadata_for_topics("missing")
+        with pytest.raises(UnknownTopicOrPartitionError):
+            client.ensure_topic_exists("missing")
+        client.close()
+
+
+def test_a_topic_that_has_no_leader_yet(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    rule = broker.faults.fail(5, api="Metadata")
+    with pytest.raises(KafkaTimeoutError):
+        client.ensure_topic_exists("another", timeout=0.01)
+    rule.remove()
+    client.ensure_topic_exists("another")
+
+
+def test_a_copy_has_the_metadata_and_connections_of_its_own(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    for copy in (client.copy(), pickle.loads(pickle.dumps(client))):
+        assert copy.topic_partitions == client.topic_partitions
+        assert copy.topic_partitions is not client.topic_partitions
+        copy.reinit()
+        client.close()
+        assert copy.send_produce_request(MESSAGE)[0].error == 0
+        copy.close()
+    assert client.send_produce_request(MESSAGE)[0].offset == 2
+
+
+def test_it_connects_again_to_a_broker_that_came_back(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    broker.restart()
+    found: list[Any] = []
+    while not found:  # the first tries may find the connection broken
+        try:
+            found = client.send_produce_request(MESSAGE)
+        except (FailedPayloadsError, KafkaUnavailableError):
+            continue
+    assert found[0].error == 0
+
+
+@pytest.mark.parametrize("use", ["itself", "a copy", "a copy, with reinit()"])
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_forked_child_opens_connections_of_its_own(client: SimpleClient, use: str) -> None:
+    copy = client.copy() if use != "itself" else client
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            if "reinit" in use:
+                copy.reinit()
+            status = copy.send_produce_request(MESSAGE)[0].error
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 1)]
