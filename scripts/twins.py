@@ -60,6 +60,18 @@ TWINS: tuple[Twin, ...] = (
             "AsyncConsumerCalls": "ConsumerCalls",
             "AsyncDriver": "SyncDriver",
             "AsyncKafkaConsumer": "KafkaConsumer",
+            "AsyncOffsetCalls": "OffsetCalls",
+            "async_driver": "sync_driver",
+            "async_offset_calls": "offset_calls",
+        },
+    ),
+    Twin(
+        "consumer/async_offset_calls.py",
+        "consumer/offset_calls.py",
+        {
+            "AsyncDriver": "SyncDriver",
+            "AsyncKafkaConsumer": "KafkaConsumer",
+            "AsyncOffsetCalls": "OffsetCalls",
             "async_driver": "sync_driver",
         },
     ),

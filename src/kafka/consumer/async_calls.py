@@ -2,34 +2,25 @@
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from kafka.config import ConsumerConfig
-from kafka.consumer.arguments import (
-    check_max_records,
-    check_offsets,
-    check_partition,
-    check_partitions,
-    check_timeout,
-    check_times,
-    check_topic_name,
-)
-from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
+from kafka.consumer.async_offset_calls import AsyncOffsetCalls
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.consumer.face import CLOSE_TIMEOUT_MS, COLUMNS_BYTES, ConsumerFace, found_or_none
+from kafka.consumer.face import CLOSE_TIMEOUT_MS, COLUMNS_BYTES
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.consumer.handover.hand_out import HandOut
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import IllegalStateError
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serializer import adapt_deserializer
-from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     import pyarrow
@@ -38,10 +29,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class AsyncConsumerCalls(ConsumerFace):
+class AsyncConsumerCalls(AsyncOffsetCalls):
     """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
-    _driver: AsyncDriver
     _finalizer: "weakref.finalize[..., AsyncConsumerCalls]"
 
     def _make_parts(self, config: ConsumerConfig) -> None:
@@ -205,89 +195,6 @@ class AsyncConsumerCalls(ConsumerFace):
     ) -> HandOut:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
         return await self._driver.wait_for(check_timeout(timeout_ms), take)
-
-    # Offsets ----------------------------------------------------------------------------------------------------------
-
-    async def commit(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
-    ) -> None:
-        """Commit offsets to the group, and wait until it is done. With nothing to commit it returns at once.
-
-        Arguments:
-            offsets: the next offset to read, by partition; None: the positions of all assigned partitions.
-            timeout_ms: how long to try; None: ``default_api_timeout_ms``.
-
-        Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
-        without a ``group_id``, what the broker answers, and before anything is sent `TypeError` or
-        `IllegalArgumentError` for offsets or metadata that cannot be committed.
-        """
-        self._check_open()
-        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
-        limit = self._limit(timeout_ms)
-        await self._driver.run(self._core.commits.commit(chosen, limit), limit)
-        await self._driver.run_callbacks()
-
-    async def committed(
-        self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
-    ) -> CommittedOffset | OffsetAndMetadata | None:
-        """The offset that the group has committed last for a partition, assigned or not; None if there is none.
-
-        Arguments:
-            metadata: True gives an `OffsetAndMetadata`; False an int that has ``offset`` and ``metadata`` as well.
-            timeout_ms: how long to try; None: ``default_api_timeout_ms``.
-        """
-        self._check_open()
-        tp, limit = check_partition(partition), self._limit(timeout_ms)
-        found = (await self._driver.run(self._core.commits.committed([tp], limit), limit)).get(tp)
-        if found is None:
-            return None
-        return found if metadata else CommittedOffset(found)
-
-    async def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
-        """The offset of the next record that will be handed out, found out first if need be.
-
-        Raises `IllegalStateError` for a partition that is not assigned, `NoOffsetForPartitionError`,
-        `KafkaTimeoutError` after ``timeout_ms`` (None: ``default_api_timeout_ms``).
-        """
-        state = self._assigned(partition)
-        if state.position is not None:
-            return state.position.offset
-        limit = self._limit(timeout_ms)
-        return await self._driver.run(self._core.position(state.tp, limit), limit)
-
-    async def beginning_offsets(
-        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
-    ) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
-        found = await self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
-        return {tp: each.offset for tp, each in found.items()}
-
-    async def end_offsets(
-        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
-    ) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one."""
-        found = await self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
-        return {tp: each.offset for tp, each in found.items()}
-
-    async def offsets_for_times(
-        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
-    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after a time, by partition; None where there is none.
-
-        Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC.
-        """
-        return found_or_none(await self._look_up(check_times(timestamps), timeout_ms))
-
-    async def _look_up(
-        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None
-    ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        self._check_open()
-        limit = self._limit(timeout_ms)
-        return await self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
-
-    def _limit(self, timeout_ms: float | None) -> float:
-        return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
 
     # The cluster ------------------------------------------------------------------------------------------------------
 
