@@ -17,12 +17,13 @@ from bench.job import (
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 from kafka import _variant
+from kafka.version import DISTRIBUTION_VERSION
 
 POLL_RECORDS = 2_000
 RECORDS_FETCH = {"fetch_max_bytes": FETCH_BYTES, "max_partition_fetch_bytes": 2 << 20}
 COLUMNS_FETCH = {"max_partition_fetch_bytes": 4 << 20}
 """Larger than by default: the loop's thread needs the interpreter less often for fewer and larger answers."""
-VERSION = f"{kafka.__version__} ({_variant.variant()})"
+VERSION = f"{DISTRIBUTION_VERSION} ({_variant.variant()})"
 
 
 def consumer_settings(job: Job) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.metadata
 from functools import partial
 
-import kafka
 from bench import spark_jobs
 from kafka import _variant
+from kafka.version import DISTRIBUTION_VERSION
 
 SPARK = importlib.metadata.version("pyspark")
-VERSION = f"{kafka.__version__} ({_variant.variant()}), PySpark {SPARK}"
+VERSION = f"{DISTRIBUTION_VERSION} ({_variant.variant()}), PySpark {SPARK}"
 UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 """Rows of a known size need no bound of bytes beside that of 10,000 rows: Spark asks each row for its size else."""
 SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import kafka
 from kafka._variant import HOT_MODULES
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -134,3 +135,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
     with pytest.raises(AttributeError, match="no attribute 'KafkaConsumr'"):
         _ = kafka.KafkaConsumr
+
+
+def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
+    version = tuple(int(part) for part in kafka.__version__.split("."))
+    assert (2, 0) <= version < (4, 0)
+    assert kafka.KafkaConsumer.DEFAULT_CONFIG["client_id"] == f"kafka-python-{kafka.__version__}"
+    assert kafka.KafkaProducer.DEFAULT_CONFIG["client_id"] is None

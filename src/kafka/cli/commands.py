@@ -10,7 +10,7 @@ import click
 
 from kafka.errors import KafkaError
 from kafka.spark.requirements import SparkRequirementError
-from kafka.version import __version__
+from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {
     "broker": "Run the embedded broker.",
@@ -77,7 +77,7 @@ def _log_level(verbose: int) -> str:
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="kafka-columnar")
+@click.version_option(DISTRIBUTION_VERSION, prog_name="kafka-columnar")
 @click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
 def commands(verbose: int) -> None:
     """Apache Kafka for Python: a broker for development, and a pipeline through Spark."""

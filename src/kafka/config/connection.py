@@ -17,6 +17,7 @@ from kafka.config.option import (
     path,
     text,
 )
+from kafka.version import __version__
 
 DEFAULT_PORT = 9092
 
@@ -66,6 +67,10 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
     return tuple(map(operator.index, value))
 
 
+DEFAULT_CLIENT_ID = f"kafka-python-{__version__}"
+"""As kafka-python has it: quotas and dashboards that go by it stay true when a program moves here."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConnectionOptions:
     """How brokers are found and talked to; all clients have these."""
@@ -78,7 +83,7 @@ class ConnectionOptions:
         accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
     )
     client_id: str | None = option(
-        None, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
+        DEFAULT_CLIENT_ID, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
     )
     api_version: tuple[int, ...] | None = option(
         None,

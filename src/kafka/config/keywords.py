@@ -16,7 +16,7 @@ class CommonConfigs(TypedDict, total=False):
     """Brokers to ask first, as 'host:port' or a list of such. (default 'localhost:9092'; Java:
     bootstrap.servers)"""
     client_id: str | None
-    """Name of this client in the brokers' logs and quotas. (default None; Java: client.id)"""
+    """Name of this client in the brokers' logs and quotas. (default 'kafka-python-3.0.12'; Java: client.id)"""
     api_version: tuple[int, ...] | str | None
     """Version of the brokers; None asks them. Brokers before 0.10 need it. (default None)"""
     request_timeout_ms: int

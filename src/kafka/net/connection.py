@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.config.connection import DEFAULT_CLIENT_ID
 from kafka.errors import (
     Cancelled,
     KafkaConnectionError,
@@ -23,7 +24,6 @@ from kafka.net.receiver import Receiver
 from kafka.net.stream import Stream
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
-from kafka.version import __version__
 from kafka.wire.framing import encode_request
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Response")
 T = TypeVar("T")
 
-DEFAULT_CLIENT_ID = f"kafka-columnar-{__version__}"
 _PRODUCE = 0
 _CLOSE_TIMEOUT_S = 2.0
 

@@ -13,7 +13,7 @@ from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaErr
 from kafka.net.connection import Connection
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
-from kafka.version import __version__
+from kafka.version import DISTRIBUTION_VERSION
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 log = logging.getLogger(__name__)
@@ -114,5 +114,7 @@ def _likely_causes(security: SecurityOptions) -> str:
 async def _ask(connection: Connection, options: ConnectionOptions, version: int) -> ApiVersionsResponse:
     request = ApiVersionsRequest()
     if version >= _GREETING:
-        request = ApiVersionsRequest(client_software_name="kafka-columnar", client_software_version=__version__)
+        request = ApiVersionsRequest(
+            client_software_name="kafka-columnar", client_software_version=DISTRIBUTION_VERSION
+        )
     return await connection.send(request, version, options.socket_connection_setup_timeout_ms)

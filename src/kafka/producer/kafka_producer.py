@@ -38,7 +38,7 @@ class KafkaProducer(ProducerCalls, RecordSender):
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
-    }
+    } | {"client_id": None}  # each producer has a name of its own
 
     def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
         config = parse_producer(client_configs(configs))

@@ -15,7 +15,7 @@ import kafka_columnar
 from kafka._variant import HOT_MODULES
 from kafka.cli.commands import COMMANDS, commands
 from kafka.errors import KafkaTimeoutError
-from kafka.version import __version__
+from kafka.version import DISTRIBUTION_VERSION
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -39,7 +39,7 @@ def test_help_lists_the_commands_without_importing_them() -> None:
 
 
 def test_the_version_is_the_package_s() -> None:
-    assert __version__ in CliRunner().invoke(commands, ["--version"]).output
+    assert DISTRIBUTION_VERSION in CliRunner().invoke(commands, ["--version"]).output
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:

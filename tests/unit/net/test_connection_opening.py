@@ -31,7 +31,7 @@ async def test_open_agrees_on_versions_and_names_the_client(broker):
     assert connection.api_versions.range(3) == (MetadataRequest.MIN_VERSION, MetadataRequest.MAX_VERSION)
     header, greeting = broker.seen[0]
     assert (header.request_api_version, greeting.client_software_name) == (3, "kafka-columnar")
-    assert header.client_id.startswith("kafka-columnar-")
+    assert header.client_id.startswith("kafka-python-")
     await connection.close()
 
 

@@ -97,7 +97,7 @@ def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broke
         producer.send("t", bytes(900)).add_callback(callback)
         producer.flush()
         assert more[0].succeeded()
-        assert more[1].startswith("kafka-callbacks-kafka-columnar-producer-")
+        assert more[1].startswith("kafka-callbacks-kafka-python-producer-")
 
 
 def test_flushing_and_closing_say_when_callbacks_are_still_running(

@@ -38,7 +38,7 @@ def test_producers_without_a_name_get_one_of_their_own() -> None:
     given = {"client_id": None, "acks": 1}
     first, second = client_configs(given), client_configs({})
     assert (first["acks"], given["client_id"]) == (1, None)
-    numbers = [int(each["client_id"].removeprefix("kafka-columnar-producer-")) for each in (first, second)]
+    numbers = [int(each["client_id"].removeprefix("kafka-python-producer-")) for each in (first, second)]
     assert numbers[1] == numbers[0] + 1
     assert client_configs({"client_id": "mine"}) == {"client_id": "mine"}
 
