@@ -6,7 +6,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
@@ -17,7 +16,8 @@ from kafka.metrics import Metrics
 from kafka.partitioner.adapt import adapt_partitioner
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.reservations import Reservations
@@ -25,6 +25,7 @@ from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
 from kafka.producer.outcome.batch_outcomes import Outcomes
 from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
+from kafka.producer.outcome.waiter import EndsWithLoop
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.sender import Sender
@@ -34,13 +35,6 @@ from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
 
 log = logging.getLogger(__name__)
-
-
-class EndsWithLoop(Protocol):
-    """What waits for something on the loop."""
-
-    def loop_failed(self) -> None:
-        """Nothing runs there any more, and all batches have failed."""
 
 
 class ProducerCore:

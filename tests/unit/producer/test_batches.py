@@ -17,7 +17,8 @@ from kafka.producer.batch import producer_batch
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.structs import TopicPartition
 

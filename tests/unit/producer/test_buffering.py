@@ -22,7 +22,8 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.checks import PreparedRecord
 from unit.interrupt import PACKAGE, interrupts

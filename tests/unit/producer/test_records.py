@@ -20,7 +20,8 @@ from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartiti
 from kafka.producer import KafkaProducer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import TopicQueues
-from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 from kafka.producer.intake.appender import RecordSender
 from kafka.producer.intake.checks import PreparedRecord

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from kafka.producer.batch.outgoing import OutgoingBatches
-from kafka.producer.batch.record_buffer import BufferOptions, RecordBuffer
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.record import decode_batches

@@ -1,8 +1,16 @@
-"""A coroutine that waits for a batch."""
+"""Who waits for batches: a coroutine, and whatever is to be told when the loop fails."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
+
+
+class EndsWithLoop(Protocol):
+    """What waits for something on the loop."""
+
+    def loop_failed(self) -> None:
+        """Nothing runs there any more, and all batches have failed."""
 
 
 class LoopWaiter:

@@ -1,0 +1,253 @@
+"""What the threads that call `send()` share with the sender: the queues, the memory, and one lock for both."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kafka.errors import IllegalStateError, KafkaError
+from kafka.producer.batch.memory_pool import MemoryPool, Reservation
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.queues import PartitionQueue, TopicQueues
+from kafka.producer.outcome.callbacks import Callbacks, run_callbacks
+from kafka.producer.outcome.failures import FailureReport
+from kafka.record import Compression
+from kafka.structs import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOptions:
+    """The slice of the options that shapes batches.
+
+    Arguments:
+        batch_size: bytes that a batch is filled up to.
+        buffer_memory: bytes that all batches may take.
+        compression: codec of the batches.
+        compression_level: level of the codec; None: its default.
+    """
+
+    batch_size: int
+    buffer_memory: int
+    compression: Compression = Compression.NONE
+    compression_level: int | None = None
+
+
+class SharedQueues:
+    """The queues of all partitions, as the sender sees them: what is dirty, what is done, what is free again.
+
+    Arguments:
+        options: how batches are made.
+        loop: the producer's event loop, whose clock is the one that counts.
+        rng: chooses partitions for records without a key.
+        submit: runs the user's callbacks, in the order in which they come.
+    """
+
+    def __init__(
+        self,
+        options: BufferOptions,
+        loop: asyncio.AbstractEventLoop,
+        rng: random.Random,
+        submit: Callable[[Callable[[], object]], object],
+    ) -> None:
+        self.options = options
+        self.lock = threading.RLock()
+        """Re-entrant: a handler of a signal, or a finalizer, may send within a `send()` of its thread."""
+        self.memory = MemoryPool(options.buffer_memory, self.lock)
+        self.topics: dict[str, TopicQueues] = {}
+        """Topics whose partitions are known; empty once the producer is closed, so that `send()` looks no further."""
+        self.magic = 2
+        self.refusal: KafkaError | None = None
+        """Why no more records are taken."""
+        self.incomplete: set[ProducerBatch] = set()
+        self.memory_is_short = False
+        """Somebody waits, or is about to wait, for memory."""
+        self.on_dirty: Callable[[], None] = _nobody
+        """The sender's pump, called on the loop after queues have become dirty."""
+        self.on_refused: Callable[[FailureReport], object] = _nothing
+        """Is told, on the loop, of records that were refused."""
+        self._loop = loop
+        self._rng = rng
+        self._submit = submit
+        self._known: dict[str, TopicQueues] = {}
+        """Topics that were ever known: the sequence numbers of their partitions go on where they were."""
+        self._all: dict[TopicPartition, PartitionQueue] = {}
+        self._dirty: list[PartitionQueue] = []
+        self._wake_wanted = False
+        self._waking = False
+
+    def check_may_wait(self) -> None:
+        """Raise `IllegalStateError` in a thread that holds the lock, which the sender needs: waiting would not end."""
+        if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
+            raise IllegalStateError(
+                "a signal handler or a finalizer that comes within send() or another call of the producer may send, "
+                "but cannot wait: the sender needs a lock that this thread holds meanwhile; have another thread wait"
+            )
+
+    def on_own_loop(self) -> bool:
+        """Whether the caller runs on the producer's event loop."""
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    def learn_topic(self, topic: str, partitions: int, available: Sequence[int]) -> None:
+        """Take over how many partitions a topic has now, and which of them have a leader."""
+        with self.lock:
+            if self.refusal is not None:
+                return
+            queues = self._known.get(topic)
+            if queues is None:
+                queues = TopicQueues(topic, partitions, available, self.options.batch_size, self._rng)
+                self._known[topic] = queues
+            else:
+                queues.update(partitions, available)
+            if topic not in self.topics:
+                queues.used_at = self._loop.time()
+                self.topics[topic] = queues
+            for queue in queues.queues:
+                self._all.setdefault(queue.topic_partition, queue)
+
+    def forget_idle(self, before: float) -> set[str]:
+        """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
+        with self.lock:
+            busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
+            idle = {name for name, queues in self.topics.items() if queues.used_at < before and name not in busy}
+            for name in idle:
+                del self.topics[name]
+            return idle
+
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions of a topic that is, or was, known. Raises why no more records are taken."""
+        found = self._known.get(topic)
+        if self.refusal is not None or found is None:
+            raise self.refusal or IllegalStateError(f"topic {topic!r} is not known yet")
+        return found.count
+
+    def queues(self) -> Iterable[PartitionQueue]:
+        """The queues of all partitions known. On the loop."""
+        return self._all.values()
+
+    def give_back(self, reserved: Reservation) -> None:
+        """Give back what no batch has taken over."""
+        if reserved.held:
+            self.memory.give_back(reserved)
+
+    def end_lingering(self) -> None:
+        """Let no batch linger, because somebody is about to wait for memory. Call `wake` afterwards."""
+        self.memory_is_short = True
+        for queue in list(self._all.values()):
+            if queue.open is not None:
+                self._mark(queue)
+
+    def close_open_batches(self) -> None:
+        """Let no batch wait for more records, because of a flush."""
+        for queue in list(self._all.values()):
+            if queue.open is not None:
+                with self.lock:
+                    queue.close_open()
+                self._mark(queue)
+        self.wake()
+
+    def refuse(self, reason: KafkaError) -> None:
+        """Take no more records from now on."""
+        with self.lock:  # whoever has it still puts a batch into a queue
+            if self.refusal is None:
+                self.refusal = reason
+        self.topics.clear()
+        self.memory.end_waiting()
+        self.close_open_batches()
+
+    def take_dirty(self) -> list[PartitionQueue]:
+        """The queues in which something has happened since the last call. On the loop."""
+        with self.lock:
+            self._waking = self._wake_wanted = False
+            dirty, self._dirty = self._dirty, []
+            for queue in dirty:
+                queue.dirty = False
+            return dirty
+
+    def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
+        """A batch was split; its parts share its memory."""
+        with self.lock:
+            self.incomplete.discard(batch)
+            self.incomplete.update(parts)
+
+    def completed(self, batch: ProducerBatch) -> None:
+        """A batch is about to be done: its memory is free again, once its callbacks have run. On the loop."""
+        with self.lock:
+            self.incomplete.discard(batch)
+        if batch.callbacks is not None and batch.callbacks.functions:
+            self.memory.hold(batch.reserved)
+        else:
+            self.memory.release(batch.reserved)
+            batch.reserved = 0
+
+    def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
+        """Have the callbacks of a batch run that is done."""
+        self._submit(_CallbackRun(self._run_callbacks, batch, callbacks))
+
+    def _run_callbacks(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
+        try:
+            run_callbacks(batch, callbacks)
+        finally:
+            self.memory.release(batch.reserved, held=True)
+            batch.reserved = 0
+
+    def wake(self) -> None:
+        """Tell the sender of dirty queues, once for as many as there are by the time it looks."""
+        if not self._wake_wanted:
+            return
+        try:
+            with self.lock:
+                if self._waking or not self._wake_wanted:
+                    return
+                self._waking = True
+            self._tell_sender()
+        except BaseException:  # an interrupt; twice does no harm
+            self._waking = False
+            self._tell_sender()
+            raise
+
+    def _tell_sender(self) -> None:
+        if asyncio._get_running_loop() is self._loop:
+            self._loop.call_soon(self.on_dirty)
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.on_dirty)
+
+    def after_fork(self, reason: KafkaError) -> None:
+        """Refuse everything in a forked child, where another thread of the parent may have held the lock."""
+        self.lock = threading.RLock()
+        self.memory = MemoryPool(self.options.buffer_memory, self.lock)
+        self.refusal = reason
+        self.topics.clear()
+        for batch in list(self.incomplete):
+            batch.abandon(reason)
+        self.incomplete = set()
+        self._all = {}
+
+    def _mark(self, queue: PartitionQueue) -> None:
+        with self.lock:
+            if not queue.dirty:
+                queue.dirty = True
+                self._dirty += (queue,)
+            self._wake_wanted = True
+
+
+class _CallbackRun(partial[None]):
+    """A batch's callbacks, which are named where one raises what ends programs."""
+
+    def __repr__(self) -> str:
+        batch: ProducerBatch = self.args[0]
+        return f"a callback of {batch.count} record(s) for {batch.name}"
+
+
+def _nothing(report: FailureReport) -> None:
+    """Stands in until somebody collects failures."""
+
+
+def _nobody() -> None:
+    """Stands in until the sender is there."""
