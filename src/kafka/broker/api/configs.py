@@ -60,7 +60,7 @@ def describe_configs(
         try:
             keys = asked.configuration_keys
             result.configs = [
-                _described(one, request.include_synonyms, request.include_documentation)
+                _described(one, request, context.version)
                 for one in _entries(broker, asked)
                 if not keys or one.name in keys
             ]
@@ -70,16 +70,17 @@ def describe_configs(
     return DescribeConfigsResponse(results=results)
 
 
-def _described(entry: Entry, with_synonyms: bool, with_doc: bool) -> DescribeConfigsResourceResult:
-    synonyms = entry.synonyms if with_synonyms else ()
+def _described(entry: Entry, request: DescribeConfigsRequest, version: int) -> DescribeConfigsResourceResult:
+    synonyms = entry.synonyms if request.include_synonyms else ()
     return DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
+        is_default=version == 0 and entry.source == _DEFAULT,  # later versions say where a value comes from
         config_source=entry.source,
         synonyms=[DescribeConfigsSynonym(name=name, value=value, source=source) for name, value, source in synonyms],
         config_type=entry.type,
-        documentation=entry.doc if with_doc else None,
+        documentation=entry.doc if request.include_documentation else None,
     )
 
 

@@ -1,0 +1,36 @@
+"""kafka-python's import path of connections to brokers."""
+
+from ssl import SSLEOFError, SSLWantReadError, SSLWantWriteError, SSLZeroReturnError
+
+from kafka.legacy.connection.broker_connection import BrokerConnection
+from kafka.legacy.connection.hosts import (
+    AFI_NAMES,
+    DEFAULT_KAFKA_PORT,
+    collect_hosts,
+    dns_lookup,
+    get_ip_port_afi,
+    is_inet_4_or_6,
+)
+from kafka.legacy.connection.socket_connection import DEFAULT_SOCKET_TIMEOUT_SECONDS, KafkaConnection
+from kafka.legacy.connection.states import ConnectionStates, InFlightRequest
+
+ssl_available = True
+
+__all__ = [
+    "AFI_NAMES",
+    "DEFAULT_KAFKA_PORT",
+    "DEFAULT_SOCKET_TIMEOUT_SECONDS",
+    "BrokerConnection",
+    "ConnectionStates",
+    "InFlightRequest",
+    "KafkaConnection",
+    "SSLEOFError",
+    "SSLWantReadError",
+    "SSLWantWriteError",
+    "SSLZeroReturnError",
+    "collect_hosts",
+    "dns_lookup",
+    "get_ip_port_afi",
+    "is_inet_4_or_6",
+    "ssl_available",
+]

@@ -1,0 +1,290 @@
+"""`BrokerConnection` of 1.0 to 2.x: requests of `kafka.protocol` to one broker, futures of their responses."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import socket
+import time
+from typing import Any, ClassVar
+
+from kafka.config import parse_admin
+from kafka.config.table import option_table
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    NodeNotReadyError,
+    RequestTimedOutError,
+    TooManyInFlightRequests,
+)
+from kafka.legacy.connection.link import Link
+from kafka.legacy.connection.received import Answer, Received
+from kafka.legacy.connection.releases import release_of
+from kafka.legacy.connection.states import DEFAULT_CONFIG, ConnectionStates, InFlightRequest
+from kafka.legacy.future import Future
+from kafka.legacy.protocol.translation import Translated, translate
+from kafka.net.versions import CAN_BE_ASKED_SINCE
+
+_log = logging.getLogger(__name__)
+
+
+class BrokerConnection:
+    """A connection to one broker, for one thread. Nothing is received but in `recv`, which completes the futures.
+
+    Requests that the broker has forgotten go out in the nearest version that it has, see
+    `kafka.legacy.protocol.translation`.
+
+    Attributes:
+        host, port, afi, node_id: the broker.
+        config: the settings, see `DEFAULT_CONFIG`.
+        state: one of `ConnectionStates`.
+        in_flight_requests: what waits for a response, by number.
+        last_attempt: when it last began to connect, in seconds since the epoch.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = DEFAULT_CONFIG
+    SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+    SASL_MECHANISMS = ("PLAIN", "GSSAPI", "OAUTHBEARER")
+
+    def __init__(self, host: str, port: int, afi: int = socket.AF_UNSPEC, **configs: Any) -> None:
+        """Take the address and settings; unknown ones are passed over. `connect` connects."""
+        self._link: Link | None = None
+        self.host, self.port, self.afi = host, port, afi
+        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        self.node_id = self.config["node_id"]
+        known = {name for name, row in option_table().items() if "admin" in row.clients and name != "api_version"}
+        given = {name: value for name, value in configs.items() if name in known & self.config.keys()}
+        self._options = parse_admin({"client_id": self.config["client_id"], **given})
+        self.state = ConnectionStates.DISCONNECTED
+        self.in_flight_requests: dict[int, InFlightRequest] = {}
+        self._reads: dict[int, Translated] = {}
+        self._number = 0
+        self._failures = 0
+        self.last_attempt = 0.0
+
+    # Connecting
+
+    def connect(self) -> str:
+        """Begin to connect, or go on; return the state. Call it until `connected`, or use `connect_blocking`."""
+        self._notice()
+        if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
+            self.last_attempt = time.time()
+            self._link = Link(self.host, self.port, self._options.connection, self._options.security)
+            self._enter(ConnectionStates.CONNECTING)
+        elif self.state == ConnectionStates.CONNECTING and self._link is not None and self._link.is_settled:
+            try:
+                connection_made = self._link.connection
+            except Exception as error:
+                self._failures += 1
+                self.close(error)
+                return self.state
+            self._failures = 0
+            _log.debug("%s: connected, %d APIs", self, len(connection_made.api_versions.items()))
+            self._enter(ConnectionStates.CONNECTED)
+        return self.state
+
+    def connect_blocking(self, timeout: float = float("inf")) -> bool:
+        """Connect and wait for it, for at most `timeout` seconds; whether it is connected then."""
+        deadline = time.monotonic() + timeout
+        if self.connect() == ConnectionStates.CONNECTING and self._link is not None:
+            left = deadline - time.monotonic()
+            self._link.wait(None if left == float("inf") else max(left, 0))
+            self.connect()
+        return self.connected()
+
+    def _enter(self, state: str) -> None:
+        """Change the state, and tell the callback of it."""
+        self.state = state
+        self.config["state_change_callback"](self.node_id, None, self)
+
+    def _notice(self) -> None:
+        """See whether the connection was lost."""
+        if self.state == ConnectionStates.CONNECTED and self._link is not None and not self._link.is_open:
+            self._failures += 1
+            self._deliver(0)
+            self.close(KafkaConnectionError(f"{self}: the broker closed the connection"))
+
+    def blacked_out(self) -> bool:
+        """Whether it is too early to connect again."""
+        return self.state == ConnectionStates.DISCONNECTED and self.connection_delay() > 0
+
+    def connection_delay(self) -> float:
+        """Milliseconds until it may connect again; without end where it is connecting or connected."""
+        if self.state != ConnectionStates.DISCONNECTED:
+            return float("inf")
+        pause = self.config["reconnect_backoff_ms"] * 2 ** max(self._failures - 1, 0) if self._failures else 0
+        pause = min(pause, max(self.config["reconnect_backoff_max_ms"], self.config["reconnect_backoff_ms"]))
+        return float(max(pause - (time.time() - self.last_attempt) * 1000, 0))
+
+    def connected(self) -> bool:
+        """Whether requests can be sent."""
+        self._notice()
+        return self.state == ConnectionStates.CONNECTED
+
+    def connecting(self) -> bool:
+        """Whether it is on the way to be connected."""
+        return self.state == ConnectionStates.CONNECTING
+
+    initializing = connecting
+
+    def disconnected(self) -> bool:
+        """Whether it is neither connected nor connecting."""
+        self._notice()
+        return self.state == ConnectionStates.DISCONNECTED
+
+    def connect_failed(self) -> bool:
+        """Whether the last attempt to connect failed."""
+        return self.disconnected() and self._failures > 0
+
+    def throttled(self) -> bool:
+        """False: the loop keeps back what a broker's quota says (KIP-219)."""
+        return False
+
+    def throttle_delay(self) -> float:
+        """0, see `throttled`."""
+        return 0
+
+    def close(self, error: Any = None) -> None:
+        """Close the connection; what waits for a response fails with the error, or with a `ConnectionError`."""
+        if self.state == ConnectionStates.DISCONNECTED:
+            return
+        if self._link is not None:
+            self._link.abort()
+            self._link = None
+        waiting, self.in_flight_requests, self._reads = list(self.in_flight_requests.values()), {}, {}
+        self._enter(ConnectionStates.DISCONNECTED)
+        why = KafkaConnectionError(f"{self} was closed") if error is None else error
+        for entry in waiting:
+            entry.future.failure(why)
+
+    def __del__(self) -> None:
+        if self._link is not None:
+            self._link.abort()
+
+    # Requests
+
+    def send(
+        self, request: Any, expect_response: bool | None = None, blocking: bool = True, request_timeout_ms: Any = None
+    ) -> Future:
+        """Send a request; the future has its response once `recv` has been called, or why there is none.
+
+        Args:
+            request: of a class of `kafka.protocol`.
+            expect_response: False if the broker does not answer; None to ask the request.
+            blocking: nothing waits here in any case.
+            request_timeout_ms: how long the response may take, None for the setting of that name.
+        """
+        future = Answer()
+        if self.connecting():
+            return future.failure(NodeNotReadyError(str(self)))
+        if not self.connected() or self._link is None:
+            return future.failure(KafkaConnectionError(f"{self} is not connected"))
+        if not self.can_send_more():
+            return future.failure(TooManyInFlightRequests(str(self)))
+        try:
+            translated = translate(
+                request, self._link.connection.api_versions, f"the broker at {self.host}:{self.port}"
+            )
+        except (KafkaError, ValueError) as error:
+            return future.failure(error)
+        self._number += 1
+        number = self._number
+        if request.expect_response() if expect_response is None else expect_response:
+            entry = InFlightRequest(request, request.RESPONSE_TYPE, number, future, time.time())
+            self.in_flight_requests[number] = entry
+            self._reads[number] = translated
+        else:
+            future.success(None)
+        self._link.send(number, translated, request_timeout_ms)
+        return future
+
+    def send_pending_requests(self) -> bool:
+        """True: what `send` was given is on its way."""
+        return self.connected()
+
+    send_pending_requests_v2 = send_pending_requests
+
+    def can_send_more(self) -> bool:
+        """Whether fewer requests wait than `max_in_flight_requests_per_connection`."""
+        return len(self.in_flight_requests) < int(self.config["max_in_flight_requests_per_connection"])
+
+    def recv(self, timeout: float | None = None) -> Any:
+        """Take what has come, and complete its futures.
+
+        Args:
+            timeout: how many seconds to wait for a response, as in 1.0: returns one response, or None. Without it, as
+                in 2.x: does not wait, and returns a list of pairs of response and future.
+        """
+        received = self._deliver(timeout or 0, None if timeout is None else 1)
+        self._notice()
+        return received if timeout is None else received.response
+
+    def _deliver(self, timeout: float, most: int | None = None) -> Received:
+        """Complete futures, in the order in which their outcomes came."""
+        received = Received()
+        while self._link is not None and self.in_flight_requests and (most is None or len(received) < most):
+            try:
+                number, response, error = self._link.outcomes.get(
+                    timeout=timeout if timeout > 0 else None, block=timeout > 0
+                )
+            except queue.Empty:
+                break
+            entry, read = self.in_flight_requests.pop(number, None), self._reads.pop(number, None)
+            if entry is None or read is None:
+                continue  # nobody waits for it
+            if error is None:
+                try:
+                    made = read.read(response)
+                except (KafkaError, ValueError) as failure:
+                    entry.future.failure(failure)
+                    continue
+                entry.future.success(made)
+                received.append((made, entry.future))
+            else:
+                is_late = isinstance(error, KafkaTimeoutError)
+                entry.future.failure(RequestTimedOutError(str(error)) if is_late else error)
+        return received
+
+    def requests_timed_out(self) -> bool:
+        """Whether a request waits for longer than it may."""
+        return bool(self.timed_out_ifrs())
+
+    def timed_out_ifrs(self) -> list[InFlightRequest]:
+        """The requests that wait for longer than `request_timeout_ms`."""
+        oldest = time.time() - self.config["request_timeout_ms"] / 1000
+        return [entry for entry in self.in_flight_requests.values() if entry.timestamp < oldest]
+
+    def next_ifr_request_timeout_ms(self) -> float:
+        """Milliseconds until the first request that waits has waited too long."""
+        if not self.in_flight_requests:
+            return float("inf")
+        first = min(entry.timestamp for entry in self.in_flight_requests.values())
+        return float(max(first * 1000 + self.config["request_timeout_ms"] - time.time() * 1000, 0))
+
+    # The broker
+
+    def get_api_versions(self) -> dict[int, tuple[int, int]]:
+        """The lowest and highest version of each API that the broker has; connects if need be."""
+        if not self.connect_blocking(self.config["request_timeout_ms"] / 1000) or self._link is None:
+            raise NodeNotReadyError(str(self))
+        return dict(self._link.connection.api_versions.items())
+
+    def check_version(
+        self, timeout: float = 2, strict: bool = False, topics: Any = (), **kwargs: Any
+    ) -> tuple[int, ...]:
+        """The release of the broker, by what it serves; connects if need be, for at most `timeout` seconds.
+
+        Raises:
+            NodeNotReadyError: it cannot be connected in that time.
+        """
+        if not self.connect_blocking(timeout) or self._link is None:
+            raise NodeNotReadyError(str(self))
+        offered = self._link.connection.api_versions
+        if 18 in offered:
+            return release_of(offered)
+        believed = self.config["api_version"]
+        return believed if believed is not None and believed < CAN_BE_ASKED_SINCE else (0, 9)
+
+    def __repr__(self) -> str:
+        return f"<BrokerConnection node_id={self.node_id} host={self.host} port={self.port} {self.state}>"

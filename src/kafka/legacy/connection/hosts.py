@@ -1,0 +1,60 @@
+"""Addresses of brokers as text, and what the name service says about them."""
+
+from __future__ import annotations
+
+import logging
+import random
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+DEFAULT_KAFKA_PORT = 9092
+AFI_NAMES = {socket.AF_UNSPEC: "unspecified", socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
+
+_log = logging.getLogger(__name__)
+
+
+def collect_hosts(hosts: str | Iterable[str], randomize: bool = True) -> list[tuple[str, int]]:
+    """Take hosts, separated by commas or one by one, apart into pairs of name and port, in random order."""
+    listed = hosts.strip().split(",") if isinstance(hosts, str) else hosts
+    found = [get_ip_port_afi(host)[:2] for host in listed]
+    if randomize:
+        random.shuffle(found)
+    return found
+
+
+def get_ip_port_afi(host_and_port_str: str) -> tuple[str, int, socket.AddressFamily]:
+    """Take `host`, `host:port`, `[IPv6]` or `[IPv6]:port` apart; the third value says what kind of address it is."""
+    text = host_and_port_str.strip()
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        return host, int(rest[1:]) if rest else DEFAULT_KAFKA_PORT, socket.AF_INET6
+    if ":" not in text or _family(text) == socket.AF_INET6:
+        return text, DEFAULT_KAFKA_PORT, _family(text)
+    host, _, port = text.rpartition(":")
+    return host, int(port), _family(host)
+
+
+def _family(address: str) -> socket.AddressFamily:
+    """What kind of address it is; AF_UNSPEC for a name."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, address)
+        except (OSError, ValueError):
+            continue
+        return family
+    return socket.AF_UNSPEC
+
+
+def is_inet_4_or_6(gai: tuple[Any, ...]) -> bool:
+    """Whether an entry of `getaddrinfo` is of IPv4 or IPv6."""
+    return gai[0] in (socket.AF_INET, socket.AF_INET6)
+
+
+def dns_lookup(host: str, port: int, afi: int = socket.AF_UNSPEC) -> list[tuple[Any, ...]]:
+    """Look a host up; an empty list if there is none."""
+    try:
+        return [entry for entry in socket.getaddrinfo(host, port, afi, socket.SOCK_STREAM) if is_inet_4_or_6(entry)]
+    except socket.gaierror as error:
+        _log.warning("DNS lookup failed for %s:%d: %s. Are the brokers' advertised.listeners right?", host, port, error)
+        return []

@@ -1,0 +1,111 @@
+"""The way between a `BrokerConnection` and the loop: dialling, sending, and what comes back, as a queue."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import queue
+from collections.abc import Callable
+from typing import Any
+
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.errors import Cancelled, KafkaConnectionError
+from kafka.legacy.protocol.translation import Translated
+from kafka.net.connection import Connection
+from kafka.net.dial import DialError
+from kafka.net.establish import open_connection
+from kafka.net.loop import LoopThread
+from kafka.net.loop_call import LoopCall
+
+_log = logging.getLogger(__name__)
+_BEFORE_ASKING = (0, 9)
+"""The last release that cannot be asked: it has the versions of those before it, so nothing is held back."""
+
+Outcome = tuple[int, Any, Exception | None]
+"""Number of a request, its response, or why there is none."""
+
+
+class Link:
+    """One attempt at a connection, and the connection if it succeeds. For one thread; `abort` for any.
+
+    Attributes:
+        outcomes: what became of the requests that were sent.
+    """
+
+    def __init__(self, host: str, port: int, options: ConnectionOptions, security: SecurityOptions) -> None:
+        """Begin to connect."""
+        self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._ended = False
+        self._loop = LoopThread.shared()
+        self._dialling: LoopCall[Connection] = self._loop.spawn(
+            _open(host, port, options, security, lambda: self._ended)
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is a connection, or a reason why there is none."""
+        return self._dialling.is_done
+
+    def wait(self, timeout_s: float | None) -> bool:
+        """Wait until it is settled; False if the time is up first."""
+        return self._dialling.wait(timeout_s)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, once it is settled; raises why there is none."""
+        return self._dialling.result()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent."""
+        return self.is_settled and not self._ended and not self.connection.closed
+
+    def send(self, number: int, request: Translated, timeout_ms: float | None) -> None:
+        """Send a request; its outcome comes in the queue, read by whoever takes it from there."""
+        self._loop.spawn(_exchange(self.connection, self.outcomes, number, request, timeout_ms))
+
+    def abort(self) -> None:
+        """Give the connection up."""
+        self._ended = True
+        if self.is_settled:
+            try:
+                connection = self.connection
+                self._loop.call(connection.abort, Cancelled("the connection was closed"))
+            except Exception as error:  # there is none, or no loop any more
+                _log.debug("nothing to close: %s", error)
+
+
+async def _open(
+    host: str,
+    port: int,
+    options: ConnectionOptions,
+    security: SecurityOptions,
+    is_unwanted: Callable[[], bool],
+) -> Connection:
+    """Connect; a broker that hangs up when it is asked for its versions is taken for one before 0.10."""
+    try:
+        connection = await open_connection(host, port, options, security)
+    except DialError:
+        raise
+    except KafkaConnectionError as error:
+        _log.info("%s:%d does not say which versions it has (%s): taken for Kafka 0.9", host, port, error)
+        options = dataclasses.replace(options, api_version=_BEFORE_ASKING)
+        connection = await open_connection(host, port, options, security)
+    if is_unwanted():
+        connection.abort(Cancelled("the connection was closed before it was open"))
+    return connection
+
+
+async def _exchange(
+    connection: Connection,
+    outcomes: queue.SimpleQueue[Outcome],
+    number: int,
+    request: Translated,
+    timeout_ms: float | None,
+) -> None:
+    """Send a request and put what becomes of it into a queue."""
+    try:
+        response = await connection.send(request.message, request.version, timeout_ms)
+        outcomes.put((number, response, None))
+    except Exception as error:
+        outcomes.put((number, None, error))

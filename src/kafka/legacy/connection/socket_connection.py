@@ -1,0 +1,122 @@
+"""`KafkaConnection` of 0.9 and 1.0: a socket that carries encoded requests and responses as they are."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from typing import Any, NoReturn, Self
+
+from kafka.errors import KafkaConnectionError
+
+DEFAULT_SOCKET_TIMEOUT_SECONDS = 120
+_log = logging.getLogger(__name__)
+_SIZE = 4
+
+
+class KafkaConnection(threading.local):
+    """A connection to one broker; each thread that uses the object has a socket of its own.
+
+    Attributes:
+        host, port: of the broker.
+        timeout: seconds that connecting, sending and receiving may take; None for any time.
+    """
+
+    def __init__(self, host: str, port: int, timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS) -> None:
+        """Connect.
+
+        Raises:
+            ConnectionError: the broker cannot be reached.
+        """
+        super().__init__()
+        self.host = host
+        self.port = port
+        self.timeout = timeout
+        self._sock: socket.socket | None = None
+        self.reinit()
+
+    def __repr__(self) -> str:
+        return f"<KafkaConnection host={self.host} port={self.port}>"
+
+    def get_connected_socket(self) -> socket.socket:
+        """Return the socket, connected."""
+        if self._sock is None:
+            self.reinit()
+        assert self._sock is not None
+        return self._sock
+
+    def send(self, request_id: int, payload: bytes) -> None:
+        """Send an encoded request, size included.
+
+        Args:
+            request_id: for the log.
+            payload: as `kafka.protocol.KafkaProtocol` encodes it.
+
+        Raises:
+            ConnectionError: the connection is lost; the next call makes a new one.
+        """
+        _log.debug("About to send %d bytes to Kafka, request %d", len(payload), request_id)
+        try:
+            self.get_connected_socket().sendall(payload)
+        except OSError as error:
+            self._lost(error)
+
+    def recv(self, request_id: int) -> bytes:
+        """Return the next response, without its size; `request_id` is for the log.
+
+        Raises:
+            ConnectionError: the connection is lost; the next call makes a new one.
+        """
+        _log.debug("Reading response %d from Kafka", request_id)
+        return self._read(int.from_bytes(self._read(_SIZE), "big"))
+
+    def _read(self, size: int) -> bytes:
+        """Read so many bytes."""
+        sock, found = self.get_connected_socket(), bytearray()
+        while len(found) < size:
+            try:
+                data = sock.recv(min(size - len(found), 1 << 16))
+            except OSError as error:
+                self._lost(error)
+            if not data:
+                self._lost(None)
+            found += data
+        return bytes(found)
+
+    def _lost(self, cause: OSError | None) -> NoReturn:
+        """Close the socket, and say so."""
+        self.close()
+        raise KafkaConnectionError(f"Kafka @ {self.host}:{self.port} went away: {cause or 'it closed'}") from cause
+
+    def copy(self) -> Self:
+        """Return another connection to the same broker, which is not connected: call `reinit` in its thread."""
+        make: Any = type(self).__new__  # takes what each thread's own __init__ is given
+        other: Self = make(type(self), self.host, self.port, self.timeout)
+        other.host, other.port, other.timeout, other._sock = self.host, self.port, self.timeout, None
+        return other
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.copy()
+
+    def close(self) -> None:
+        """Close the socket, if there is one."""
+        if self._sock is None:
+            return
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            _log.debug("%r: the broker had closed the connection", self)
+        self._sock.close()
+        self._sock = None
+
+    def reinit(self) -> None:
+        """Close the socket, if there is one, and connect anew.
+
+        Raises:
+            ConnectionError: the broker cannot be reached.
+        """
+        self.close()
+        try:
+            self._sock = socket.create_connection((self.host, self.port), self.timeout)
+        except OSError as error:
+            self._lost(error)

@@ -1,0 +1,132 @@
+"""Requests of any version on a broker of any age: in their own version where the broker has it, else in the nearest.
+
+A request that the broker has is sent as it is. Another one is put into the nearest version that the broker has, and
+what is answered is put back, so that a program of Kafka 0.8's days works on a broker that has forgotten its requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kafka.errors import UnsupportedVersionError
+from kafka.legacy.protocol.record_formats import to_batch, to_message_set
+from kafka.net.versions import ApiVersions
+from kafka.wire import Request, Response, request_class
+from kafka.wire.structs import Struct
+
+_PRODUCE, _FETCH, _LIST_OFFSETS, _JOIN_GROUP, _DESCRIBE_CONFIGS = 0, 1, 2, 11, 32
+_MAGIC_2_IN_PRODUCE, _MAGIC_2_IN_FETCH, _MAGIC_1_IN_FETCH = 3, 4, 2
+_DEFAULT_CONFIG = 5
+
+
+class Translated(NamedTuple):
+    """A request that can be sent."""
+
+    message: Request[Any]
+    version: int
+    """The version to send it in."""
+    read: Callable[[Response], Any]
+    """Makes the response that the program expects of the one that comes."""
+
+
+def translate(request: Any, offered: ApiVersions, broker: str = "the broker") -> Translated:
+    """Put a request of `kafka.protocol` into a version that a broker has.
+
+    Args:
+        request: an instance of a class of `kafka.protocol`, or of a user's with the key of an API of Kafka.
+        offered: what the broker has.
+        broker: how errors name it.
+
+    Raises:
+        UnsupportedVersionError: neither the version nor another will do; it names what was asked for and what there is.
+        ValueError: the request cannot be written.
+    """
+    asked, name = request.API_VERSION, type(request).__name__
+    try:
+        declared = request_class(request.API_KEY)
+    except LookupError as error:
+        raise UnsupportedVersionError(
+            f"{name} has the API key {request.API_KEY}, which Kafka has not: {error}"
+        ) from None
+    message = declared.decode(request.encode(), asked)
+    served = _served(offered, declared.API_KEY)
+    if served is None:
+        raise UnsupportedVersionError(f"{broker} does not serve {declared.NAME}, which {name} is version {asked} of")
+    version = min(max(asked, served[0]), served[1])
+    if version != asked:
+        try:
+            declared.check_version(version)
+            _adapt_request(message, asked, version)
+            message.encode(version)
+        except (UnsupportedVersionError, ValueError) as error:
+            raise UnsupportedVersionError(
+                f"{broker} serves {declared.NAME} in the versions {served[0]} to {served[1]}, not in {asked} as "
+                f"{name} asks, and version {version} cannot take its place: {error}"
+            ) from error
+
+    def read(response: Response) -> Any:
+        if version != asked:
+            _adapt_response(response, message, asked, version)
+        return request.RESPONSE_TYPE.decode(response.encode(asked))
+
+    return Translated(message, version, read)
+
+
+def _served(offered: ApiVersions, api_key: int) -> tuple[int, int] | None:
+    """The versions that a broker takes. Kafka 4 says that it has Produce 0 to 2, for librdkafka, and refuses them."""
+    served, fetch = offered.range(api_key), offered.range(_FETCH)
+    if api_key == _PRODUCE and served is not None and fetch is not None and fetch[0] >= _MAGIC_2_IN_FETCH:
+        return max(served[0], _MAGIC_2_IN_PRODUCE), served[1]
+    return served
+
+
+def _adapt_request(message: Any, asked: int, version: int) -> None:
+    """Make a request say in another version what it said in its own."""
+    if version < asked:
+        return
+    key = message.API_KEY
+    if key == _PRODUCE and asked < _MAGIC_2_IN_PRODUCE <= version:
+        for topic in message.topic_data:
+            for partition in topic.partition_data:
+                partition.records = to_batch(partition.records)
+    elif key == _JOIN_GROUP and asked == 0:
+        message.rebalance_timeout_ms = message.session_timeout_ms
+    _forget(message, version)
+
+
+def _adapt_response(response: Any, request: Any, asked: int, version: int) -> None:
+    """Make a response say in the version that was asked for what it said in its own."""
+    key = response.API_KEY
+    if key == _FETCH and asked < _MAGIC_2_IN_FETCH <= version:
+        _old_messages(response, request, 1 if asked >= _MAGIC_1_IN_FETCH else 0)
+    elif key == _LIST_OFFSETS and asked == 0 < version:
+        for topic in response.topics:
+            for partition in topic.partitions:
+                partition.old_style_offsets = [partition.offset] if partition.offset >= 0 else []
+    elif key == _DESCRIBE_CONFIGS and asked == 0 < version:
+        for result in response.results:
+            for config in result.configs:
+                config.is_default = config.config_source == _DEFAULT_CONFIG
+    _forget(response, asked)
+
+
+def _old_messages(response: Any, request: Any, magic: int) -> None:
+    """Give the partitions of a response their records in a format that the request's version has."""
+    starts = {(t.topic, p.partition): p.fetch_offset for t in request.topics for p in t.partitions}
+    for topic in response.responses:
+        for partition in topic.partitions:
+            start = starts.get((topic.topic, partition.partition_index), 0)
+            partition.records = to_message_set(partition.records, magic, start)
+
+
+def _forget(struct: Struct, version: int) -> None:
+    """Set what a version does not have to its default."""
+    for field in struct.FIELDS:
+        if not field.in_version(version) or field.tag >= 0:
+            struct.__dict__.pop(field.name, None)
+        elif field.struct is not None:
+            value = getattr(struct, field.name)
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, Struct):
+                    _forget(part, version)
