@@ -1,5 +1,6 @@
 """The option table as text: in `help()` of the clients, and wherever an option is explained."""
 
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -7,6 +8,9 @@ from kafka.config.option import Option, is_secret
 from kafka.config.table import option_table
 
 C = TypeVar("C", bound=type)
+
+_MARGIN = "" if sys.version_info >= (3, 13) else "    "
+"""The indentation of a class's docstring: Python takes it away since 3.13."""
 
 
 def described(row: Option) -> str:
@@ -42,8 +46,8 @@ def with_options(client: str) -> Callable[[C], C]:
 
     def decorate(cls: C) -> C:
         if cls.__doc__ is not None:  # python -OO leaves docstrings out
-            lines = "\n".join(option_lines(client)).replace("\n", "\n    ")
-            cls.__doc__ = f"{cls.__doc__.rstrip()}\n\n    Options:\n\n    {lines}\n"
+            lines = ["Options:", "", *"\n".join(option_lines(client)).split("\n")]
+            cls.__doc__ = f"{cls.__doc__.rstrip()}\n\n" + "".join(f"{_MARGIN}{line}".rstrip() + "\n" for line in lines)
         return cls
 
     return decorate
