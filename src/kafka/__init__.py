@@ -18,6 +18,7 @@ _variant.install_plain_finder()
 if TYPE_CHECKING:
     from kafka import errors as errors
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
+    from kafka.consumer import AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
     from kafka.serializer import Deserializer as Deserializer
     from kafka.serializer import JsonSerializer as JsonSerializer
     from kafka.serializer import Serializer as Serializer
+    from kafka.structs import ConsumerGroupMetadata as ConsumerGroupMetadata
     from kafka.structs import OffsetAndMetadata as OffsetAndMetadata
     from kafka.structs import OffsetAndTimestamp as OffsetAndTimestamp
     from kafka.structs import TopicPartition as TopicPartition
+    from kafka.structs import TopicPartitionReplica as TopicPartitionReplica
 
 __title__ = "kafka"
 __all__ = [
+    "AsyncConsumerRebalanceListener",
     "AsyncKafkaConsumer",
     "AsyncKafkaProducer",
+    "ConsumerGroupMetadata",
     "ConsumerRebalanceListener",
     "DefaultSerializer",
     "Deserializer",
@@ -48,14 +53,17 @@ __all__ = [
     "RoundRobinPartitioner",
     "Serializer",
     "TopicPartition",
+    "TopicPartitionReplica",
     "__title__",
     "__version__",
     "errors",
 ]
 
 _HOMES = {
+    "AsyncConsumerRebalanceListener": "kafka.consumer",
     "AsyncKafkaConsumer": "kafka.consumer",
     "AsyncKafkaProducer": "kafka.producer",
+    "ConsumerGroupMetadata": "kafka.structs",
     "ConsumerRebalanceListener": "kafka.consumer.subscription.subscription_state",
     "DefaultSerializer": "kafka.serializer",
     "Deserializer": "kafka.serializer",
@@ -71,6 +79,7 @@ _HOMES = {
     "Serializer": "kafka.serializer",
     "SimpleClient": "kafka.client",
     "TopicPartition": "kafka.structs",
+    "TopicPartitionReplica": "kafka.structs",
     "BrokerConnection": "kafka.conn",
     "create_gzip_message": "kafka.protocol",
     "create_message": "kafka.protocol",

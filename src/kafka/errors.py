@@ -104,10 +104,8 @@ class WireFormatError(KafkaProtocolError, ValueError):
     """Bytes that are not the message they should be, or a value that does not fit the field it is meant for."""
 
 
-class CorrelationIdError(KafkaProtocolError):
+class CorrelationIdError(RetriableError, KafkaProtocolError):
     """A response carries another correlation id than the request in its place."""
-
-    retriable: ClassVar[bool] = True
 
 
 class InvalidReceiveError(KafkaProtocolError):
@@ -165,7 +163,18 @@ class NoOffsetForPartitionError(KafkaError):
 
 
 class LogTruncationError(KafkaError):
-    """The log was cut back below the consumer's position after a leader failed."""
+    """The log was cut back below the consumer's position after a leader failed.
+
+    Attributes:
+        divergent_offsets: by partition, the `OffsetAndMetadata` to seek back to; None where the broker knows none.
+    """
+
+    def __init__(self, divergent_offsets: object, *args: object) -> None:
+        super().__init__(*(args or (f"the logs of these partitions were cut back: {divergent_offsets}",)))
+        self.divergent_offsets = divergent_offsets
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.divergent_offsets, *self.args)
 
 
 class TransactionAbortedError(KafkaError):

@@ -50,6 +50,46 @@ class TopicPartition(NamedTuple):
     partition: int
 
 
+class TopicPartitionReplica(NamedTuple):
+    """The replica of a partition on a broker.
+
+    Arguments:
+        topic: name of the topic.
+        partition: number of the partition.
+        broker_id: the broker.
+    """
+
+    topic: str
+    partition: int
+    broker_id: int
+
+
+class MemberState:
+    """How far a consumer is with its group."""
+
+    UNJOINED = "<unjoined>"
+    REBALANCING = "<rebalancing>"
+    STABLE = "<stable>"
+
+
+class ConsumerGroupMetadata(NamedTuple):
+    """A consumer's membership in its group, by which a broker tells it from those that have left (KIP-447).
+
+    Arguments:
+        group_id: the group; None without one.
+        generation_id: of the group; -1 while the consumer is no member.
+        member_id: the consumer's.
+        group_instance_id: of a static member.
+        state: one of `MemberState`.
+    """
+
+    group_id: str | None = None
+    generation_id: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+    state: str = MemberState.UNJOINED
+
+
 class OffsetAndMetadata(NamedTuple):
     """What is committed for a partition.
 

@@ -1,6 +1,8 @@
 """kafka-python's import path of its helpers, from 0.9 on."""
 
 from kafka.consumer.arguments import check_topic_name
+from kafka.legacy.byte_strings import MAX_INT as MAX_INT
+from kafka.legacy.byte_strings import TO_SIGNED as TO_SIGNED
 from kafka.legacy.byte_strings import crc32 as crc32
 from kafka.legacy.byte_strings import kafka_bytestring as kafka_bytestring
 from kafka.legacy.byte_strings import read_int_string as read_int_string

@@ -8,11 +8,14 @@ from typing import Any
 
 from kafka.errors import BufferUnderflowError
 
+MAX_INT = 1 << 31
+TO_SIGNED = 1 << 32
+
 
 def crc32(data: bytes) -> int:
     """The CRC of data as the signed number that old messages carry."""
     unsigned = zlib.crc32(data)
-    return unsigned - (1 << 32) if unsigned >= 1 << 31 else unsigned
+    return unsigned - TO_SIGNED if unsigned >= MAX_INT else unsigned
 
 
 def write_int_string(s: bytes | None) -> bytes:

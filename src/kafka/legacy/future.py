@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import abc
+import asyncio
 import functools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar, Self
 
 from kafka.producer.outcome.future import FutureRecordMetadata
@@ -90,6 +91,16 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
     def chain(self, future: Future) -> Self:
         """Complete another future in the same way."""
         return self.add_callback(future.success).add_errback(future.failure)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """Wait on the running event loop for the value, or raise the error."""
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+        self.add_both(lambda outcome: loop.call_soon_threadsafe(done.set))
+        yield from done.wait().__await__()
+        if self.exception is not None:
+            raise self.exception
+        return self.value
 
     def _complete(self, value: Any, error: BaseException | None) -> list[Callable[[Any], object]]:
         """Complete it, and give those who are to be told."""

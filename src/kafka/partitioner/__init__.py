@@ -13,7 +13,16 @@ from kafka.partitioner.murmur2 import murmur2
 from kafka.partitioner.roundrobin import RoundRobinPartitioner
 from kafka.partitioner.sticky import StickyPartitioner
 
-__all__ = ["DefaultPartitioner", "Partitioner", "RoundRobinPartitioner", "StickyPartitioner", "murmur2"]
+__all__ = [
+    "DefaultPartitioner",
+    "HashedPartitioner",
+    "LegacyPartitioner",
+    "Murmur2Partitioner",
+    "Partitioner",
+    "RoundRobinPartitioner",
+    "StickyPartitioner",
+    "murmur2",
+]
 
 _HOMES = dict.fromkeys(("HashedPartitioner", "LegacyPartitioner", "Murmur2Partitioner"), "kafka.partitioner.hashed")
 

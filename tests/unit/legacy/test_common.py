@@ -107,6 +107,21 @@ def test_errors_of_the_old_producers_carry_what_failed() -> None:
     assert pickle.loads(pickle.dumps(full)).failed_msgs == ["message"]
 
 
+def test_a_truncation_says_where_to_go_back_to() -> None:
+    where = {structs.TopicPartition("t", 0): structs.OffsetAndMetadata(5)}
+    for error in (errors.LogTruncationError(where), pickle.loads(pickle.dumps(errors.LogTruncationError(where)))):
+        assert error.divergent_offsets == where
+        assert "offset=5" in str(error)
+
+
+def test_values_of_kafka_python_3_are_at_the_top() -> None:
+    assert kafka.ConsumerGroupMetadata("g") == ("g", -1, "", None, structs.MemberState.UNJOINED)
+    assert kafka.TopicPartitionReplica("t", 0, 1).broker_id == 1
+    assert kafka.AsyncConsumerRebalanceListener.__name__ == "AsyncConsumerRebalanceListener"
+    names = kafka.__all__
+    assert [name for name in names if not hasattr(kafka, name)] == []
+
+
 def test_check_error_takes_responses_and_errors_as_1_0_did() -> None:
     answered = structs.ProduceResponsePayload("t", 0, 6, -1)
     with pytest.raises(errors.NotLeaderForPartitionError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -70,6 +71,14 @@ def test_an_error_of_a_callback_is_logged_or_raised(caplog: pytest.LogCaptureFix
 
     with pytest.raises(ZeroDivisionError):
         Raising().add_callback(lambda value: 1 / value).success(0)
+
+
+async def test_it_can_be_awaited_whichever_thread_completes_it() -> None:
+    future = Future()
+    threading.Timer(0, future.success, (5,)).start()
+    assert await future == 5
+    with pytest.raises(ValueError, match="why"):
+        await Future().failure(ValueError("why"))
 
 
 def test_a_producers_future_is_one() -> None:
