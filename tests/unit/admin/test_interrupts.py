@@ -15,6 +15,15 @@ from unit.interrupt import PACKAGE, interrupts
 PATHS = [os.path.join(PACKAGE, *part) for part in (("admin", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))]
 
 
+@pytest.fixture(autouse=True)
+def few_objects():
+    """Leave what was there before the test out of each collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def assert_nothing_is_left(where):
     """The loop's connections end, and the tasks that ask for metadata."""
     gc.collect()
