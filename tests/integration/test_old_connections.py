@@ -198,7 +198,8 @@ def test_the_broker_tells_its_release(connection: BrokerConnection, broker: Brok
 
 def test_frames_of_0_9_go_as_they_are(broker: Broker, make_topic: MakeTopic) -> None:
     topic = make_topic()
-    raw = KafkaConnection(*address(broker.bootstrap_servers), timeout=PATIENCE_S)
+    with pytest.warns(DeprecationWarning, match="BrokerConnection"):
+        raw = KafkaConnection(*address(broker.bootstrap_servers), timeout=PATIENCE_S)
     for connected in (raw, raw.copy()):
         connected.send(1, KafkaProtocol.encode_metadata_request(b"old", 1, [topic]))
         found = KafkaProtocol.decode_metadata_response(connected.recv(1))
@@ -212,7 +213,8 @@ def test_frames_of_0_9_go_as_they_are(broker: Broker, make_topic: MakeTopic) -> 
 
 def test_a_socket_that_the_broker_closes_is_an_error_and_the_next_call_connects_anew() -> None:
     with EmbeddedBroker() as broker:
-        raw = KafkaConnection(*address(broker.bootstrap_servers), timeout=PATIENCE_S)
+        with pytest.warns(DeprecationWarning, match="KafkaConnection"):
+            raw = KafkaConnection(*address(broker.bootstrap_servers), timeout=PATIENCE_S)
         raw.get_connected_socket().shutdown(socket.SHUT_RDWR)
         with pytest.raises(KafkaConnectionError, match="went away"):
             raw.recv(1)

@@ -11,6 +11,9 @@ from typing import Any
 DEFAULT_KAFKA_PORT = 9092
 AFI_NAMES = {socket.AF_UNSPEC: "unspecified", socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
 
+SASL_QOP_AUTH, SASL_QOP_AUTH_INT, SASL_QOP_AUTH_CONF = 1, 2, 4
+"""What GSSAPI may protect; there is no GSSAPI here."""
+
 _log = logging.getLogger(__name__)
 
 

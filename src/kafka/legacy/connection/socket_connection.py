@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+import warnings
 from typing import Any, NoReturn, Self
 
 from kafka.errors import KafkaConnectionError
@@ -29,6 +30,7 @@ class KafkaConnection(threading.local):
             ConnectionError: the broker cannot be reached.
         """
         super().__init__()
+        warnings.warn("KafkaConnection is deprecated: use BrokerConnection", DeprecationWarning, stacklevel=2)
         self.host = host
         self.port = port
         self.timeout = timeout

@@ -162,6 +162,8 @@ def names_of(path: str) -> dict[str, Any]:
     """Return all that an old module offered, by name."""
     module = path.rpartition(".")[2]
     found = dict(BESIDE.get(module, {}))
+    if module == "api_versions":
+        found["BaseApiVersionsResponse"] = BaseApiVersionsResponse
     for api in CATALOGUE[module]:
         for kind in ("Request", "Response"):
             classes = versions(module, api, kind)

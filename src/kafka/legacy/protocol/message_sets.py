@@ -70,9 +70,9 @@ def encode_message_set(messages: Iterable[Any]) -> bytes:
     return b"".join(written)
 
 
-def message_objects(data: bytes) -> Iterator[OffsetAndMessage]:
+def message_objects(raw_data: bytes) -> Iterator[OffsetAndMessage]:
     """Read a set as objects with their offsets, those inside compressed ones in their place (as 1.x had it)."""
-    for offset, _, message in classes.MessageSet.decode(data, bytes_to_read=len(data)):
+    for offset, _, message in classes.MessageSet.decode(raw_data, bytes_to_read=len(raw_data)):
         if not isinstance(message, classes.Message) or not message.is_compressed():
             yield OffsetAndMessage(offset, message)
             continue

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 from kafka.legacy.protocol.types import AbstractType, Schema
 
 
-class _Encode:
-    """`encode`: of the class it writes a sequence of values, of an instance that instance."""
+class _Encode(classmethod):  # type: ignore[type-arg]
+    """`encode`: a class method that writes a sequence of values; of an instance it writes that instance."""
 
-    def __get__(self, instance: Struct | None, owner: type[Struct]) -> Any:
-        return _encode_values.__get__(owner) if instance is None else instance._encode_self
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any:
+        return super().__get__(instance, owner) if instance is None else instance._encode_self
 
 
 def _encode_values(owner: type[Struct], item: Any) -> bytes:
@@ -31,7 +31,7 @@ class Struct(AbstractType):
     ALIASES: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Other names of fields, which other releases used."""
 
-    encode: ClassVar[Any] = _Encode()
+    encode: ClassVar[Any] = _Encode(_encode_values)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take all fields in order, or any by name.
