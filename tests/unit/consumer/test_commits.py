@@ -151,3 +151,28 @@ def test_positions_are_committed_until_closing_and_not_after() -> None:
         assert coordinator.kept == [10]
 
     play(scenario, group_id="g", auto_commit_interval_ms=300)
+
+
+def test_whoever_has_seen_how_a_commit_ended_finds_its_callbacks_to_be_called() -> None:
+    """A thread that waits for the future may run, and close the consumer, before the loop does anything else."""
+    calls: list[Any] = []
+
+    class Thread:
+        """Waits in `get`."""
+
+        def __init__(self, bench: Bench) -> None:
+            self.bench = bench
+
+        def release(self) -> None:
+            while (call := self.bench.core.commits.next_call()) is not None:
+                call()
+
+    async def scenario(bench: Bench) -> None:
+        offsets = {T0: OffsetAndMetadata(5)}
+        future = bench.core.commits.commit_later(offsets, lambda *news: calls.append(news), 60_000)
+        future.add_callback(calls.append)
+        future._done.add(Thread(bench))
+        await asyncio.sleep(1)
+        assert calls == [(offsets, None), None]
+
+    play(scenario, group_id="g", enable_auto_commit=False)

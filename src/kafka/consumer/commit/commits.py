@@ -115,7 +115,8 @@ class Commits:
         else:
             self._schedule.succeeded()
         if self._options.default_offset_commit_callback is not None:
-            self._settle(offsets, failure, self._options.default_offset_commit_callback, None)
+            self._done.append((offsets, failure, self._options.default_offset_commit_callback, None))
+            self._tell_caller()
 
     async def begin_automatically(self, offsets: Offsets, timeout_ms: float, wait_ms: float) -> None:
         """As `commit_automatically`, but waited for no longer than ``wait_ms``; it goes on after that."""
@@ -156,7 +157,10 @@ class Commits:
     def next_call(self) -> Callable[[], Any] | None:
         """The next callback of a commit that is done, bound to its arguments; None: there is none at the moment."""
         while self._done and not self._calls:
-            offsets, error, callback, future = self._done.popleft()
+            offsets, error, callback, future = self._done[0]
+            if future is not None and not future.is_done:
+                break  # the loop is about to resolve it, and tells the caller then
+            self._done.popleft()
             if callback is not None:
                 self._calls.append(functools.partial(callback, offsets, error))
             elif future is not None and error is not None and not future.has_callbacks and not future.was_looked_at:
@@ -190,17 +194,12 @@ class Commits:
         self._resolve(future, failure)
 
     def _resolve(self, future: CommitFuture, failure: Exception | None) -> None:
+        """Tell the future after its callbacks are kept: whoever has seen the outcome may close, and is called back."""
         found = self._open.pop(future, None)
         if found is not None:
+            self._done.append((found[0], failure, found[1], future))
             future.resolve(failure)
-            self._settle(found[0], failure, found[1], future)
-
-    def _settle(
-        self, offsets: Offsets, error: Exception | None, callback: Callback | None, future: CommitFuture | None
-    ) -> None:
-        """A commit is done: its callbacks are the caller's to call."""
-        self._done.append((offsets, error, callback, future))
-        self._tell_caller()
+            self._tell_caller()
 
     def _group(self) -> GroupOffsets:
         if self._offsets is None:
