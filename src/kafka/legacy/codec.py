@@ -15,6 +15,8 @@ from kafka.record.types import Buffer, Compression
 
 PYPY = False
 ZSTD_MAX_OUTPUT_SIZE = 1024 * 1024
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER_SIZE = 16
 
 
 def has_gzip() -> bool:
@@ -93,6 +95,11 @@ def zstd_encode(payload: Buffer) -> bytes:
 def zstd_decode(payload: Buffer) -> bytes:
     """Decompress one or more frames."""
     return _decode(Compression.ZSTD, payload, zstandard.ZstdError) if len(payload) else b""
+
+
+def _detect_xerial_stream(payload: Buffer) -> bool:
+    """Whether a payload has xerial's framing, whatever its versions say."""
+    return len(payload) > _XERIAL_HEADER_SIZE and bytes(payload[: len(_XERIAL_MAGIC)]) == _XERIAL_MAGIC
 
 
 def _decode(kind: Compression, payload: Buffer, error: type[Exception]) -> bytes:

@@ -60,6 +60,13 @@ def test_what_is_written_is_read(function: str, payload: str) -> None:
         assert decoded == data
 
 
+def test_xerials_framing_is_told_from_raw_snappy() -> None:
+    assert kafka.codec._detect_xerial_stream(kafka.codec.snappy_encode(b"a"))
+    assert kafka.codec._detect_xerial_stream(memoryview(b"\x82SNAPPY\x00\x01\x00\x00\x00\x01\x00\x00\x00more"))
+    assert not kafka.codec._detect_xerial_stream(kafka.codec.snappy_encode(b"SNAPPY" * 50, xerial_compatible=False))
+    assert not kafka.codec._detect_xerial_stream(b"\x82SNAPPY\x00")
+
+
 def test_every_codec_is_there() -> None:
     for name in ("gzip", "snappy", "lz4", "zstd"):
         assert getattr(kafka.codec, f"has_{name}")() is True
