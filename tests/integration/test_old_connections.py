@@ -305,25 +305,30 @@ def test_an_address_where_nobody_listens_is_tried_again_later() -> None:
         connection.check_version(timeout=0)
 
 
-class _Kafka08(socketserver.StreamRequestHandler):
-    """A broker that hangs up on requests it does not know, and knows Metadata version 0."""
+class _OldBroker(socketserver.StreamRequestHandler):
+    """A broker that knows Metadata version 0, and hangs up on other requests, or is silent from then on."""
 
     seen: list[tuple[int, int]]
+    is_silent: bool
 
     def handle(self) -> None:
         while size := self.rfile.read(4):
             data = self.rfile.read(int.from_bytes(size, "big"))
             key, version = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
             self.seen.append((key, version))
-            if (key, version) != (3, 0):
+            if (key, version) != (3, 0) and not self.is_silent:
                 return
+            if (key, version) != (3, 0):
+                continue
             answer = data[4:8] + MetadataResponse[0]([(1, "localhost", 9092)], []).encode()
             self.wfile.write(Int32.encode(len(answer)) + answer)
 
 
-def test_a_broker_of_its_time_gets_the_request_as_it_is() -> None:
+@pytest.mark.parametrize("is_silent", [False, True], ids=["0.8", "0.9"])
+def test_a_broker_of_its_time_gets_the_request_as_it_is(is_silent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.legacy.connection.link._PATIENCE_WITH_OLD_MS", 100)
     seen: list[tuple[int, int]] = []
-    handler = type("Handler", (_Kafka08,), {"seen": seen})
+    handler = type("Handler", (_OldBroker,), {"seen": seen, "is_silent": is_silent})
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -70,7 +70,8 @@ class BrokerConnection:
         self._notice()
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()
-            self._link = Link(self.host, self.port, self._options.connection, self._options.security)
+            connection, security = self._options.connection, self._options.security
+            self._link = Link(self.host, self.port, connection, security, self._is_said_to_be_old)
             self._enter(ConnectionStates.CONNECTING)
         elif self.state == ConnectionStates.CONNECTING and self._link is not None and self._link.is_settled:
             try:
@@ -92,6 +93,12 @@ class BrokerConnection:
             self._link.wait(None if left == float("inf") else max(left, 0))
             self.connect()
         return self.connected()
+
+    @property
+    def _is_said_to_be_old(self) -> bool:
+        """Whether `api_version` names a release that cannot be asked for its versions."""
+        told = self.config["api_version"]
+        return told is not None and tuple(told) < CAN_BE_ASKED_SINCE
 
     def _enter(self, state: str) -> None:
         """Change the state, and tell the callback of it."""
@@ -283,8 +290,7 @@ class BrokerConnection:
         offered = self._link.connection.api_versions
         if 18 in offered:
             return release_of(offered)
-        believed = self.config["api_version"]
-        return believed if believed is not None and believed < CAN_BE_ASKED_SINCE else (0, 9)
+        return self.config["api_version"] if self._is_said_to_be_old else (0, 9)
 
     def __repr__(self) -> str:
         return f"<BrokerConnection node_id={self.node_id} host={self.host} port={self.port} {self.state}>"
