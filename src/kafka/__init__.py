@@ -70,6 +70,7 @@ _HOMES = {
     "HashedPartitioner": "kafka.partitioner.hashed",
     "JsonSerializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
+    "KafkaClient": "kafka.client_async",
     "KafkaConsumer": "kafka.consumer",
     "KafkaProducer": "kafka.producer",
     "Murmur2Partitioner": "kafka.partitioner.hashed",

@@ -1,4 +1,4 @@
-"""`SimpleClient` of kafka-python 0.9 to 1.4 on today's brokers, as its own programs use it."""
+"""The clients of kafka-python 0.9 to 2.x that send single requests, on today's brokers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kafka import KafkaConsumer, SimpleClient, create_gzip_message, create_message, create_snappy_message
+from kafka import KafkaClient, KafkaConsumer, SimpleClient, create_gzip_message, create_message, create_snappy_message
 from kafka.common import (
     FetchRequestPayload,
     ListOffsetRequestPayload,
@@ -20,6 +20,7 @@ from kafka.common import (
     ProduceResponsePayload,
     UnknownTopicOrPartitionError,
 )
+from kafka.protocol.fetch import FetchRequest
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -160,3 +161,21 @@ def test_bytes_are_taken_for_names_as_in_0_9(make_topic: MakeTopic, broker: Any)
     (answer,) = client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])])  # type: ignore[arg-type]
     assert answer.topic == topic
     client.close()
+
+
+def test_requests_by_node(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_topic()
+    client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])])
+    by_node = KafkaClient(bootstrap_servers=broker.bootstrap_servers, api_version_auto_timeout_ms=30_000)
+    by_node.poll(future=by_node.add_topic(topic))
+    node = by_node.cluster.leader_for_partition(TopicPartition(topic, 0))
+    assert node is not None
+    while not by_node.ready(node):
+        by_node.poll(timeout_ms=1000)
+    request = FetchRequest[4](-1, 1000, 1, 100_000, 0, [(topic, [(0, 0, 100_000)])])
+    response = by_node.send_and_receive(node, request)
+    ((name, ((_, error, high_watermark, *_),)),) = response.topics
+    assert (name, error, high_watermark) == (topic, 0, 1)
+    if broker.kind == "apache":
+        assert by_node.config["api_version"] >= (4, 0)
+    by_node.close()

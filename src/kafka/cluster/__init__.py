@@ -1,13 +1,15 @@
 """The cluster as a client sees it: its metadata, the connections to its brokers, and which broker a request goes to.
 
 Layer 4. Imports `kafka.net`, `kafka.wire` and layer 0. Everything runs on one event loop; only the immutable
-`ClusterMetadata` may be read from other threads.
+`kafka.cluster.metadata.ClusterMetadata` may be read from other threads.
 """
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.client import ClusterClient
 from kafka.cluster.log_limiter import LogLimiter
-from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import (
     BrokerConnection,
     BrokerConnections,
@@ -27,7 +29,6 @@ __all__ = [
     "BrokerRequests",
     "ClusterAccess",
     "ClusterClient",
-    "ClusterMetadata",
     "CoordinatorKind",
     "CoordinatorRequests",
     "LogLimiter",
@@ -36,3 +37,10 @@ __all__ = [
     "anything_unexpected",
     "refused_for_good",
 ]
+
+_HOMES = {"ClusterMetadata": "kafka.legacy.client_async.cluster_metadata", "collect_hosts": "kafka.conn"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what kafka-python had here."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -10,7 +10,8 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-from kafka.cluster import Backoff, ClusterAccess, ClusterClient, ClusterMetadata, RetryPolicy, anything_unexpected
+from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfig
 from kafka.consumer import consumer_metrics
 from kafka.consumer.background_events import BackgroundEvents

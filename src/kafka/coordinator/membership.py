@@ -16,7 +16,7 @@ are, with their positions. The caller asks `next_step` until there is none, carr
 import enum
 from typing import NamedTuple, Protocol
 
-from kafka.cluster import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.generation import Generation
 from kafka.structs import TopicPartition
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable
 
-from kafka.cluster import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind, step_towards
 from kafka.errors import CommitFailedError

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
-from kafka.cluster import Backoff, ClusterMetadata
-from kafka.cluster.metadata import TopicMetadata
+from kafka.cluster import Backoff
+from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
 from kafka.config import parse_consumer
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import Call, FakeCluster
-from kafka.cluster import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import parse_consumer
 from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.handover.fetch_position import FetchPosition

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kafka.cluster import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.structs import TopicPartition
 
 

@@ -4,7 +4,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from kafka.cluster import ClusterMetadata, LogLimiter, MetadataAccess
+from kafka.cluster import LogLimiter, MetadataAccess
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition

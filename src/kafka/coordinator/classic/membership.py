@@ -8,7 +8,8 @@ import asyncio
 import logging
 from typing import Any
 
-from kafka.cluster import Backoff, ClusterMetadata, CoordinatorRequests
+from kafka.cluster import Backoff, CoordinatorRequests
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import GroupOptions
 from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, notify
 from kafka.coordinator.classic.caller_view import CallerView

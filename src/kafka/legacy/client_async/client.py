@@ -1,0 +1,300 @@
+"""`KafkaClient`: see the package."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from kafka.cluster import ClusterClient
+from kafka.config import option_table, parse_admin
+from kafka.consumer.arguments import check_topic_name
+from kafka.errors import (
+    IncompatibleBrokerVersion,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    NoBrokersAvailable,
+    NodeNotReadyError,
+)
+from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
+from kafka.legacy.client_async.completions import Completions
+from kafka.legacy.client_async.delayed_tasks import DelayedTaskQueue
+from kafka.legacy.client_async.node_connections import NodeConnections, NodeId
+from kafka.legacy.client_async.node_states import NodeStates
+from kafka.legacy.connection.releases import release_of
+from kafka.legacy.future import Future
+from kafka.legacy.simple.client import SimpleClient
+from kafka.net import ApiVersions, LoopThread
+
+_FIRST_CHECK_MS = 2000
+_CLOSE_TIMEOUT_S = 5.0
+_LONGEST_WAIT_S = 3600.0
+_WITHOUT_EFFECT = {"bootstrap_topics_filter": set[str](), "metric_group_prefix": "", "wakeup_timeout_ms": 3000}
+
+
+class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
+    """A client that sends requests to nodes, and completes their futures while somebody calls `poll`.
+
+    Made with hosts, as until 1.4, it is a `SimpleClient`, with a `DeprecationWarning`. Requests are those of
+    `kafka.protocol`, of any version, or messages of `kafka.wire`.
+
+    Arguments: client options by keyword; unknown ones are passed over.
+
+    Attributes:
+        config: the options.
+        cluster: what is known of the cluster, a `ClusterMetadata`; `poll` brings news.
+
+    Raises `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        **{name: row.default for name, row in option_table().items() if "admin" in row.clients},
+        **_WITHOUT_EFFECT,
+        "api_version_auto_timeout_ms": _FIRST_CHECK_MS,
+    }
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make a `SimpleClient` where there are hosts."""
+        if not args and "hosts" not in kwargs:
+            return super().__new__(cls)
+        warnings.warn("KafkaClient with hosts is kafka.SimpleClient today", DeprecationWarning, stacklevel=2)
+        return SimpleClient(*args, **kwargs)
+
+    def __init__(self, **configs: Any) -> None:
+        self._closed = True  # so that __del__ works on one that could not be made
+        known = {name: value for name, value in configs.items() if name in self.DEFAULT_CONFIG}
+        self.config = {**self.DEFAULT_CONFIG, **known}
+        limit_ms = self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS
+        given = {name: value for name, value in known.items() if name not in _WITHOUT_EFFECT}
+        parsed = parse_admin({"bootstrap_timeout_ms": limit_ms, **given})
+        self.cluster = ClusterMetadata(**self.config)
+        self._topics: set[str] = set()
+        self._refreshing = False
+        self._delayed_tasks = DelayedTaskQueue()
+        self._max_in_flight = parsed.connection.max_in_flight_requests_per_connection
+        self._loop_thread = LoopThread.shared()
+        self._core = ClusterClient(parsed.connection, parsed.security)
+        try:
+            self._loop_thread.run(self._core.start())
+        except BaseException:
+            self._loop_thread.spawn(self._core.close())
+            raise
+        self._closed = False
+        self._completions = Completions()
+        self._connections = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
+        self.cluster.show(self._core.metadata)  # the brokers; the first poll() asks for topics
+        self._api_versions: dict[int, tuple[int, int]] = {}
+        release = self.check_version(timeout=limit_ms / 1000)
+        self.config["api_version"] = parsed.connection.api_version or release
+
+    # Requests
+
+    def send(
+        self, node_id: NodeId, request: Any, wakeup: bool = True, request_timeout_ms: float | None = None
+    ) -> Future:
+        """Send a request to a node that is ready; gives the future of the response.
+
+        Versions that the broker has forgotten are translated. It fails with `NodeNotReadyError` if the node is not
+        ready, with `UnsupportedVersionError` if the broker does not know the request.
+        """
+        node = self._node(node_id)
+        if not self._can_send(node):
+            self.maybe_connect(node_id)
+            return Future().failure(NodeNotReadyError(str(node_id)))
+        return self._connections.send(node, request, request_timeout_ms)
+
+    def poll(self, timeout_ms: float | None = None, future: Future | None = None, sleep: bool = True) -> list[Any]:
+        """Complete what has been answered; refresh metadata and run scheduled tasks as they are due.
+
+        Arguments:
+            timeout_ms: how long to wait for something to happen; None: ``request_timeout_ms``.
+            future: go on until this one is done, or `timeout_ms` is over if it is given.
+            sleep: taken for old programs.
+
+        Gives the responses.
+        """
+        if timeout_ms is not None and (isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int | float)):
+            raise TypeError(f"Invalid type for timeout: {type(timeout_ms)}")
+        limit_s = (self.config["request_timeout_ms"] if timeout_ms is None else timeout_ms) / 1000
+        deadline = time.monotonic() + limit_s
+        responses: list[Any] = []
+        while not self._closed:
+            self._run_delayed_tasks()
+            self._maybe_refresh()
+            is_done = future is not None and future.is_done
+            responses += self._completions.take(0 if is_done else self._wait_s(deadline))
+            is_over = time.monotonic() >= deadline
+            if future is None and (responses or is_over or not self._is_refresh_due()):
+                break
+            if future is not None and (future.is_done or (is_over and timeout_ms is not None)):
+                break
+            deadline += limit_s if is_over else 0
+        return responses
+
+    def _wait_s(self, deadline: float) -> float:
+        """How long a poll may sleep."""
+        waits = [_LONGEST_WAIT_S, deadline - time.monotonic(), self._delayed_tasks.next_at()]
+        waits += [delay for node in list(self._connections.nodes.values()) if (delay := node.delay_s) > 0]
+        return max(0.0, min(waits + ([] if self._refreshing else [self.cluster.ttl() / 1000])))
+
+    def send_and_receive(self, node_id: NodeId, request: Any) -> Any:
+        """Send a request to a node that is ready, and wait for its response; raises its error."""
+        future = self.send(node_id, request)
+        self.poll(future=future)
+        if future.exception is not None:
+            raise future.exception
+        return future.value
+
+    def await_ready(self, node_id: NodeId, timeout_ms: float = 30_000) -> bool:
+        """Poll until a node is ready. `KafkaConnectionError` if it cannot be connected, `KafkaTimeoutError`."""
+        deadline = time.monotonic() + timeout_ms / 1000
+        while not self.ready(node_id):
+            if self.connection_failed(node_id):
+                raise KafkaConnectionError(f"the connection to node {node_id} failed")
+            if time.monotonic() >= deadline:
+                raise KafkaTimeoutError(f"node {node_id} is not ready after {timeout_ms} ms")
+            self.poll(timeout_ms=max(1.0, (deadline - time.monotonic()) * 1000))
+        return True
+
+    def wakeup(self) -> None:
+        """End the waiting of a `poll` in another thread."""
+        self._completions.wake()
+
+    # Topics
+
+    def set_topics(self, topics: Iterable[str]) -> Future:
+        """Keep the metadata of these topics; of all, while there are none. Gives the future of the next metadata."""
+        wanted = set(topics)
+        is_known = wanted <= self._topics
+        self._topics = wanted
+        return Future().success(set(wanted)) if is_known else self.cluster.request_update()
+
+    def add_topic(self, topic: str) -> Future:
+        """Keep the metadata of this topic too. `TypeError` and `ValueError` for what cannot be a topic."""
+        check_topic_name(topic)
+        if topic in self._topics:
+            return Future().success(set(self._topics))
+        self._topics.add(topic)
+        return self.cluster.request_update()
+
+    def _is_refresh_due(self) -> bool:
+        return not self._refreshing and self.cluster.ttl() <= 0
+
+    def _maybe_refresh(self) -> None:
+        """Ask for metadata if they are due."""
+        if not self._is_refresh_due():
+            return
+        self._refreshing = True
+        topics = None if self.cluster.need_all_topic_metadata or not self._topics else set(self._topics)
+
+        async def refresh() -> Any:
+            self._core.watch_topics(topics)
+            return await self._core.refresh_metadata()
+
+        def done(snapshot: Any, error: KafkaError | None) -> None:
+            self._refreshing = False
+            if error is not None:
+                self.cluster.failed_update(error)
+            else:
+                self.cluster.take(snapshot, topics or ())
+
+        self._connections.spawn(refresh(), done)
+
+    # Tasks
+
+    def schedule(self, task: Callable[[], Any], at: float) -> Future:
+        """Run a task in a `poll` after a time, in seconds since 1970; gives the future of what it returns.
+
+        A task that is scheduled already moves.
+        """
+        return self._delayed_tasks.add(task, at)
+
+    def unschedule(self, task: Callable[[], Any]) -> None:
+        """Do not run a task. `KeyError` if it is not scheduled."""
+        self._delayed_tasks.remove(task)
+
+    def _run_delayed_tasks(self) -> None:
+        for task, future in self._delayed_tasks.pop_ready():
+            try:
+                result = task()
+            except Exception as error:
+                future.failure(error)
+            else:
+                future.success(result)
+
+    # Versions
+
+    def check_version(
+        self, node_id: NodeId | None = None, timeout: float | None = None, **kwargs: Any
+    ) -> tuple[int, ...]:
+        """Ask a broker, or any, which APIs it serves, and tell which release it is.
+
+        Arguments:
+            timeout: in seconds; None: ``api_version_auto_timeout_ms``.
+
+        Raises `NodeNotReadyError` if the node cannot be connected, `NoBrokersAvailable` if none can.
+        """
+        limit_s = timeout or (self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS) / 1000
+
+        async def ask() -> ApiVersions:
+            connect = self._core.any_connection() if node_id is None else self._connections.connection(node_id)
+            return (await connect).api_versions
+
+        try:
+            offered = self._loop_thread.run(ask(), limit_s)
+        except (KafkaConnectionError, KafkaTimeoutError) as error:
+            if node_id is None:
+                raise NoBrokersAvailable(str(error)) from error
+            raise NodeNotReadyError(f"{node_id}: {error}") from error
+        self._api_versions = dict(offered.items())
+        return release_of(offered)
+
+    def get_api_versions(self) -> dict[int, tuple[int, int]]:
+        """API key to lowest and highest version, of the broker that was asked last."""
+        return self._api_versions
+
+    def api_version(self, operation: Any, max_version: int | None = None) -> int:
+        """The newest version of a request that the broker serves, and `operation` has.
+
+        Arguments:
+            operation: the classes of a request by version, as in `kafka.protocol`.
+
+        Raises `IncompatibleBrokerVersion` if there is none.
+        """
+        newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
+        name = operation[0].__name__
+        if operation[0].API_KEY not in self._api_versions:
+            raise IncompatibleBrokerVersion(f"Kafka broker does not support the '{name}' Kafka protocol.")
+        oldest, served = self._api_versions[operation[0].API_KEY]
+        if min(newest, served) < oldest:
+            raise IncompatibleBrokerVersion(
+                f"No version of the '{name}' Kafka protocol is supported by both the client and broker."
+            )
+        return min(newest, served)
+
+    # Life
+
+    def close(self, node_id: NodeId | None = None) -> None:
+        """Close the connection of a node, or all of them for good; what is under way fails."""
+        if node_id is not None:
+            self._connections.close(node_id)
+        elif not self._closed:
+            self._close()
+
+    def _close(self) -> None:
+        self._closed = True
+        with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
+            self._loop_thread.run(self._core.close(), _CLOSE_TIMEOUT_S)
+        self._completions.take(0)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):
+            with contextlib.suppress(KafkaError, RuntimeError):
+                self._loop_thread.spawn(self._core.close())
+
+
+KafkaClient.register(SimpleClient)

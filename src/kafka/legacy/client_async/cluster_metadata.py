@@ -1,0 +1,266 @@
+"""`ClusterMetadata` as programs of 1.0 to 2.x read it and update it: today's picture of the cluster, in a frame."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from kafka.cluster.metadata import ClusterMetadata as Snapshot
+from kafka.cluster.metadata import TopicMetadata
+from kafka.config.connection import parse_servers
+from kafka.errors import (
+    MetadataEmptyBrokerList,
+    TopicAuthorizationFailedError,
+    for_code,
+)
+from kafka.legacy.future import Future
+from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
+
+log = logging.getLogger("kafka.cluster")
+
+Listener = Callable[["ClusterMetadata"], object]
+
+
+class ClusterMetadata:
+    """Brokers, topics, partitions and coordinators, as responses told them; asks nobody itself.
+
+    Arguments: ``retry_backoff_ms``, ``metadata_max_age_ms`` and ``bootstrap_servers`` by keyword, as clients have them;
+    others are passed over.
+
+    Attributes:
+        need_all_topic_metadata: whether the metadata of all topics are wanted.
+        unauthorized_topics: topics that the client may not see.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        "retry_backoff_ms": 100,
+        "metadata_max_age_ms": 300_000,
+        "bootstrap_servers": [],
+    }
+
+    def __init__(self, **configs: Any) -> None:
+        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        servers = self.config["bootstrap_servers"]
+        addresses = parse_servers("bootstrap_servers", servers) if servers else ()
+        self._bootstrap = {
+            f"bootstrap-{number}": BrokerMetadata(f"bootstrap-{number}", *address)  # type: ignore[arg-type]  # as it was
+            for number, address in enumerate(addresses)
+        }
+        self._snapshot = Snapshot()
+        self._coordinators: dict[tuple[str, str], Any] = {}
+        self._coordinator_brokers: dict[Any, BrokerMetadata] = {}
+        self._listeners: set[Listener] = set()
+        self._lock = threading.Lock()
+        self._future: Future | None = None
+        self._need_update = True
+        self._refreshed_at = self._tried_at = float("-inf")
+        self.need_all_topic_metadata = False
+        self.unauthorized_topics: set[str] = set()
+
+    def __str__(self) -> str:
+        return (
+            f"ClusterMetadata(brokers: {len(self._snapshot.brokers())}, topics: {len(self.topics(False))}, "
+            f"coordinators: {len(self._coordinators)})"
+        )
+
+    # Brokers
+
+    def is_bootstrap(self, node_id: Any) -> bool:
+        """Whether this is the id of a bootstrap server."""
+        return node_id in self._bootstrap
+
+    def brokers(self) -> set[BrokerMetadata]:
+        """All brokers; the bootstrap servers while there are none."""
+        return self._snapshot.brokers() or set(self._bootstrap.values())
+
+    def broker_metadata(self, broker_id: Any) -> BrokerMetadata | None:
+        """A broker by its id; None: there is none."""
+        return (
+            self._snapshot.broker_metadata(broker_id)
+            or self._bootstrap.get(broker_id)
+            or self._coordinator_brokers.get(broker_id)
+        )
+
+    @property
+    def controller(self) -> BrokerMetadata | None:
+        """The broker that is the controller; None: not known."""
+        return self._snapshot.broker_metadata(self._snapshot.controller_id)
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The id of the cluster; None: not known."""
+        return self._snapshot.cluster_id
+
+    # Topics
+
+    def topics(self, exclude_internal_topics: bool = True) -> set[str]:
+        """The topics known, without internal ones unless asked for."""
+        return self._snapshot.topics(exclude_internal_topics)
+
+    @property
+    def internal_topics(self) -> set[str]:
+        """The topics that brokers use themselves."""
+        return self._snapshot.topics(False) - self._snapshot.topics()
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions of a topic; None: it is not known."""
+        return self._snapshot.partitions_for_topic(topic)
+
+    def available_partitions_for_topic(self, topic: str) -> set[int] | None:
+        """The partitions that have a leader; None: the topic is not known."""
+        if self._snapshot.partitions_for_topic(topic) is None:
+            return None
+        return self._snapshot.available_partitions_for_topic(topic)
+
+    def leader_for_partition(self, partition: TopicPartition) -> int | None:
+        """The id of a partition's leader; -1: it has none; None: it is not known."""
+        found = self._snapshot.partition_metadata(partition)
+        return None if found is None else found.leader
+
+    def leader_epoch_for_partition(self, partition: TopicPartition) -> int:
+        """The epoch of a partition's leader. `KeyError` if the partition is not known."""
+        return self._partition(partition).leader_epoch
+
+    def replicas_for_partition(self, partition: TopicPartition) -> list[int] | None:
+        """The ids of the brokers that have a partition; None: it is not known."""
+        found = self._snapshot.partition_metadata(partition)
+        return None if found is None else list(found.replicas)
+
+    def in_sync_replicas_for_partition(self, partition: TopicPartition) -> list[int] | None:
+        """The ids of the brokers that have all of a partition; None: it is not known."""
+        found = self._snapshot.partition_metadata(partition)
+        return None if found is None else list(found.isr)
+
+    def partitions_for_broker(self, broker_id: Any) -> set[TopicPartition] | None:
+        """The partitions that a broker leads; None: there are none."""
+        return self._snapshot.partitions_for_broker(broker_id) or None
+
+    def _partition(self, partition: TopicPartition) -> PartitionMetadata:
+        found = self._snapshot.partition_metadata(partition)
+        if found is None:
+            raise KeyError(partition)
+        return found
+
+    def with_partitions(self, partitions_to_add: Iterable[PartitionMetadata]) -> ClusterMetadata:
+        """Make a copy that has these partitions as well."""
+        copy = ClusterMetadata(**self.config)
+        by_topic: dict[str, dict[int, PartitionMetadata]] = {}
+        for topic in self._snapshot.topics(False):
+            places = (TopicPartition(topic, number) for number in self._snapshot.partitions_for_topic(topic) or ())
+            by_topic[topic] = {place.partition: self._partition(place) for place in places}
+        for partition in partitions_to_add:
+            by_topic.setdefault(partition.topic, {})[partition.partition] = partition
+        topics = [TopicMetadata(name, None, name in self.internal_topics, found) for name, found in by_topic.items()]
+        known = self._snapshot
+        copy._snapshot = Snapshot(
+            known.brokers(), topics, cluster_id=known.cluster_id, controller_id=known.controller_id
+        )
+        copy._coordinators = dict(self._coordinators)
+        copy._coordinator_brokers = dict(self._coordinator_brokers)
+        copy.unauthorized_topics = set(self.unauthorized_topics)
+        return copy
+
+    # Coordinators
+
+    def coordinator_for_group(self, group: str) -> Any:
+        """The node id of a group's coordinator; -1: there was none; None: nobody has asked."""
+        return self._coordinators.get(("group", group))
+
+    def add_coordinator(self, response: Any, coord_type: str, coord_key: str) -> str | None:
+        """Take in who coordinates a group or transactional id; gives its node id, None on an error.
+
+        The id stands for a connection of its own to that broker.
+        """
+        if response.error_code:
+            log.error("FindCoordinatorResponse error: %s", for_code(response.error_code))
+            self._coordinators[coord_type, coord_key] = -1
+            return None
+        node_id = f"coordinator-{response.coordinator_id}"
+        self._coordinator_brokers[node_id] = BrokerMetadata(node_id, response.host, response.port)  # type: ignore[arg-type]  # as it was
+        self._coordinators[coord_type, coord_key] = node_id
+        return node_id
+
+    def add_group_coordinator(self, group: str, response: Any) -> str | None:
+        """As `add_coordinator`, of a group (until 2.0)."""
+        return self.add_coordinator(response, "group", group)
+
+    # Updates
+
+    @property
+    def need_update(self) -> bool:
+        """Whether an update was asked for."""
+        return self._need_update
+
+    def ttl(self) -> float:
+        """In how many milliseconds the metadata are to be refreshed."""
+        now = time.monotonic() * 1000
+        age_left = 0.0 if self._need_update else self._refreshed_at + self.config["metadata_max_age_ms"] - now
+        return max(age_left, self._tried_at + self.refresh_backoff() - now, 0.0)
+
+    def refresh_backoff(self) -> float:
+        """How many milliseconds to wait before an update that failed is tried again."""
+        return float(self.config["retry_backoff_ms"])
+
+    def request_update(self) -> Future:
+        """Ask for an update; the future will have this object. Who holds it carries it out."""
+        with self._lock:
+            self._need_update = True
+            if self._future is None or self._future.is_done:
+                self._future = Future()
+            return self._future
+
+    def update_metadata(self, metadata: Any) -> None:
+        """Take in a `MetadataResponse` of any version."""
+        answered = metadata
+        if hasattr(metadata, "WIRE"):
+            answered = metadata.WIRE.decode(metadata.encode(), metadata.API_VERSION)
+        if not answered.brokers:
+            log.warning("No broker metadata found in MetadataResponse -- ignoring.")
+            self.failed_update(MetadataEmptyBrokerList(metadata))
+            return
+        self.take(self._snapshot.updated(answered, keep_others=False), [each.name for each in answered.topics])
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Have a first picture, which is no update."""
+        self._snapshot = snapshot
+
+    def take(self, snapshot: Snapshot, asked: Iterable[str] = ()) -> None:
+        """Take in a newer picture, and tell listeners and who asked for it.
+
+        Arguments:
+            asked: the topics that it is about; the error of one that is alone is that of the future.
+        """
+        denied = {name for name, error in snapshot.topic_errors.items() if error is TopicAuthorizationFailedError}
+        with self._lock:
+            self._snapshot = snapshot
+            self.unauthorized_topics = denied
+            future, self._future = self._future, None
+            self._need_update = False
+            self._refreshed_at = self._tried_at = time.monotonic() * 1000
+        for topic, error in snapshot.topic_errors.items():
+            log.warning("Error fetching metadata for topic %s: %s", topic, error)
+        if future is not None:
+            names = list(asked)
+            alone = snapshot.topic_errors.get(names[0]) if len(names) == 1 else None
+            future.failure(alone(names[0])) if alone is not None else future.success(self)
+        for listener in list(self._listeners):
+            listener(self)
+
+    def failed_update(self, exception: BaseException) -> None:
+        """Tell those who asked for an update that it failed."""
+        with self._lock:
+            future, self._future = self._future, None
+            self._tried_at = time.monotonic() * 1000
+        if future is not None:
+            future.failure(exception)
+
+    def add_listener(self, listener: Listener) -> None:
+        """Call a function with this object after each update."""
+        self._listeners.add(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Do not call it any more. `KeyError` if it was not added."""
+        self._listeners.remove(listener)
