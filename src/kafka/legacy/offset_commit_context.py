@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -41,6 +42,7 @@ class OffsetCommitContext:
     """
 
     def __init__(self, consumer: _Consumer) -> None:
+        warnings.warn("OffsetCommitContext is deprecated: use KafkaConsumer.commit", DeprecationWarning, stacklevel=2)
         self.consumer = consumer
         self.initial_offsets: dict[int, int] | None = None
         self.high_water_mark: dict[int, int] | None = None

@@ -9,6 +9,8 @@ import pytest
 from kafka.common import OffsetCommitRequest, OffsetCommitResponse, OffsetOutOfRangeError, RequestTimedOutError
 from kafka.context import OffsetCommitContext
 
+pytestmark = pytest.mark.filterwarnings("ignore:OffsetCommitContext is deprecated:DeprecationWarning")
+
 
 class Consumer:
     """What the context uses of a `SimpleConsumer`; records what is done to it."""
@@ -87,3 +89,9 @@ def test_a_context_begins_anew() -> None:
         context.mark(0, 7)
     with context:
         assert not context
+
+
+def test_it_says_that_it_is_old() -> None:
+    with pytest.warns(DeprecationWarning, match="OffsetCommitContext") as caught:
+        OffsetCommitContext(Consumer())
+    assert caught[0].filename == __file__
