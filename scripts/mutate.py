@@ -51,7 +51,7 @@ SPARK_PLANNING = (
     "options",
     "cluster_lookup",
     "values",
-    "table",
+    "option_table",
 )
 """Of `spark` the modules that plan; the rest needs a session of Spark."""
 

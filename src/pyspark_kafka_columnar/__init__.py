@@ -21,9 +21,9 @@ else:
         """The Kafka source and sink of `kafka.spark`, batch and streaming, as Spark's Python Data Source API has it."""
 
         def __init__(self, options: MutableMapping[str, str]) -> None:
+            from kafka.spark.gc_freeze import begin_call
             from kafka.spark.options import check_names
             from kafka.spark.requirements import check_pyspark
-            from kafka.spark.worker import begin_call
 
             check_pyspark()
             begin_call()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
-from kafka.cluster.refresh import MetadataRefresher
+from kafka.cluster.refresh_timing import MetadataRefresher
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
 from kafka.net import Connection

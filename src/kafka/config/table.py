@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from kafka.config.connection import ConnectionOptions, SecurityOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
-from kafka.config.option import Option, boolean, nearest
+from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
 from kafka.errors import KafkaConfigurationError
 
@@ -190,11 +190,14 @@ _JAVA_ONLY = {
 
 def _from_text(row: Option, value: str) -> Any:
     """A property's text as the type that the option has."""
-    if row.parse is boolean or isinstance(row.default, bool) or row.name == "enable_idempotence":
+    kinds = {type(row.default).__name__} if row.accepts == "Any" else set(row.accepts.split(" | "))
+    if "str" in kinds:
+        return value
+    if "bool" in kinds:
         if value.strip().lower() in ("true", "false"):
             return value.strip().lower() == "true"
         raise KafkaConfigurationError(f"option {row.java!r} expects true or false, not {value!r}")
-    if isinstance(row.default, int | float) or row.name in ("receive_buffer_bytes", "send_buffer_bytes"):
+    if kinds & {"int", "float"}:
         try:
             return int(value)
         except ValueError:

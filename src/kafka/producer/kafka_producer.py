@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kafka.config import ProducerConfigs, option_table, parse_producer, with_options
-from kafka.net.worker import WorkerThread
+from kafka.net.callback_thread import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.calls import ProducerCalls
 from kafka.producer.core import ProducerCore

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from kafka.errors import IllegalStateError
 from kafka.net import LoopThread
-from kafka.net.worker import WorkerThread
+from kafka.net.callback_thread import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore

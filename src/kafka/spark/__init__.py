@@ -8,9 +8,9 @@ PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task` and 
 worker processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
 """
 
+from kafka.spark.option_table import OPTIONS, SparkOption, Use
 from kafka.spark.requirements import SparkRequirementError
 from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
-from kafka.spark.table import OPTIONS, SparkOption, Use
 
 __all__ = [
     "OPTIONS",

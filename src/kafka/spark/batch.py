@@ -7,9 +7,9 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import parse_read, requested_columns
 from kafka.spark.read_task import read_task
-from kafka.spark.worker import begin_call
 
 if TYPE_CHECKING:
     import pyarrow

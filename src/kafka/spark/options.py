@@ -9,8 +9,7 @@ from typing import Any
 from kafka.config import from_java_names, parse_consumer, parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.schema import COLUMNS, HEADERS, check_columns, check_user_schema
-from kafka.spark.table import (
+from kafka.spark.option_table import (
     BY_KEY,
     KAFKA_PREFIX,
     REFUSED_READING,
@@ -20,6 +19,7 @@ from kafka.spark.table import (
     SparkOption,
     Use,
 )
+from kafka.spark.schema import COLUMNS, HEADERS, check_columns, check_user_schema
 from kafka.spark.values import (
     EARLIEST,
     LATEST,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import parse_write
 from kafka.spark.schema import check_sink_schema
-from kafka.spark.worker import begin_call
 from kafka.spark.write_task import write_task
 
 if TYPE_CHECKING:

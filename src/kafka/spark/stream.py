@@ -20,11 +20,11 @@ from pyspark.sql.streaming.datasource import (
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.gc_freeze import begin_call
 from kafka.spark.offsets import Layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns
 from kafka.spark.read_task import read_task
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
-from kafka.spark.worker import begin_call
 
 if TYPE_CHECKING:
     import pyarrow

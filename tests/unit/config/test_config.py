@@ -20,6 +20,7 @@ from kafka.config import (
     parse_admin,
     parse_consumer,
     parse_producer,
+    table,
 )
 from kafka.errors import KafkaConfigurationError
 
@@ -287,3 +288,14 @@ def test_whole_numbers_of_other_types_are_taken_and_bools_are_not() -> None:
     for name in ("batch_size", "linger_ms", "acks"):
         with pytest.raises(KafkaConfigurationError, match=name):
             parse_producer({name: True})
+
+
+def test_every_option_is_read_from_text_as_what_it_accepts() -> None:
+    for row in option_table().values():
+        kinds = set(row.accepts.split(" | "))
+        if "bool" in kinds and "str" not in kinds:
+            assert table._from_text(row, "True") is True, row.name
+        elif kinds & {"int", "float"} and "str" not in kinds:
+            assert table._from_text(row, "5") == 5, row.name
+            with pytest.raises(KafkaConfigurationError, match="expects a whole number, not 'five'"):
+                table._from_text(row, "five")

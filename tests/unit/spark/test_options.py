@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.option_table import OPTIONS, Use
 from kafka.spark.options import check_names, check_read, parse_read, parse_write, read_columns, requested_columns
-from kafka.spark.table import OPTIONS, Use
 from kafka.spark.values import (
     EARLIEST,
     LATEST,

@@ -8,7 +8,7 @@ Known gaps: every group is of the type "classic".
 
 import logging
 
-from kafka.broker import authorized
+from kafka.broker import allowed_operations
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.groups.group import Group
@@ -39,7 +39,7 @@ _CONSUMERS = "consumer"
 
 def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     """Describe groups with their members."""
-    operations = authorized.GROUP if request.include_authorized_operations else authorized.NOT_ASKED
+    operations = allowed_operations.GROUP if request.include_authorized_operations else allowed_operations.NOT_ASKED
     return DescribeGroupsResponse(
         groups=[_described(broker, group_id, operations, context.version) for group_id in request.groups]
     )

@@ -9,7 +9,7 @@ Known gaps: no rack but the broker's own; leader epochs are always 0.
 
 from collections.abc import Iterable
 
-from kafka.broker import authorized
+from kafka.broker import allowed_operations
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.log.options import LEADER_EPOCH
@@ -49,7 +49,9 @@ def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) 
     may_create = broker.settings.auto_create_topics and (
         context.version < _CREATION_CHOSEN_SINCE or request.allow_auto_topic_creation
     )
-    operations = authorized.TOPIC if request.include_topic_authorized_operations else authorized.NOT_ASKED
+    operations = (
+        allowed_operations.TOPIC if request.include_topic_authorized_operations else allowed_operations.NOT_ASKED
+    )
     if everything:
         topics = [_described(broker, topic, operations) for topic in broker.topics]
     else:
@@ -67,7 +69,9 @@ def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) 
         controller_id=broker.settings.node_id,
         topics=topics,
         cluster_authorized_operations=(
-            authorized.CLUSTER if request.include_cluster_authorized_operations else authorized.NOT_ASKED
+            allowed_operations.CLUSTER
+            if request.include_cluster_authorized_operations
+            else allowed_operations.NOT_ASKED
         ),
     )
 
@@ -164,7 +168,9 @@ def describe_cluster(
             )
         ],
         cluster_authorized_operations=(
-            authorized.CLUSTER if request.include_cluster_authorized_operations else authorized.NOT_ASKED
+            allowed_operations.CLUSTER
+            if request.include_cluster_authorized_operations
+            else allowed_operations.NOT_ASKED
         ),
     )
 
@@ -219,5 +225,5 @@ def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicP
             )
             for number in range(first, last)
         ],
-        topic_authorized_operations=authorized.TOPIC,
+        topic_authorized_operations=allowed_operations.TOPIC,
     )

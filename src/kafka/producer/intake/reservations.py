@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kafka.errors import KafkaTimeoutError
-from kafka.net.worker import WorkerThread
+from kafka.net.callback_thread import WorkerThread
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.record_buffer import RecordBuffer
 

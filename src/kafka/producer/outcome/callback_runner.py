@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class CallbackRunner(Protocol):
-    """Runs the user's callbacks, in order; `kafka.net.worker.WorkerThread` is one for programs without a loop."""
+    """Runs the user's callbacks, in order; `WorkerThread` of `kafka.net` is one for programs without a loop."""
 
     def submit(self, function: Callable[[], object], /) -> object:
         """Run a function after all that were given before; returns at once."""

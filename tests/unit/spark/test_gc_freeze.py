@@ -8,7 +8,7 @@ import pytest
 
 CODE = """
 import gc
-from kafka.spark.worker import begin_call
+from kafka.spark.gc_freeze import begin_call
 
 before = gc.get_freeze_count()  # some Pythons freeze what they begin with
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from kafka.net.worker import WorkerThread
+from kafka.net.callback_thread import WorkerThread
 
 PATIENCE_S = 30.0
 

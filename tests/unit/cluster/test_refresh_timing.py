@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kafka.cluster.refresh import MetadataRefresher
+from kafka.cluster.refresh_timing import MetadataRefresher
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError
 from unit.virtual_loop import simulate
 
