@@ -280,15 +280,13 @@ class ConsumerCore:
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
         unplaced = state.position is None
-        self.buffer.discard(state, FetchPosition(offset))
-        self._runner.submit(self.fetcher.refresh, state)
+        self._read_from(state, FetchPosition(offset))
         if unplaced:
             self._runner.submit(self.positions.moved, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
-        self.buffer.discard(state, reset=timestamp)
-        self._runner.submit(self.fetcher.refresh, state)
+        self._read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve)
 
     def pause(self, state: PartitionState) -> None:
@@ -329,6 +327,14 @@ class ConsumerCore:
         if self.buffer.locate(state, generation, FetchPosition(offset)):
             self.out_of_range.found(state.tp, offset)
             self.fetcher.refresh(state)
+
+    def _read_from(
+        self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None
+    ) -> None:
+        try:
+            self.buffer.discard(state, position, reset)
+        finally:  # also where it was interrupted, as the position may have moved
+            self._runner.submit(self.fetcher.refresh, state)
 
     def _unblocked(self, state: PartitionState) -> None:
         self._runner.submit(self.fetcher.refresh, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import kafka.consumer
 from kafka.config import parse_consumer
 from kafka.consumer.calls import ConsumerCalls
+from kafka.consumer.drive import single_caller
 from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
@@ -21,7 +23,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
-from unit.interrupt import NEVER, Interrupt
+from unit.interrupt import NEVER, Interrupt, interrupts
 
 FOLDER = str(Path(kafka.consumer.__file__).parent)
 ENDS = (2, 1)
@@ -32,8 +34,9 @@ CONFIG = parse_consumer({})
 class Desk:
     """The calls of a consumer on a buffer with two partitions, without anything that waits."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, ends: tuple[int, int] = ENDS, **options: Any) -> None:
         config = parse_consumer(options) if options else CONFIG
+        self._ends = ends
         self._lost: list[PartitionState] = []
         self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
         buffer = self._buffer = FetchBuffer(config.fetch, self._lost.append, lambda _: None)
@@ -50,16 +53,34 @@ class Desk:
 
     def _fetch(self, state: PartitionState) -> None:
         """What a broker would give from the position on."""
-        begin, end = at(state) or 0, ENDS[state.tp.partition]
+        begin, end = at(state) or 0, self._ends[state.tp.partition]
         if begin < end:
             data = numbered(begin, end)
             self._buffer.put(state, Fetched(state.tp, state.generation, begin, memoryview(data), len(data)))
 
     def refetch(self) -> None:
         """Fetch what an interrupt has made useless."""
-        for state in self._lost:
+        for state in dict.fromkeys(self._lost):
             self._fetch(state)
         self._lost.clear()
+
+    def seek(self, offset: int) -> None:
+        """Read the first partition from elsewhere; the loop is told, as the core does, if the position has moved."""
+        state = self._states[0]
+        before = state.generation
+        try:
+            self._buffer.discard(state, FetchPosition(offset))
+        finally:
+            if state.generation != before:
+                self._lost.append(state)
+
+    def is_full(self, number: int) -> bool:
+        """Whether a partition has to wait for room."""
+        return self._buffer.is_full(self._states[number])
+
+    def is_told_of(self, number: int) -> bool:
+        """Whether the loop has been told that a partition may be fetched again."""
+        return self._states[number] in self._lost
 
     def positions(self) -> tuple[int | None, ...]:
         return tuple(at(state) for state in self._states)
@@ -117,17 +138,89 @@ def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Cal
         assert desk.positions() == ENDS
 
 
-class Window(SingleCaller):
-    """Lets another thread poll as soon as the first is out."""
+@pytest.mark.parametrize("target", [0, 1, 30, 60])
+@pytest.mark.parametrize("call", ["poll", "iteration"])
+def test_an_interrupted_seek_has_been_made_or_not(call: str, target: int) -> None:
+    end = 40
+    read, rows = CALLS[call]
+
+    def begun() -> Desk:
+        """A consumer that has read one record of many."""
+        desk = Desk(ends=(end, 0), max_poll_records=20 if call == "iteration" else 1)
+        assert rows(read(desk.calls)) == [(0, 0)]
+        return desk
+
+    desk, undisturbed = begun(), Interrupt(NEVER, FOLDER)
+    with undisturbed:
+        desk.seek(target)
+    for n in range(undisturbed.looks):
+        desk, interrupt = begun(), Interrupt(n, FOLDER)
+        with pytest.raises(KeyboardInterrupt), interrupt:
+            desk.seek(target)
+        desk.refetch()
+        position = desk.positions()[0]
+        assert position in (1, target)
+        got: Rows = []
+        while more := rows(read(desk.calls)):
+            got += more
+        assert got == [(0, offset) for offset in range(position, end)], f"interrupted in {interrupt.where}"
+
+
+def test_partitions_that_wait_for_room_are_fetched_again_after_an_interrupted_seek() -> None:
+    def full() -> Desk:
+        desk = Desk(ends=(40, 0), max_partition_fetch_bytes=1, fetch_max_bytes=1)
+        assert desk.is_full(1)
+        return desk
+
+    desk, undisturbed = full(), Interrupt(NEVER, FOLDER)
+    with undisturbed:
+        desk.seek(0)
+    for n in range(undisturbed.looks):
+        desk, interrupt = full(), Interrupt(n, FOLDER)
+        with pytest.raises(KeyboardInterrupt), interrupt:
+            desk.seek(0)
+        if desk.is_full(1):
+            continue  # the seek was not made
+        desk.calls.poll(0)
+        assert desk.is_told_of(1), f"interrupted in {interrupt.where}"
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
+    caller = SingleCaller()
+
+    def work() -> None:
+        with caller, caller if nested else contextlib.nullcontext():
+            pass
+
+    def enter() -> None:
+        with caller:
+            entered.append(True)
+
+    for interrupt in interrupts(work, single_caller.__file__, __file__):
+        with pytest.raises(KeyboardInterrupt), interrupt:
+            work()
+        entered: list[bool] = []
+        other = threading.Thread(target=enter)
+        other.start()
+        other.join()
+        assert entered, f"interrupted in {interrupt.where}"
+
+
+class Window:
+    """A `SingleCaller` that lets another thread poll as soon as the first is out."""
 
     def __init__(self, calls: Any, poll: Callable[[Any], Any]) -> None:
-        super().__init__()
+        self._caller = SingleCaller()
         self._calls = calls
         self._poll = poll
         self.got: list[Any] = []
 
+    def __enter__(self) -> None:
+        self._caller.__enter__()
+
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+        self._caller.__exit__(*error)
         if not self.got and threading.current_thread() is threading.main_thread():
             thread = threading.Thread(target=lambda: self.got.append(self._poll(self._calls)))
             thread.start()

@@ -1,36 +1,46 @@
 """Lets one thread at a time poll a consumer. Two threads would split its records between them at random."""
 
 import threading
-from types import TracebackType
+from collections.abc import Callable
 
 from kafka.errors import IllegalStateError
+
+_WITHOUT_WAITING = (False,)
 
 
 class SingleCaller:
     """A context manager around what only one thread may do at a time; the same thread may enter again.
 
     Java: ``ConcurrentModificationException``. `close` and `wakeup` stay outside.
+
+    An interrupt as the block begins or ends leaves nobody inside: leaving is the lock's own function, written in C, and
+    entering knows at any moment whether it has the lock.
     """
 
-    __slots__ = ("_holder", "_lock")
+    __slots__ = ("__exit__", "_holder", "_lock")
+
+    __exit__: Callable[..., None]
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._holder = 0
+        self.__exit__ = self._lock.__exit__
 
     def __enter__(self) -> None:
         """Raises `IllegalStateError` while another thread is inside."""
-        if not self._lock.acquire(blocking=False):
-            raise IllegalStateError(
-                f"thread {threading.current_thread().name!r} polls a consumer that thread {_name(self._holder)!r} is "
-                "polling; a consumer belongs to one thread at a time"
-            )
-        self._holder = threading.get_ident()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lock.release()
+        taken: list[bool] = []
+        try:
+            taken.extend(map(self._lock.acquire, _WITHOUT_WAITING))  # in C as a whole: an interrupt comes after it
+            if not taken[0]:
+                raise IllegalStateError(
+                    f"thread {threading.current_thread().name!r} polls a consumer that thread {_name(self._holder)!r} "
+                    "is polling; a consumer belongs to one thread at a time"
+                )
+            self._holder = threading.get_ident()
+        except BaseException:
+            if taken and taken[0]:
+                self._lock.release()
+            raise
 
 
 def _name(ident: int) -> str:

@@ -54,6 +54,10 @@ class FetchBuffer:
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
+        self._freed: list[PartitionState] = []
+        """Those that may be fetched again, until the loop has been told."""
+        self._dropped: list[Fetched | DecodedFetch] = []
+        """What was taken out and is not needed any more, until its bytes are let go of."""
         decoding = DecodeOptions(
             options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
         )
@@ -122,6 +126,8 @@ class FetchBuffer:
         """
         if self._hand_out.slices or self._hand_out.returning:
             self._hand_out.roll_back()
+        if self._freed:  # an interrupt came before the loop was told
+            self._tell_freed()
         hand_out = self._hand_out = HandOut(self._put_back)
         passed_over: list[PartitionState] = []
         try:
@@ -164,30 +170,46 @@ class FetchBuffer:
             position: where it is read from.
             reset: the timestamp to look that up by; None: as configured.
         """
-        with self._lock:
-            state.go_to(position, reset)
-            self._bytes -= state.buffer.nbytes
-            items = state.buffer.clear()
-            self._waiting_for_room.pop(state, None)
-            freed = self._freed()
-        self._hand_out.withdraw(state)
-        for item in items:
-            self._ahead.abandon(item)
-            item.drop()
-        for other in freed:
-            self._unblocked(other)
+        try:
+            self._go_to(state, position, reset)
+        except BaseException:  # an interrupt: all of it again, or what is here would be taken for the new position's
+            self._go_to(state, position, reset)
+            raise
 
     def close(self, states: Iterable[PartitionState]) -> None:
         """Drop all that was fetched of these partitions: nothing is handed out any more."""
         for state in states:
             with self._lock:
-                self._bytes -= state.buffer.nbytes
-                items = state.buffer.clear()
-            for item in items:
-                self._ahead.abandon(item)
-                item.drop()
+                self._empty(state)
+            self._drop()
 
     # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _go_to(self, state: PartitionState, position: FetchPosition | None, reset: int | None) -> None:
+        with self._lock:
+            state.go_to(position, reset)
+            self._empty(state)
+            self._waiting_for_room.pop(state, None)
+            self._free()
+        self._hand_out.withdraw(state)
+        self._drop()
+        self._tell_freed()
+
+    def _empty(self, state: PartitionState) -> None:
+        """Take out all of a partition; the lock is held. Call `_drop` after it."""
+        buffer = state.buffer
+        self._bytes -= buffer.nbytes
+        buffer.nbytes = 0
+        self._dropped += buffer.items
+        buffer.clear()
+
+    def _drop(self) -> None:
+        while self._dropped:
+            item = self._dropped[-1]
+            if isinstance(item, Fetched):
+                self._ahead.abandon(item)
+                item.drop()
+            del self._dropped[-1:]
 
     def _fill(
         self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool, passed_over: list[PartitionState]
@@ -259,11 +281,10 @@ class FetchBuffer:
             if current.error is not None:
                 failed = Fetched(state.tp, state.generation, current.next_offset, error=current.error, sticky=True)
                 buffer.items.appendleft(failed)
-            freed = self._freed()
-            if buffer.blocked and buffer.nbytes < self._partition_bound and state not in freed:
-                freed.append(state)
-        for other in freed:
-            self._unblocked(other)
+            self._free()
+            if buffer.blocked and buffer.nbytes < self._partition_bound and state not in self._freed:
+                self._freed += (state,)
+        self._tell_freed()
 
     def _put_back(self, piece: Slice) -> None:
         """A slice is not handed out after all. Called again for it if an interrupt came meanwhile."""
@@ -281,12 +302,16 @@ class FetchBuffer:
         self.discard(state, state.position, state.reset)
         self._unblocked(state)
 
-    def _freed(self) -> list[PartitionState]:
-        if not self._waiting_for_room or self._bytes >= self._bound:
-            return []
-        freed = list(self._waiting_for_room)
-        self._waiting_for_room.clear()
-        return freed
+    def _free(self) -> None:
+        """Note which partitions may be fetched again, if there is room; the lock is held. Call `_tell_freed` after."""
+        if self._waiting_for_room and self._bytes < self._bound:
+            self._freed += self._waiting_for_room
+            self._waiting_for_room = {}
+
+    def _tell_freed(self) -> None:
+        while self._freed:
+            self._unblocked(self._freed[-1])
+            del self._freed[-1:]
 
 
 def _memory(opened: DecodedFetch | None) -> int:

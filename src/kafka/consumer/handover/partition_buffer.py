@@ -40,11 +40,9 @@ class PartitionBuffer:
             self.items.appendleft(before)
         self.current = piece
 
-    def clear(self) -> list[Fetched]:
-        """Take everything out; what has not been decoded is to be dropped."""
-        fetched = [item for item in self.items if isinstance(item, Fetched)]
+    def clear(self) -> None:
+        """Take everything out."""
         self.items.clear()
         self.current = None
         self.nbytes = 0
         self.blocked = False
-        return fetched
