@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kafka import KafkaClient, KafkaConsumer, SimpleClient, create_gzip_message, create_message, create_snappy_message
+from kafka import (
+    KafkaClient,
+    KafkaConsumer,
+    KeyedProducer,
+    SimpleClient,
+    SimpleProducer,
+    create_gzip_message,
+    create_message,
+    create_snappy_message,
+)
 from kafka.common import (
+    FailedPayloadsError,
     FetchRequestPayload,
     ListOffsetRequestPayload,
     OffsetCommitRequestPayload,
@@ -20,11 +30,14 @@ from kafka.common import (
     ProduceResponsePayload,
     UnknownTopicOrPartitionError,
 )
+from kafka.protocol import CODEC_GZIP, CODEC_SNAPPY
 from kafka.protocol.fetch import FetchRequest
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from conftest import MakeTopic
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
 
 @pytest.fixture
@@ -32,6 +45,23 @@ def client(broker: Any) -> Iterator[SimpleClient]:
     client = SimpleClient(broker.bootstrap_servers, timeout=30)
     yield client
     client.close()
+
+
+@pytest.fixture
+def make_led_topic(make_topic: MakeTopic, client: SimpleClient) -> MakeTopic:
+    """As `make_topic`, but the broker knows already that it leads the partitions: these clients do not try again."""
+
+    def make(partitions: int = 1, config: Any = None) -> str:
+        topic = make_topic(partitions, config)
+        asked = [FetchRequestPayload(topic, number, 0, 100) for number in range(partitions)]
+        while any(
+            isinstance(answer, FailedPayloadsError) or answer.error
+            for answer in client.send_fetch_request(asked, fail_on_error=False, max_wait_time=1)
+        ):
+            client.load_metadata_for_topics()
+        return topic
+
+    return make
 
 
 def read(servers: str, topic: str, count: int, partitions: int = 1) -> list[Any]:
@@ -47,8 +77,10 @@ def read(servers: str, topic: str, count: int, partitions: int = 1) -> list[Any]
         return found
 
 
-def test_messages_compressed_or_not_become_records(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic = make_topic()
+def test_messages_compressed_or_not_become_records(
+    broker: Any, make_led_topic: MakeTopic, client: SimpleClient
+) -> None:
+    topic = make_led_topic()
     messages = [
         create_message(b"plain", b"key"),
         create_gzip_message([(b"zipped", None), (b"zipped too", b"other key")]),
@@ -70,8 +102,8 @@ def test_messages_compressed_or_not_become_records(broker: Any, make_topic: Make
     assert all(record.timestamp > before for record in records)
 
 
-def test_fetching_begins_at_the_offset_asked_for(make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic = make_topic()
+def test_fetching_begins_at_the_offset_asked_for(make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_led_topic()
     values = [b"%d" % number for number in range(10)]
     client.send_produce_request([ProduceRequestPayload(topic, 0, [create_gzip_message([(v, None) for v in values])])])
     (answer,) = client.send_fetch_request([FetchRequestPayload(topic, 0, 7, 4096)], max_wait_time=1000, min_bytes=1)
@@ -86,9 +118,9 @@ def test_fetching_begins_at_the_offset_asked_for(make_topic: MakeTopic, client: 
 
 
 def test_answers_come_in_the_order_of_the_payloads_and_through_the_callback(
-    make_topic: MakeTopic, client: SimpleClient
+    make_led_topic: MakeTopic, client: SimpleClient
 ) -> None:
-    topic, other = make_topic(3), make_topic()
+    topic, other = make_led_topic(3), make_led_topic()
     payloads = [
         ProduceRequestPayload(name, partition, [create_message(b"x")])
         for name, partition in ((topic, 2), (other, 0), (topic, 0), (topic, 1))
@@ -97,14 +129,16 @@ def test_answers_come_in_the_order_of_the_payloads_and_through_the_callback(
     assert answers == [(topic, 2), (other, 0), (topic, 0), (topic, 1)]
 
 
-def test_without_acknowledgements_nothing_comes_back(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic = make_topic()
+def test_without_acknowledgements_nothing_comes_back(
+    broker: Any, make_led_topic: MakeTopic, client: SimpleClient
+) -> None:
+    topic = make_led_topic()
     assert client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])], acks=0) == []
     assert [record.value for record in read(broker.bootstrap_servers, topic, 1)] == [b"x"]
 
 
-def test_offsets_by_time(make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic = make_topic()
+def test_offsets_by_time(make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_led_topic()
 
     def offsets(time_ms: int, most: int) -> Any:
         return client.send_offset_request([OffsetRequestPayload(topic, 0, time_ms, most)])[0].offsets
@@ -122,8 +156,8 @@ def test_offsets_by_time(make_topic: MakeTopic, client: SimpleClient) -> None:
     assert found.timestamp > 1
 
 
-def test_offsets_of_a_group(make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic, group = make_topic(), f"group-{uuid.uuid4()}"
+def test_offsets_of_a_group(make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic, group = make_led_topic(), f"group-{uuid.uuid4()}"
     wanted = [OffsetFetchRequestPayload(topic, 0)]
     assert client.send_offset_fetch_request_kafka(group, wanted) == [(topic, 0, -1, "", 0)]
     with pytest.raises(UnknownTopicOrPartitionError):
@@ -154,8 +188,8 @@ def test_a_topic_is_created_and_known(client: SimpleClient) -> None:
     assert client.topics == []
 
 
-def test_bytes_are_taken_for_names_as_in_0_9(make_topic: MakeTopic, broker: Any) -> None:
-    topic = make_topic().encode()
+def test_bytes_are_taken_for_names_as_in_0_9(make_led_topic: MakeTopic, broker: Any) -> None:
+    topic = make_led_topic().encode()
     client = SimpleClient(broker.bootstrap_servers.encode(), client_id=b"name")
     assert client.has_metadata_for_topic(topic)  # type: ignore[arg-type]
     (answer,) = client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])])  # type: ignore[arg-type]
@@ -163,8 +197,8 @@ def test_bytes_are_taken_for_names_as_in_0_9(make_topic: MakeTopic, broker: Any)
     client.close()
 
 
-def test_requests_by_node(broker: Any, make_topic: MakeTopic, client: SimpleClient) -> None:
-    topic = make_topic()
+def test_requests_by_node(broker: Any, make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_led_topic()
     client.send_produce_request([ProduceRequestPayload(topic, 0, [create_message(b"x")])])
     by_node = KafkaClient(bootstrap_servers=broker.bootstrap_servers, api_version_auto_timeout_ms=30_000)
     by_node.poll(future=by_node.add_topic(topic))
@@ -179,3 +213,41 @@ def test_requests_by_node(broker: Any, make_topic: MakeTopic, client: SimpleClie
     if broker.kind == "apache":
         assert by_node.config["api_version"] >= (4, 0)
     by_node.close()
+
+
+@pytest.mark.parametrize("codec", [None, CODEC_GZIP, CODEC_SNAPPY])
+def test_a_simple_producer_goes_round(
+    broker: Any, make_led_topic: MakeTopic, client: SimpleClient, codec: int | None
+) -> None:
+    topic = make_led_topic(3)
+    producer = SimpleProducer(client, codec=codec, random_start=False, req_acks=-1)
+    answers = [producer.send_messages(topic, b"%d" % number, b"more") for number in range(6)]
+    assert [(each.partition, each.error, each.offset) for (each,) in answers] == [
+        (0, 0, 0),
+        (1, 0, 0),
+        (2, 0, 0),
+        (0, 0, 2),
+        (1, 0, 2),
+        (2, 0, 2),
+    ]
+    records = read(broker.bootstrap_servers, topic, 12, 3)
+    assert [record.value for record in records if record.partition == 1] == [b"1", b"more", b"4", b"more"]
+
+
+def test_a_keyed_producer_keeps_keys_together(broker: Any, make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_led_topic(4)
+    producer = KeyedProducer(client, codec=CODEC_GZIP)
+    for number in range(20):
+        producer.send_messages(topic, b"key %d" % (number % 5), b"%d" % number)
+    records = read(broker.bootstrap_servers, topic, 20, 4)
+    assert {record.value: record.key for record in records} == {b"%d" % n: b"key %d" % (n % 5) for n in range(20)}
+    assert len({(record.key, record.partition) for record in records}) == 5
+
+
+def test_stop_sends_what_waits(broker: Any, make_led_topic: MakeTopic, client: SimpleClient) -> None:
+    topic = make_led_topic()
+    producer = SimpleProducer(client, async_send=True, batch_send_every_n=7, batch_send_every_t=600)
+    for number in range(100):
+        assert producer.send_messages(topic, b"%d" % number) == []
+    producer.stop()
+    assert [record.value for record in read(broker.bootstrap_servers, topic, 100)] == [b"%d" % n for n in range(100)]

@@ -9,9 +9,22 @@ nobody closes.
 
 from __future__ import annotations
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.kafka_producer import KafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 
 __all__ = ["AsyncKafkaProducer", "FutureRecordMetadata", "KafkaProducer", "RecordMetadata"]
+
+_HOMES = {
+    "KeyedProducer": "kafka.producer.keyed",
+    "SimpleProducer": "kafka.producer.simple",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a producer of kafka-python 0.9 to 1.4."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -24,6 +24,8 @@ from kafka.common import (
     UnknownTopicOrPartitionError,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
+
 TOPIC = "topic"
 MESSAGE = [ProduceRequestPayload(TOPIC, 0, [create_message(b"x")])]
 
@@ -147,3 +149,9 @@ def test_a_forked_child_opens_connections_of_its_own(client: SimpleClient, use: 
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
     assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 1)]
+
+
+def test_it_warns_where_it_is_made(broker: EmbeddedBroker) -> None:
+    with pytest.warns(DeprecationWarning, match="SimpleClient is deprecated: use KafkaProducer") as caught:
+        SimpleClient(broker.bootstrap_servers).close()
+    assert caught[0].filename == __file__

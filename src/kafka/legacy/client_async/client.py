@@ -62,7 +62,9 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         if not args and "hosts" not in kwargs:
             return super().__new__(cls)
         warnings.warn("KafkaClient with hosts is kafka.SimpleClient today", DeprecationWarning, stacklevel=2)
-        return SimpleClient(*args, **kwargs)
+        client = SimpleClient.__new__(SimpleClient)
+        client._open(*args, **kwargs)
+        return client
 
     def __init__(self, **configs: Any) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
@@ -123,7 +125,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         deadline = time.monotonic() + limit_s
         responses: list[Any] = []
         while not self._closed:
-            self._run_delayed_tasks()
+            self._delayed_tasks.run_ready()
             self._maybe_refresh()
             is_done = future is not None and future.is_done
             responses += self._completions.take(0 if is_done else self._wait_s(deadline))
@@ -216,15 +218,6 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
     def unschedule(self, task: Callable[[], Any]) -> None:
         """Do not run a task. `KeyError` if it is not scheduled."""
         self._delayed_tasks.remove(task)
-
-    def _run_delayed_tasks(self) -> None:
-        for task, future in self._delayed_tasks.pop_ready():
-            try:
-                result = task()
-            except Exception as error:
-                future.failure(error)
-            else:
-                future.success(result)
 
     # Versions
 

@@ -48,6 +48,16 @@ class DelayedTaskQueue:
             ready.append((task, self._entries.pop(task)[1]))
         return ready
 
+    def run_ready(self) -> None:
+        """Run the tasks that are ready, and complete their futures."""
+        for task, future in self.pop_ready():
+            try:
+                result = task()
+            except Exception as error:
+                future.failure(error)
+            else:
+                future.success(result)
+
     def _drop_removed(self) -> None:
         while self._heap and self._entries.get(self._heap[0][2], (None,))[0] != self._heap[0][1]:
             heapq.heappop(self._heap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -61,6 +62,21 @@ class SimpleClient(KnownMetadata):
         timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS,
         correlation_id: int = 0,
     ) -> None:
+        warnings.warn(
+            "SimpleClient is deprecated: use KafkaProducer, KafkaConsumer and KafkaAdminClient",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self._open(hosts, client_id, timeout, correlation_id)
+
+    def _open(
+        self,
+        hosts: str | bytes | Sequence[Any],
+        client_id: str | bytes = CLIENT_ID,
+        timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS,
+        correlation_id: int = 0,
+    ) -> None:
+        """Take the arguments and read the metadata, without a warning."""
         super().__init__()
         self.client_id = client_id
         self.timeout = timeout

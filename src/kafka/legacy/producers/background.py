@@ -1,0 +1,236 @@
+"""The thread of a producer that sends in the background: batches out of a queue, again until they are written."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kafka.errors import (
+    RETRY_BACKOFF_ERROR_TYPES,
+    RETRY_ERROR_TYPES,
+    RETRY_REFRESH_ERROR_TYPES,
+    AsyncProducerQueueFull,
+    FailedPayloadsError,
+    IllegalStateError,
+    KafkaError,
+    RequestTimedOutError,
+    for_code,
+)
+from kafka.legacy.payloads import ProduceRequestPayload
+from kafka.legacy.protocol.message_sets import create_message_set
+from kafka.structs import RetryOptions, TopicPartition
+
+log = logging.getLogger("kafka.producer")
+
+Entry = tuple[TopicPartition, bytes | None, bytes | None]
+"""Where a message goes, its value and its key."""
+
+
+class BackgroundOptions(NamedTuple):
+    """What a producer is told about sending in the background; times in seconds.
+
+    Attributes:
+        acks, ack_timeout_ms: as `SimpleClient.send_produce_request` takes them.
+        codec, compresslevel: as `create_message_set` takes them.
+        batch_size: how many messages are sent at once, at the most.
+        batch_time: how long a message waits for others.
+        retries: how often, and what, is sent again.
+        queue_size: how many messages may wait; 0: any number.
+        put_timeout: how long to wait for room in the queue.
+        log_messages: whether messages are logged with their errors, or only their hash.
+        stop_timeout: how long to go on after `stop`.
+    """
+
+    acks: int
+    ack_timeout_ms: int
+    codec: int
+    compresslevel: int | None
+    batch_size: int
+    batch_time: float
+    retries: RetryOptions
+    queue_size: int
+    put_timeout: float
+    log_messages: bool
+    stop_timeout: float
+
+
+class BackgroundSender:
+    """Sends in a daemon thread until `stop`, or the end of the process, which wait for what is in the queue.
+
+    What is tried again comes before newer messages, so that the messages of a partition keep their order.
+
+    Arguments:
+        client: a client for the thread alone.
+    """
+
+    def __init__(self, client: Any, options: BackgroundOptions) -> None:
+        self._client = client
+        self._options = options
+        self._stop_at = float("inf")
+        self._putting = threading.Lock()
+        self._batches: dict[ProduceRequestPayload, int] = {}
+        self.queue: queue.Queue[Entry | None] = queue.Queue(options.queue_size)
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="kafka-simple-producer", daemon=True)
+        self.thread.start()
+        atexit.register(self.stop)
+
+    def put(self, place: TopicPartition, messages: Sequence[bytes | None], key: bytes | None) -> None:
+        """Add messages to the queue.
+
+        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`.
+        """
+        timeout_s = self._options.put_timeout
+        with self._putting:  # so that nothing comes into the queue behind the thread's last look
+            if self.stopping.is_set():
+                raise IllegalStateError("the producer is stopped")
+            for number, message in enumerate(messages):
+                try:
+                    self.queue.put((place, message, key), timeout_s > 0, timeout_s)
+                except queue.Full:
+                    raise AsyncProducerQueueFull(
+                        messages[number:],
+                        f"Producer async queue overfilled. Current queue size {self.queue.qsize()}.",
+                    ) from None
+
+    def stop(self) -> None:
+        """Send what is in the queue, and end the thread; returns when that is done."""
+        atexit.unregister(self.stop)
+        with self._putting:
+            self._stop_at = min(self._stop_at, time.monotonic() + self._options.stop_timeout)
+            self.stopping.set()
+        with contextlib.suppress(queue.Full):  # the thread does not wait then
+            self.queue.put_nowait(None)  # wakes it
+        if threading.current_thread() is not self.thread:
+            self.thread.join()
+
+    # In the thread
+
+    def _run(self) -> None:
+        self._connect()
+        while not self._is_finished():
+            if not self._batches:
+                self._collect()
+            if self._batches:
+                self._send()
+        unsent = sum(len(batch.messages) for batch in self._batches) + sum(1 for _ in self._waiting())
+        if unsent:
+            log.error("Stopped producer with %d unsent messages", unsent)
+        self._client.close()
+
+    def _connect(self) -> None:
+        while not self.stopping.is_set():
+            try:
+                self._client.reinit()
+            except Exception as error:
+                log.warning("Async producer failed to connect to brokers, and tries again: %s", error)
+                self._pause()
+            else:
+                return
+
+    def _is_finished(self) -> bool:
+        if not self.stopping.is_set():
+            return False
+        return time.monotonic() > self._stop_at or (not self._batches and self.queue.empty())
+
+    def _pause(self) -> None:
+        pause_s = self._options.retries.backoff_ms / 1000
+        if self.stopping.is_set():
+            time.sleep(pause_s)
+        else:
+            self.stopping.wait(pause_s)
+
+    def _waiting(self) -> Iterator[Entry]:
+        """What is in the queue now."""
+        while True:
+            try:
+                entry = self.queue.get_nowait()
+            except queue.Empty:
+                return
+            if entry is not None:
+                yield entry
+
+    def _collect(self) -> None:
+        """Take messages out of the queue: as many as a batch has, or what came in its time."""
+        by_place: dict[TopicPartition, list[Any]] = defaultdict(list)
+        deadline: float | None = None
+        for _ in range(self._options.batch_size):
+            wait_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+            try:
+                entry = self.queue.get(not self.stopping.is_set(), wait_s)
+            except queue.Empty:
+                break
+            if entry is None:  # stop() woke it
+                continue
+            place, message, key = entry
+            by_place[place].append((message, key))
+            if deadline is None:
+                deadline = time.monotonic() + self._options.batch_time
+        for place, pairs in by_place.items():
+            key = pairs[-1][1]
+            messages = create_message_set(pairs, self._options.codec, key, self._options.compresslevel)
+            self._batches[ProduceRequestPayload(*place, tuple(messages))] = 0  # type: ignore[arg-type]  # as it was
+
+    def _send(self) -> None:
+        """Send the batches, and keep those that are to be sent again."""
+        batches = list(self._batches)
+        failed = self._failures(batches)
+        for number, batch in enumerate(batches):
+            if batch in failed:
+                messages: Any = batch.messages if self._options.log_messages else hash(batch.messages)
+                error = failed[batch].__name__
+                place = (number + 1, len(batches), batch.topic, batch.partition)
+                log.error("%s sending ProduceRequestPayload (#%d of %d) to %s:%d with msgs %s", error, *place, messages)
+        limit = self._options.retries.limit
+        self._batches = {
+            batch: tries + 1
+            for batch, tries in self._batches.items()
+            if batch in failed and self._is_retriable(failed[batch]) and (limit is None or tries < limit)
+        }
+        if not self._batches:
+            return
+        again = [failed[batch] for batch in self._batches]
+        if any(issubclass(error, (*RETRY_BACKOFF_ERROR_TYPES, RequestTimedOutError)) for error in again):
+            self._pause()
+        if any(issubclass(error, RETRY_REFRESH_ERROR_TYPES) for error in again):
+            self._refresh()
+
+    def _failures(self, batches: list[ProduceRequestPayload]) -> dict[ProduceRequestPayload, type[Exception]]:
+        """Send batches, and give the errors of those that were not written."""
+        options = self._options
+        try:
+            answers = self._client.send_produce_request(
+                batches, acks=options.acks, timeout=options.ack_timeout_ms, fail_on_error=False
+            )
+        except Exception as error:
+            if len(batches) > 1:  # it may be about one of them: a topic that may not be written to
+                return {batch: why for each in batches for batch, why in self._failures([each]).items()}
+            log.warning("Async producer could not send: %s", error, exc_info=not isinstance(error, KafkaError))
+            return {batches[0]: type(error)}
+        failed: dict[ProduceRequestPayload, type[Exception]] = {}
+        places = {(batch.topic, batch.partition): batch for batch in batches}
+        for answer in answers:
+            if isinstance(answer, FailedPayloadsError):
+                payload: Any = answer.payload
+                failed[places[payload.topic, payload.partition]] = type(answer)
+            elif answer.error:
+                failed[places[answer.topic, answer.partition]] = for_code(answer.error)
+        return failed
+
+    def _is_retriable(self, error: type[Exception]) -> bool:
+        if issubclass(error, RequestTimedOutError):
+            return self._options.retries.retry_on_timeouts
+        return issubclass(error, RETRY_ERROR_TYPES)
+
+    def _refresh(self) -> None:
+        try:
+            self._client.load_metadata_for_topics()
+        except Exception:
+            log.exception("Async producer couldn't reload topic metadata.")

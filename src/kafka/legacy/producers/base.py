@@ -1,0 +1,176 @@
+"""`Producer`, which the producers of 0.9 to 1.4 derive from."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import warnings
+from typing import Any, ClassVar
+
+from kafka.errors import UnsupportedCodecError
+from kafka.legacy.payloads import ProduceRequestPayload
+from kafka.legacy.producers.background import BackgroundOptions, BackgroundSender
+from kafka.legacy.protocol.message_sets import ALL_CODECS, CODEC_NONE, create_message_set
+from kafka.structs import RetryOptions, TopicPartition
+
+log = logging.getLogger("kafka.producer")
+
+BATCH_SEND_DEFAULT_INTERVAL = 20
+BATCH_SEND_MSG_COUNT = 20
+ASYNC_QUEUE_MAXSIZE = 0
+ASYNC_QUEUE_PUT_TIMEOUT = 0
+ASYNC_RETRY_LIMIT = None
+ASYNC_RETRY_BACKOFF_MS = 100
+ASYNC_RETRY_ON_TIMEOUTS = True
+ASYNC_LOG_MESSAGES_ON_ERROR = True
+ASYNC_STOP_TIMEOUT_SECS = 30
+STOP_ASYNC_PRODUCER = -1
+SYNC_FAIL_ON_ERROR_DEFAULT = True
+
+
+class Producer:
+    """Sends messages to partitions that the caller names: at once, or in the background.
+
+    Arguments:
+        client: a `SimpleClient`; a thread in the background has a copy of its own.
+        req_acks: how many brokers have to have a message, see `SimpleClient.send_produce_request`.
+        ack_timeout: how long a broker may wait for them, in milliseconds.
+        codec: `CODEC_GZIP`, `CODEC_SNAPPY` or `CODEC_NONE`.
+        codec_compresslevel: of gzip.
+        sync_fail_on_error: whether errors are raised, or given in answers.
+        async_send: whether to send in the background; ``async`` in `kwargs` and ``batch_send`` mean the same.
+        batch_send_every_n: how many messages are sent at once then, at the most.
+        batch_send_every_t: how many seconds a message waits for others.
+        async_retry_limit: how often messages are sent again; None: until they are written.
+        async_retry_backoff_ms: the pause before that.
+        async_retry_on_timeouts: whether messages are sent again that `req_acks` brokers did not get in time.
+        async_queue_maxsize: how many messages may wait; 0: any number.
+        async_queue_put_timeout: how many seconds to wait where there are so many; 0: not at all.
+        async_log_messages_on_error: False: log only hashes of messages that could not be sent.
+        async_stop_timeout: how many seconds `stop` goes on sending.
+
+    Raises `UnsupportedCodecError`.
+    """
+
+    ACK_NOT_REQUIRED: ClassVar[int] = 0
+    ACK_AFTER_LOCAL_WRITE: ClassVar[int] = 1
+    ACK_AFTER_CLUSTER_COMMIT: ClassVar[int] = -1
+    DEFAULT_ACK_TIMEOUT: ClassVar[int] = 1000
+
+    def __init__(
+        self,
+        client: Any,
+        req_acks: int = ACK_AFTER_LOCAL_WRITE,
+        ack_timeout: int = DEFAULT_ACK_TIMEOUT,
+        codec: int | None = None,
+        codec_compresslevel: int | None = None,
+        sync_fail_on_error: bool = SYNC_FAIL_ON_ERROR_DEFAULT,
+        async_send: bool = False,
+        batch_send: bool = False,
+        batch_send_every_n: int = BATCH_SEND_MSG_COUNT,
+        batch_send_every_t: float = BATCH_SEND_DEFAULT_INTERVAL,
+        async_retry_limit: int | None = ASYNC_RETRY_LIMIT,
+        async_retry_backoff_ms: int = ASYNC_RETRY_BACKOFF_MS,
+        async_retry_on_timeouts: bool = ASYNC_RETRY_ON_TIMEOUTS,
+        async_queue_maxsize: int = ASYNC_QUEUE_MAXSIZE,
+        async_queue_put_timeout: float = ASYNC_QUEUE_PUT_TIMEOUT,
+        async_log_messages_on_error: bool = ASYNC_LOG_MESSAGES_ON_ERROR,
+        async_stop_timeout: float = ASYNC_STOP_TIMEOUT_SECS,
+        **kwargs: Any,
+    ) -> None:
+        name = type(self).__name__
+        level = 2 if type(self) is Producer else 3
+        warnings.warn(f"{name} is deprecated: use kafka.KafkaProducer", DeprecationWarning, stacklevel=level)
+        self._background: BackgroundSender | None = None
+        self.stopped = False
+        async_send = kwargs.pop("async", async_send) or batch_send
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
+        if codec is not None and codec not in ALL_CODECS:
+            raise UnsupportedCodecError(f"Codec 0x{codec:02x} unsupported")
+        self.client = client
+        self.req_acks = req_acks
+        self.ack_timeout = ack_timeout
+        self.codec = CODEC_NONE if codec is None else codec
+        self.codec_compresslevel = codec_compresslevel
+        self.sync_fail_on_error = sync_fail_on_error
+        self.async_send = async_send
+        vars(self)["async"] = async_send  # the attribute's name of old, which Python has taken since
+        if not async_send:
+            return
+        if batch_send_every_n <= 0 or batch_send_every_t <= 0 or async_queue_maxsize < 0:
+            raise AssertionError("batch_send_every_n and batch_send_every_t are above 0, async_queue_maxsize not below")
+        self._background = BackgroundSender(
+            client.copy(),
+            BackgroundOptions(
+                acks=req_acks,
+                ack_timeout_ms=ack_timeout,
+                codec=self.codec,
+                compresslevel=codec_compresslevel,
+                batch_size=batch_send_every_n,
+                batch_time=batch_send_every_t,
+                retries=RetryOptions(async_retry_limit, async_retry_backoff_ms, async_retry_on_timeouts),
+                queue_size=async_queue_maxsize,
+                put_timeout=async_queue_put_timeout,
+                log_messages=async_log_messages_on_error,
+                stop_timeout=async_stop_timeout,
+            ),
+        )
+        self.queue = self._background.queue
+        self.thread = self._background.thread
+        self.thread_stop_event = self._background.stopping
+
+    def send_messages(self, topic: str, partition: int, *msg: bytes | None) -> list[Any]:
+        """Send messages without a key.
+
+        Gives the broker's answers, nothing in the background. Raises `TypeError` for what is not bytes, what
+        `SimpleClient.send_produce_request` raises, and `AsyncProducerQueueFull` in the background.
+        """
+        return self._send_messages(topic, partition, *msg)
+
+    def _send_messages(self, topic: str, partition: int, *msg: bytes | None, key: bytes | None = None) -> list[Any]:
+        """As `send_messages`, with a key."""
+        for message in msg:
+            if message is None and key is None:
+                raise TypeError("key and payload can't be null in one")
+            if message is not None and not isinstance(message, bytes):
+                raise TypeError("all produce message payloads must be null or type bytes")
+        if key is not None and not isinstance(key, bytes):
+            raise TypeError("the key must be type bytes")
+        if self._background is not None:
+            self._background.put(TopicPartition(topic, partition), msg, key)
+            return []
+        messages = create_message_set([(m, key) for m in msg], self.codec, key, self.codec_compresslevel)
+        try:
+            answers: list[Any] = self.client.send_produce_request(
+                [ProduceRequestPayload(topic, partition, messages)],
+                acks=self.req_acks,
+                timeout=self.ack_timeout,
+                fail_on_error=self.sync_fail_on_error,
+            )
+        except Exception:
+            log.exception("Unable to send messages")
+            raise
+        return answers
+
+    def stop(self, timeout: float | None = None) -> None:
+        """End sending in the background, once what waits is sent, or ``async_stop_timeout`` is over.
+
+        Arguments:
+            timeout: taken for old programs, without effect.
+        """
+        if timeout is not None:
+            log.warning("timeout argument to stop() is deprecated - it has no effect")
+        if self._background is None:
+            log.warning("producer.stop() called, but producer is not async")
+        elif self.stopped:
+            log.warning("producer.stop() called, but producer is already stopped")
+        else:
+            self._background.stop()
+            self.stopped = True
+
+    def __del__(self) -> None:
+        background = getattr(self, "_background", None)
+        if background is not None and not self.stopped:
+            with contextlib.suppress(Exception):  # the interpreter may be gone
+                background.stop()

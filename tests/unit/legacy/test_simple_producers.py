@@ -1,0 +1,320 @@
+"""`SimpleProducer` and `KeyedProducer`: partitions, checks, and sending in the background."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafka import KeyedProducer, SimpleProducer, producer
+from kafka.broker import EmbeddedBroker
+from kafka.client import SimpleClient
+from kafka.common import (
+    AsyncProducerQueueFull,
+    FailedPayloadsError,
+    FetchRequestPayload,
+    IllegalStateError,
+    InvalidTopicError,
+    LeaderNotAvailableError,
+    MessageSizeTooLargeError,
+    ProduceRequestPayload,
+    ProduceResponsePayload,
+    RequestTimedOutError,
+    UnsupportedCodecError,
+)
+from kafka.partitioner import Murmur2Partitioner, RoundRobinPartitioner
+from kafka.producer.base import Producer
+from kafka.protocol import CODEC_GZIP
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
+
+TOPIC = "topic"
+BACKGROUND = {"async_send": True, "batch_send_every_t": 600, "async_retry_backoff_ms": 1}
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(num_partitions=3) as broker:
+        yield broker
+
+
+@pytest.fixture
+def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
+    client = SimpleClient(broker.bootstrap_servers, timeout=10)
+    yield client
+    client.close()
+
+
+class Recorder:
+    """A client that keeps what it is to send, and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.sent: list[list[bytes | None]] = []
+        self.outcomes: list[Callable[[Any], Any]] = []
+        self.asked = threading.Semaphore(0)
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.refreshed = 0
+
+    def copy(self) -> Recorder:
+        return self
+
+    def reinit(self) -> None:
+        pass
+
+    close = reinit
+
+    def has_metadata_for_topic(self, topic: Any) -> bool:
+        return topic == TOPIC
+
+    def ensure_topic_exists(self, topic: str) -> None:
+        raise InvalidTopicError(topic)
+
+    def get_partition_ids_for_topic(self, topic: str) -> list[int]:
+        return [0, 1, 2]
+
+    def load_metadata_for_topics(self, *topics: str) -> None:
+        self.refreshed += 1
+
+    def send_produce_request(self, payloads: list[Any], acks: int, timeout: int, fail_on_error: bool) -> list[Any]:
+        self.asked.release()
+        self.may_answer.wait()
+        self.sent += [[message.value for message in payload.messages] for payload in payloads]
+        outcome = self.outcomes.pop(0) if self.outcomes else None
+        return [outcome(payload) if outcome else _written(payload) for payload in payloads]
+
+
+def _written(payload: ProduceRequestPayload) -> ProduceResponsePayload:
+    return ProduceResponsePayload(payload.topic, payload.partition, 0, 0)
+
+
+def refused(error: Any) -> Callable[[Any], Any]:
+    return lambda payload: ProduceResponsePayload(payload.topic, payload.partition, error.errno, -1)
+
+
+def values(client: SimpleClient, topic: str) -> dict[int, list[bytes]]:
+    """What the partitions of a topic hold."""
+    asked = [FetchRequestPayload(topic, n, 0, 1 << 20) for n in client.get_partition_ids_for_topic(topic)]
+    found = client.send_fetch_request(asked, max_wait_time=1)
+    return {each.partition: [message.message.value for message in each.messages] for each in found}
+
+
+def test_a_topic_is_created_and_its_partitions_take_turns(client: SimpleClient) -> None:
+    sender = SimpleProducer(client, random_start=False)
+    for number in range(4):
+        ((topic, partition, error, _),) = sender.send_messages("round", b"%d" % number)
+        assert (topic, partition, error) == ("round", number % 3, 0)
+    assert values(client, "round") == {0: [b"0", b"3"], 1: [b"1"], 2: [b"2"]}
+
+
+def test_the_first_partition_is_any_one(client: SimpleClient) -> None:
+    client.ensure_topic_exists("any")
+    first = {SimpleProducer(client)._next_partition("any") for _ in range(100)}
+    assert first == {0, 1, 2}
+
+
+def test_what_cannot_be_sent_is_refused() -> None:
+    simple, keyed = SimpleProducer(Recorder()), KeyedProducer(Recorder(), partitioner=Murmur2Partitioner)
+    with pytest.raises(TypeError, match="all produce message payloads must be null or type bytes"):
+        simple.send_messages(TOPIC, "text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="can't be null in one"):
+        simple.send_messages(TOPIC, None)
+    with pytest.raises(TypeError, match="the key must be type bytes"):
+        keyed.send_messages(TOPIC, "key", b"value")
+    with pytest.raises(UnsupportedCodecError, match="Codec 0x09 unsupported"):
+        SimpleProducer(Recorder(), codec=9)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'acks'"):
+        SimpleProducer(Recorder(), acks=1)
+    with pytest.raises(AssertionError):
+        SimpleProducer(Recorder(), async_send=True, batch_send_every_n=0)
+
+
+@pytest.mark.parametrize("partitioner", [None, Murmur2Partitioner, RoundRobinPartitioner])
+def test_a_partitioner_chooses(client: SimpleClient, partitioner: Any) -> None:
+    client.ensure_topic_exists("keys")
+    sender = KeyedProducer(client, **({"partitioner": partitioner} if partitioner else {}))
+    (answer,) = sender.send_messages("keys", b"key", b"value", None)
+    assert answer.error == 0
+    with pytest.warns(DeprecationWarning, match="send is deprecated in favor of send_messages"):
+        (again,) = sender.send("keys", b"key", b"value")
+    assert (again.partition == answer.partition) is (partitioner is not RoundRobinPartitioner)
+
+
+def test_errors_are_raised_or_given(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    client.ensure_topic_exists("errors")
+    broker.faults.fail(MessageSizeTooLargeError, api="Produce", times=2)
+    with pytest.raises(MessageSizeTooLargeError):
+        Producer(client).send_messages("errors", 0, b"value")
+    (answer,) = Producer(client, sync_fail_on_error=False).send_messages("errors", 0, b"value")
+    assert answer.error == MessageSizeTooLargeError.errno
+
+
+@pytest.mark.parametrize("options", [{"async_send": True}, {"async": True}, {"batch_send": True}])
+def test_three_words_for_the_background(options: dict[str, Any]) -> None:
+    sender = SimpleProducer(Recorder(), **options)
+    assert sender.async_send
+    assert getattr(sender, "async")
+    assert sender.thread.daemon
+    sender.stop()
+    assert not sender.thread.is_alive()
+    assert sender.stopped
+
+
+def test_a_batch_is_sent_when_it_is_full() -> None:
+    client = Recorder()
+    sender = Producer(client, **BACKGROUND, batch_send_every_n=3)
+    for number in range(7):
+        assert sender.send_messages(TOPIC, 0, b"%d" % number) == []
+    for _ in range(2):
+        assert client.asked.acquire(timeout=10)
+    sender.stop()
+    assert client.sent == [[b"0", b"1", b"2"], [b"3", b"4", b"5"], [b"6"]]
+
+
+def test_a_batch_is_sent_when_its_time_has_come() -> None:
+    client = Recorder()
+    sender = Producer(client, async_send=True, batch_send_every_n=1000, batch_send_every_t=0.01)
+    sender.send_messages(TOPIC, 0, b"alone")
+    assert client.asked.acquire(timeout=10)
+    sender.stop()
+    assert client.sent == [[b"alone"]]
+
+
+def test_a_batch_has_a_message_set_a_partition(client: SimpleClient) -> None:
+    client.ensure_topic_exists("batch")
+    sender = KeyedProducer(client, **BACKGROUND, codec=CODEC_GZIP, partitioner=Murmur2Partitioner)
+    for number in range(30):
+        sender.send_messages("batch", b"%d" % number, b"value %d" % number)
+    sender.stop()
+    assert sorted(value for each in values(client, "batch").values() for value in each) == sorted(
+        b"value %d" % number for number in range(30)
+    )
+
+
+def test_what_fails_is_sent_again_before_newer_messages(caplog: pytest.LogCaptureFixture) -> None:
+    client = Recorder()
+    client.outcomes = [refused(LeaderNotAvailableError), FailedPayloadsError, refused(RequestTimedOutError)]
+    sender = Producer(client, **BACKGROUND, batch_send_every_n=1)
+    sender.send_messages(TOPIC, 0, b"first", b"second")
+    sender.stop()
+    assert client.sent == [[b"first"]] * 4 + [[b"second"]]
+    assert client.refreshed == 1
+    assert "LeaderNotAvailableError sending ProduceRequestPayload (#1 of 1) to topic:0 with msgs" in caplog.text
+    assert "b'first'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "tries"),
+    [
+        ({"async_retry_limit": 2}, LeaderNotAvailableError, 3),
+        ({"async_retry_on_timeouts": False}, RequestTimedOutError, 1),
+        ({}, MessageSizeTooLargeError, 1),
+    ],
+)
+def test_what_is_not_sent_again(
+    options: dict[str, Any], error: Any, tries: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = Recorder()
+    client.outcomes = [refused(error)] * 10
+    sender = Producer(client, **BACKGROUND, **options, async_log_messages_on_error=False)
+    sender.send_messages(TOPIC, 0, b"secret")
+    sender.stop()
+    assert client.sent == [[b"secret"]] * tries
+    assert "secret" not in caplog.text
+
+
+def test_a_topic_that_cannot_be_written_to_holds_up_no_other(client: SimpleClient) -> None:
+    client.ensure_topic_exists("good")
+    sender = Producer(client, **BACKGROUND)
+    sender.send_messages("no such: name", 0, b"lost")
+    sender.send_messages("good", 0, b"value")
+    sender.stop()
+    assert values(client, "good")[0] == [b"value"]
+
+
+def test_a_full_queue_gives_back_what_found_no_room() -> None:
+    client = Recorder()
+    client.may_answer.clear()
+    sender = Producer(client, **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=2, async_queue_put_timeout=0)
+    sender.send_messages(TOPIC, 0, b"0")
+    assert client.asked.acquire(timeout=10)  # the thread has it, and waits for its answer
+    with pytest.raises(AsyncProducerQueueFull, match="Current queue size 2") as caught:
+        sender.send_messages(TOPIC, 0, b"1", b"2", b"3", b"4")
+    assert caught.value.failed_msgs == (b"3", b"4")
+    client.may_answer.set()
+    sender.stop()
+    assert client.sent == [[b"0"], [b"1"], [b"2"]]
+
+
+def test_waiting_for_room_in_the_queue() -> None:
+    sender = Producer(Recorder(), **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=1, async_queue_put_timeout=60)
+    for number in range(50):
+        sender.send_messages(TOPIC, 0, b"%d" % number)
+    sender.stop()
+    assert sender.client.sent == [[b"%d" % number] for number in range(50)]
+
+
+def test_stop_gives_up_when_its_time_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    client = Recorder()
+    client.outcomes = [FailedPayloadsError] * 1_000_000
+    sender = Producer(client, **BACKGROUND, async_stop_timeout=0.01, batch_send_every_n=1)
+    sender.send_messages(TOPIC, 0, b"first", b"second")
+    sender.stop()
+    assert "Stopped producer with 2 unsent messages" in caplog.text
+    with pytest.raises(IllegalStateError, match="the producer is stopped"):
+        sender.send_messages(TOPIC, 0, b"third")
+    sender.stop()
+    assert "producer is already stopped" in caplog.text
+
+
+def test_a_broker_that_comes_back_gets_everything(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    client.ensure_topic_exists("outage")
+    rule = broker.faults.hang_up(api="Produce", times=3)
+    sender = Producer(client, **BACKGROUND, batch_send_every_n=1)
+    for number in range(5):
+        sender.send_messages("outage", 0, b"%d" % number)
+    sender.stop()
+    assert rule.hits == 3
+    assert values(client, "outage")[0] == [b"%d" % number for number in range(5)]
+
+
+def test_a_producer_that_nobody_has_any_more_is_stopped() -> None:
+    client = Recorder()
+    Producer(client, **BACKGROUND).send_messages(TOPIC, 0, b"value")
+    assert client.sent == [[b"value"]]
+
+
+def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    client.ensure_topic_exists("exit")
+    program = (
+        "from kafka import SimpleClient, SimpleProducer\n"
+        f"client = SimpleClient('{broker.bootstrap_servers}')\n"
+        "producer = SimpleProducer(client, async_send=True, batch_send_every_t=600)\n"
+        "producer.send_messages('exit', b'value')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert sorted(values(client, "exit").values()) == [[], [], [b"value"]]
+
+
+def test_stop_of_one_that_sends_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    sender = SimpleProducer(Recorder())
+    sender.stop(timeout=1)
+    assert "timeout argument to stop() is deprecated" in caplog.text
+    assert "producer is not async" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [Producer, SimpleProducer, KeyedProducer])
+def test_they_warn_where_they_are_made(kind: Any) -> None:
+    with pytest.warns(DeprecationWarning, match=f"{kind.__name__} is deprecated: use kafka.KafkaProducer") as caught:
+        kind(Recorder())
+    assert caught[0].filename == __file__
+
+
+def test_their_names_of_old() -> None:
+    assert producer.SimpleProducer is SimpleProducer
+    assert repr(SimpleProducer(Recorder())) == "<SimpleProducer batch=False>"
+    assert repr(KeyedProducer(Recorder())) == "<KeyedProducer batch=False>"
