@@ -220,7 +220,8 @@ class KafkaAdminClient:
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
             closing = self._loop_thread.spawn(self._cluster.close())
             self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
-            closing.result(_CLOSE_TIMEOUT_S)
+            if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
+                closing.result(_CLOSE_TIMEOUT_S)
         self._closed = True
 
     def __enter__(self) -> "KafkaAdminClient":

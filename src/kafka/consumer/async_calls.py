@@ -32,8 +32,6 @@ Result = TypeVar("Result")
 class AsyncConsumerCalls(AsyncOffsetCalls):
     """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
-    _finalizer: "weakref.finalize[..., AsyncConsumerCalls]"
-
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
         self._materializer = Materializer(
@@ -47,8 +45,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         self._core = self._driver.core
         self._events = self._core.events
         self._clock = self._core.clock
-        self._finalizer = weakref.finalize(self, self._driver.abandon)
-        self._finalizer.atexit = False
+        weakref.finalize(self, self._driver.abandon).atexit = False
 
     # Records ----------------------------------------------------------------------------------------------------------
 
@@ -253,7 +250,6 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
-            self._finalizer.detach()
             await self._driver.close(autocommit, limit)
 
     async def __aexit__(

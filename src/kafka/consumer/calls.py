@@ -33,8 +33,6 @@ Result = TypeVar("Result")
 class ConsumerCalls(OffsetCalls):
     """The part of `KafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
-    _finalizer: "weakref.finalize[..., ConsumerCalls]"
-
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
         self._materializer = Materializer(
@@ -48,8 +46,7 @@ class ConsumerCalls(OffsetCalls):
         self._core = self._driver.core
         self._events = self._core.events
         self._clock = self._core.clock
-        self._finalizer = weakref.finalize(self, self._driver.abandon)
-        self._finalizer.atexit = False
+        weakref.finalize(self, self._driver.abandon).atexit = False
 
     # Records ----------------------------------------------------------------------------------------------------------
 
@@ -250,7 +247,6 @@ class ConsumerCalls(OffsetCalls):
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
-            self._finalizer.detach()
             self._driver.close(autocommit, limit)
 
     def __exit__(

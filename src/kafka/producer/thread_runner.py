@@ -51,8 +51,9 @@ class ThreadRunner:
         core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer, after which nobody needs to look after it."""
+        """Close a producer, after which nobody needs to look after it; raises `IllegalStateError` where nothing can."""
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:
-            lifetime.unregister(core)
+            if core.is_closed or core.loop_is_closed:  # else it was called where it cannot wait, and nothing is closed
+                lifetime.unregister(core)

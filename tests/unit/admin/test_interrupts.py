@@ -1,13 +1,15 @@
-"""Ctrl-C while an admin client is made or closed: no connection stays behind."""
+"""Ctrl-C while an admin client is made or closed, and a finalizer that closes it: no connection stays behind."""
 
 import asyncio
 import contextlib
 import gc
 import os
+import threading
 
 import pytest
 
 from kafka.admin import KafkaAdminClient
+from kafka.admin import client as client_module
 from kafka.net import LoopThread
 from kafka.net.fork import owners_on
 from unit.interrupt import PACKAGE, interrupts
@@ -66,3 +68,17 @@ def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker):
             client.close()
         client = None
         assert_nothing_is_left(interrupt.where)
+
+
+def test_a_client_that_is_closed_in_the_loops_thread_does_not_hold_it_up(kafka_broker, monkeypatch):
+    """As where a finalizer of the user's is run there."""
+    monkeypatch.setattr(client_module, "_CLOSE_TIMEOUT_S", None)  # as long as it takes
+    client = KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
+    closed = threading.Event()
+    LoopThread.shared().call(lambda: (client.close(), closed.set()))
+    in_time = closed.wait(10)
+    for call in list(LoopThread.shared()._waiting) if not in_time else ():
+        call.fail(TimeoutError())  # let the loop go on
+    assert in_time
+    client = None
+    assert_nothing_is_left("the loop's thread")

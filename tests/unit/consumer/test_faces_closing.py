@@ -19,6 +19,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafka.net import LoopThread
 from kafka.net.buffers import FrameBuffer, shared_pool
 from unit.consumer.faces import PATIENCE_S, Face
 from unit.consumer.scene import Scene
@@ -123,6 +124,42 @@ async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
         await consumer.poll(0)
     with pytest.raises(IllegalStateError):
         await consumer.commit_async()
+
+
+async def test_what_a_listener_raises_as_a_consumer_closes_is_raised_once(scene: Scene) -> None:
+    consumer = await scene.face.open()
+
+    def fail(kind: str, partitions: set[TopicPartition]) -> None:
+        if kind == "revoked" and partitions:
+            raise ZeroDivisionError
+
+    await consumer.subscribe([scene.topic], listener=consumer.listener(fail))
+    await consumer.read(20)
+    with pytest.raises(ZeroDivisionError):
+        await consumer.close()
+    assert consumer.consumer._core.client._closed
+    await consumer.close()
+
+
+def test_a_consumer_that_was_closed_in_the_loops_thread_can_still_be_closed(broker: EmbeddedBroker) -> None:
+    """As where a finalizer of the user's is run there."""
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
+    refused: list[BaseException] = []
+    done = threading.Event()
+
+    def finalize() -> None:
+        try:
+            consumer.close()
+        except IllegalStateError as error:
+            refused.append(error)
+        done.set()
+
+    LoopThread.shared().call(finalize)
+    assert done.wait(PATIENCE_S)
+    assert "in another thread" in str(refused[0])
+    consumer.close()
+    core: Any = consumer._core
+    assert core.client._closed
 
 
 async def test_what_is_closed_says_so_whatever_is_called(scene: Scene) -> None:

@@ -113,6 +113,29 @@ def test_a_producer_that_is_dropped_delivers_what_it_has(broker: EmbeddedBroker)
     assert core.is_closed
 
 
+def test_a_producer_that_was_closed_in_the_loops_thread_still_delivers_what_it_has(broker: EmbeddedBroker) -> None:
+    """As where a finalizer of the user's is run there, which cannot wait."""
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
+    core, future = producer._core, producer.send("t", b"x")
+    refused: list[str] = []
+    done = threading.Event()
+
+    def finalize(left: KafkaProducer) -> None:
+        try:
+            left.close()
+        except IllegalStateError as error:
+            refused.append(str(error))
+        done.set()
+
+    LoopThread.shared().call(finalize, producer)
+    assert done.wait(PATIENCE_S)
+    assert len(refused) == 1
+    del producer
+    assert future.get(PATIENCE_S).topic == "t"
+    while core in lifetime._live:
+        LoopThread.shared().run(asyncio.sleep(0))
+
+
 async def test_an_asyncio_producer_that_is_dropped_delivers_what_it_has_and_warns(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:

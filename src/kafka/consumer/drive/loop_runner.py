@@ -137,16 +137,18 @@ class LoopRunner:
         self._turn.release()
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
-        """Await ``close()``, once. Another call waits for the first, but not if it comes from within that."""
+        """Await ``close()``, once. Another call waits for the first, but not if it comes from within that.
+
+        The first call raises what ``close()`` raises; if its task was cancelled meanwhile, the loop logs it.
+        """
         if self._closing is None:
-            self._closing = self.loop.create_task(close())
-        elif any(call.task is self._closing for call in self._calls()):
-            return
-        else:
+            closing = self._closing = self.loop.create_task(close())
+            await asyncio.wait({closing})
+            closing.result()
+        elif not any(call.task is self._closing for call in self._calls()):
             await asyncio.wait({self._closing}, timeout=timeout_ms / 1000)
             if not self._closing.done():
                 raise KafkaTimeoutError(f"another task has not closed the consumer within {timeout_ms} ms")
-        await asyncio.shield(self._closing)
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread; with the loop everything has ended already."""

@@ -122,7 +122,14 @@ class ThreadRunner:
         """Nothing."""
 
     def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
-        """Call ``close``, once. A second call does nothing, and one from another thread waits for the first."""
+        """Call ``close``, once. A second call does nothing, and one from another thread waits for the first.
+
+        Raises `IllegalStateError` in the loop's own thread, where nothing is closed: a finalizer may be run there.
+        """
+        if self._thread.in_loop_thread:
+            raise IllegalStateError(
+                "close() waits for the client's own loop: call it in another thread than the loop's"
+            )
         me = threading.get_ident()
         with self._closing:
             is_first = self._closer is None
