@@ -71,6 +71,7 @@ _HOMES = {
     "JsonSerializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
     "KafkaClient": "kafka.client_async",
+    "KafkaConnection": "kafka.conn",
     "KafkaConsumer": "kafka.consumer",
     "KafkaProducer": "kafka.producer",
     "KeyedProducer": "kafka.producer",
@@ -92,6 +93,7 @@ _HOMES = {
 _SUBMODULES = (
     "admin",
     "client",
+    "client_async",
     "cluster",
     "codec",
     "common",

@@ -213,6 +213,14 @@ def test_hosts_make_the_client_of_1_0(broker: EmbeddedBroker) -> None:
     client.close()
 
 
+def test_a_class_of_ones_own_with_hosts_is_told_what_to_derive_from() -> None:
+    class Own(KafkaClient):
+        pass
+
+    with pytest.raises(TypeError, match=r"derive it from kafka\.SimpleClient"):
+        Own("localhost:9092")
+
+
 def metadata_response(*topics: Any) -> Any:
     return MetadataResponse[1]([(3, "host", 9092, None)], 3, list(topics))
 

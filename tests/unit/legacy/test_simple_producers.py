@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from kafka.common import (
     AsyncProducerQueueFull,
     FailedPayloadsError,
     FetchRequestPayload,
+    ForkedClientError,
     IllegalStateError,
     InvalidTopicError,
     LeaderNotAvailableError,
@@ -298,6 +300,26 @@ def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, clien
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
     assert sorted(values(client, "exit").values()) == [[], [], [b"value"]]
+
+
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_forked_child_cannot_lose_messages_in_a_queue_that_nobody_reads() -> None:
+    client = Recorder()
+    sender = Producer(client, **BACKGROUND)
+    sender.send_messages(TOPIC, 0, b"value")
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            sender.send_messages(TOPIC, 0, b"lost")
+        except ForkedClientError:
+            sender.stop()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    sender.stop()
+    assert client.sent == [[b"value"]]
 
 
 def test_stop_of_one_that_sends_at_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -33,7 +33,12 @@ from kafka.net import ApiVersions, LoopThread
 _FIRST_CHECK_MS = 2000
 _CLOSE_TIMEOUT_S = 5.0
 _LONGEST_WAIT_S = 3600.0
-_WITHOUT_EFFECT = {"bootstrap_topics_filter": set[str](), "metric_group_prefix": "", "wakeup_timeout_ms": 3000}
+_WITHOUT_EFFECT: dict[str, Any] = {
+    "bootstrap_topics_filter": set(),
+    "metric_group_prefix": "",
+    "metrics": None,
+    "wakeup_timeout_ms": 3000,
+}
 
 
 class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
@@ -61,6 +66,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         """Make a `SimpleClient` where there are hosts."""
         if not args and "hosts" not in kwargs:
             return super().__new__(cls)
+        if cls is not KafkaClient:
+            raise TypeError(f"{cls.__name__} with hosts: derive it from kafka.SimpleClient, which takes hosts")
         warnings.warn("KafkaClient with hosts is kafka.SimpleClient today", DeprecationWarning, stacklevel=2)
         client = SimpleClient.__new__(SimpleClient)
         client._open(*args, **kwargs)
@@ -222,12 +229,13 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
     # Versions
 
     def check_version(
-        self, node_id: NodeId | None = None, timeout: float | None = None, **kwargs: Any
+        self, node_id: NodeId | None = None, timeout: float | None = None, strict: bool = False, **kwargs: Any
     ) -> tuple[int, ...]:
         """Ask a broker, or any, which APIs it serves, and tell which release it is.
 
         Arguments:
             timeout: in seconds; None: ``api_version_auto_timeout_ms``.
+            strict: taken for old programs, without effect.
 
         Raises `NodeNotReadyError` if the node cannot be connected, `NoBrokersAvailable` if none can.
         """

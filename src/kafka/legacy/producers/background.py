@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import logging
+import os
 import queue
 import threading
 import time
@@ -18,6 +19,7 @@ from kafka.errors import (
     RETRY_REFRESH_ERROR_TYPES,
     AsyncProducerQueueFull,
     FailedPayloadsError,
+    ForkedClientError,
     IllegalStateError,
     KafkaError,
     RequestTimedOutError,
@@ -74,6 +76,7 @@ class BackgroundSender:
         self._client = client
         self._options = options
         self._stop_at = float("inf")
+        self._pid = os.getpid()
         self._putting = threading.Lock()
         self._batches: dict[ProduceRequestPayload, int] = {}
         self.queue: queue.Queue[Entry | None] = queue.Queue(options.queue_size)
@@ -85,12 +88,15 @@ class BackgroundSender:
     def put(self, place: TopicPartition, messages: Sequence[bytes | None], key: bytes | None) -> None:
         """Add messages to the queue.
 
-        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`.
+        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`, and
+        `ForkedClientError` in a forked child.
         """
         timeout_s = self._options.put_timeout
         with self._putting:  # so that nothing comes into the queue behind the thread's last look
             if self.stopping.is_set():
                 raise IllegalStateError("the producer is stopped")
+            if not self.thread.is_alive():
+                raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
             for number, message in enumerate(messages):
                 try:
                     self.queue.put((place, message, key), timeout_s > 0, timeout_s)
@@ -101,8 +107,9 @@ class BackgroundSender:
                     ) from None
 
     def stop(self) -> None:
-        """Send what is in the queue, and end the thread; returns when that is done."""
-        atexit.unregister(self.stop)
+        """Send what is in the queue, and end the thread; returns when that is done. Does nothing in a forked child."""
+        if self._pid != os.getpid():
+            return
         with self._putting:
             self._stop_at = min(self._stop_at, time.monotonic() + self._options.stop_timeout)
             self.stopping.set()
@@ -110,6 +117,7 @@ class BackgroundSender:
             self.queue.put_nowait(None)  # wakes it
         if threading.current_thread() is not self.thread:
             self.thread.join()
+        atexit.unregister(self.stop)
 
     # In the thread
 
