@@ -207,15 +207,11 @@ class ConsumerCore:
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
-    def begin_poll(self) -> None:
-        """The caller is in `poll()`."""
+    def begin_poll(self, now: float) -> None:
+        """The caller is in `poll()`, up to `PollClock.end`; raises `IllegalStateError` once the consumer is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
-        self.clock.begin(self._loop.time())
-
-    def end_poll(self) -> None:
-        """The caller has left `poll()`."""
-        self.clock.end(self._loop.time())
+        self.clock.begin(now)
 
     def begin_processing_events(self) -> None:
         """The caller looks at what happened in the background; from now on `events.pending` means something newer."""

@@ -51,7 +51,7 @@ class ThreadRunner:
         core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer, after which nobody needs to look after it; raises `IllegalStateError` where nothing can."""
+        """Close a producer and look after it no longer; raises `IllegalStateError` where waiting would not end."""
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:

@@ -40,9 +40,10 @@ class SyncDriver:
         """What ``take`` gives, called again as news come, until it gives something or the time is up."""
         core, runner = self.core, self.runner
         runner.check()
-        core.begin_poll()
+        now = runner.time()
+        core.begin_poll(now)
         try:
-            deadline = runner.time() + timeout_ms / 1000
+            deadline = now + timeout_ms / 1000
             while True:
                 runner.clear()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
@@ -50,14 +51,14 @@ class SyncDriver:
                 taken = take()
                 if taken.count or core.closed or core.events.woken():
                     return taken
-                left = deadline - runner.time()
+                left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
                     core.warn_if_idle()
                     runner.give_way()
                     return taken
                 runner.wait(left)
         finally:
-            core.end_poll()
+            core.clock.end(runner.time())
 
     def process_events(self, timeout_s: float | None = None) -> bool:
         """Raise what went wrong in the background, run callbacks, and do what the group asks for.

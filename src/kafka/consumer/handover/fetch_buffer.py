@@ -140,7 +140,7 @@ class FetchBuffer:
         finally:
             for state in passed_over:
                 self._ready.give_back(state)
-        if not hand_out.count:
+        if hand_out.slices and not hand_out.count:
             hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
         if told is not None:
             raise told

@@ -142,6 +142,8 @@ class HandOut:
     def commit(self) -> None:
         """The caller gets all of it: move the positions, all or, where an interrupt comes, none; see the module."""
         slices = self.slices
+        if not slices:
+            return
         if len(slices) == 1:  # one position has moved or has not
             before = [slices[0].state.position]
             slices[0].move_position()
