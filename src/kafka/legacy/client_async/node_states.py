@@ -25,13 +25,8 @@ class NodeStates:
         return self._connections.nodes.get(node_id) or Node()
 
     def maybe_connect(self, node_id: NodeId, wakeup: bool = True) -> bool:
-        """Begin to connect to a node; False if there is no such node, or it failed a moment ago.
-
-        `AssertionError` if the cluster has no such node.
-        """
-        if self.cluster.broker_metadata(node_id) is None:
-            raise AssertionError(f"Broker id {node_id} is not in current metadata")
-        return self._connections.connect(node_id)
+        """Begin to connect to a node; False if there is no such node, or it failed a moment ago."""
+        return self.cluster.broker_metadata(node_id) is not None and self._connections.connect(node_id)
 
     def ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
         """Whether a node takes requests; if not, connecting to it has begun, and `poll` waits for that."""
