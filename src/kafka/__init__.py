@@ -81,6 +81,7 @@ _HOMES = {
     "RoundRobinPartitioner": "kafka.partitioner",
     "Serializer": "kafka.serializer",
     "SimpleClient": "kafka.client",
+    "SimpleConsumer": "kafka.consumer.simple",
     "SimpleProducer": "kafka.producer",
     "TopicPartition": "kafka.structs",
     "TopicPartitionReplica": "kafka.structs",

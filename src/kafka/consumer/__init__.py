@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncConsumerRebalanceListener", "AsyncKafkaConsumer", "ConsumerRebalanceListener", "KafkaConsumer"]
 
-_FACES = {"AsyncKafkaConsumer": "kafka.consumer.async_consumer", "KafkaConsumer": "kafka.consumer.kafka_consumer"}
+_HOMES = {
+    "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
+    "KafkaConsumer": "kafka.consumer.kafka_consumer",
+    "SimpleConsumer": "kafka.consumer.simple",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load a face when it is asked for: a program mostly uses one of them."""
-    return _old_names.of_a_package(__name__, name, _FACES)
+    """Load a consumer when it is asked for: a program mostly uses one of them."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -37,12 +37,14 @@ class Api(NamedTuple):
         request: makes the request of payloads and the version that it will be sent in.
         answers: reads a response: topic, partition, and what makes the payload of the answer.
         max_version: the newest version that names topics and holds one group.
+        channel: the connection to the leader that it goes over: one for what a broker may take its time with.
     """
 
     message: type[Request[Any]]
     request: Callable[[Sequence[Any], int], Request[Any]]
     answers: Callable[[Any], Iterator[tuple[str, int, Answer]]]
     max_version: int | None = None
+    channel: str = ""
 
 
 def text(name: Any) -> Any:
@@ -117,7 +119,7 @@ def fetch(max_wait_ms: int, min_bytes: int) -> Api:
             for each in topic.partitions:
                 yield topic.topic, each.partition_index, _fetched(each)
 
-    return Api(FetchRequest, request, answers, 12)
+    return Api(FetchRequest, request, answers, 12, "fetch")
 
 
 def _fetched(each: Any) -> Answer:

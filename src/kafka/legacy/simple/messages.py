@@ -52,17 +52,29 @@ def _inside(codec: Compression, value: bytes | None) -> Iterator[_Record]:
         yield timestamp, columns.key(index), columns.value(index)
 
 
-def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> list[OffsetAndMessage]:
+class Messages(list[OffsetAndMessage]):
+    """The messages of an answer.
+
+    Attributes:
+        next_offset: where to go on: also behind what brokers keep for transactions, which is no message.
+    """
+
+    next_offset = 0
+
+
+def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> Messages:
     """Decode what a broker answered to Fetch, without what is below the offset that was asked for.
 
     Raises:
         CorruptRecordException: a batch is damaged.
     """
     columns = decode_batches(data, topic=topic, partition=partition, start_offset=start_offset)
-    return [
+    messages = Messages(
         OffsetAndMessage(offset, _message(columns.key(index), columns.value(index)))  # type: ignore[arg-type]  # as in 1.x
         for index, offset in enumerate(columns.offsets)
-    ]
+    )
+    messages.next_offset = columns.next_offset
+    return messages
 
 
 def _message(key: bytes | None, value: bytes | None) -> Message:

@@ -114,7 +114,7 @@ async def _ask_leader(
     try:
         if cluster.metadata.broker_metadata(node_id) is None:
             await cluster.refresh_metadata(())
-        return await _exchange(await cluster.connection(node_id), payloads, api)
+        return await _exchange(await cluster.connection(node_id, api.channel), payloads, api)
     except (KafkaConnectionError, KafkaTimeoutError) as error:
         log.warning("broker %d did not answer: %s", node_id, error)
         return failed(payloads, error)

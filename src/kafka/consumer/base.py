@@ -1,0 +1,33 @@
+"""kafka-python's import path of `Consumer` and its constants, from 0.9 to 1.4."""
+
+from kafka.legacy.consumer.base import (
+    AUTO_COMMIT_INTERVAL,
+    AUTO_COMMIT_MSG_COUNT,
+    FETCH_BUFFER_SIZE_BYTES,
+    FETCH_DEFAULT_BLOCK_TIMEOUT,
+    FETCH_MAX_WAIT_TIME,
+    FETCH_MIN_BYTES,
+    FULL_QUEUE_WAIT_TIME_SECONDS,
+    ITER_TIMEOUT_SECONDS,
+    MAX_BACKOFF_SECONDS,
+    MAX_FETCH_BUFFER_SIZE_BYTES,
+    NO_MESSAGES_WAIT_TIME_SECONDS,
+    Consumer,
+    log,
+)
+
+__all__ = [
+    "AUTO_COMMIT_INTERVAL",
+    "AUTO_COMMIT_MSG_COUNT",
+    "FETCH_BUFFER_SIZE_BYTES",
+    "FETCH_DEFAULT_BLOCK_TIMEOUT",
+    "FETCH_MAX_WAIT_TIME",
+    "FETCH_MIN_BYTES",
+    "FULL_QUEUE_WAIT_TIME_SECONDS",
+    "ITER_TIMEOUT_SECONDS",
+    "MAX_BACKOFF_SECONDS",
+    "MAX_FETCH_BUFFER_SIZE_BYTES",
+    "NO_MESSAGES_WAIT_TIME_SECONDS",
+    "Consumer",
+    "log",
+]

@@ -1,0 +1,171 @@
+"""`kafka.consumer.base`: the offsets of a topic's partitions, and when they are committed."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import numbers
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError, check_error
+from kafka.legacy.payloads import OffsetCommitRequestPayload, OffsetFetchRequestPayload, OffsetRequestPayload
+from kafka.legacy.simple.apis import text
+from kafka.legacy.timers import ReentrantTimer
+
+log = logging.getLogger("kafka.consumer")
+
+AUTO_COMMIT_MSG_COUNT = 100
+AUTO_COMMIT_INTERVAL = 5000
+
+FETCH_DEFAULT_BLOCK_TIMEOUT = 1
+FETCH_MAX_WAIT_TIME = 100
+FETCH_MIN_BYTES = 4096
+FETCH_BUFFER_SIZE_BYTES = 4096
+MAX_FETCH_BUFFER_SIZE_BYTES = FETCH_BUFFER_SIZE_BYTES * 8
+
+ITER_TIMEOUT_SECONDS = 60
+NO_MESSAGES_WAIT_TIME_SECONDS = 0.1
+FULL_QUEUE_WAIT_TIME_SECONDS = 0.1
+MAX_BACKOFF_SECONDS = 60
+
+EARLIEST = -2
+LATEST = -1
+
+
+class Consumer:
+    """What `SimpleConsumer` and `MultiProcessConsumer` have in common; not to be used by itself.
+
+    Offsets are committed by number of messages and by time, whichever comes first, and start both anew. They are
+    stored for the group, which nobody joins: other consumers of the group find them, and this one finds theirs.
+
+    Arguments:
+        client: a `SimpleClient`.
+        group: the group whose offsets these are; None: they begin at 0, and nothing is committed.
+        topic: the topic to read.
+        partitions: its partitions; all of them if None.
+        auto_commit: whether to commit by itself.
+        auto_commit_every_n: after how many messages; None: not by number.
+        auto_commit_every_t: after how many milliseconds; None: not by time, and not in `stop` either.
+
+    Attributes:
+        offsets: by partition, the offset of the message that is handed out next.
+        count_since_commit: how many messages were handed out since the last commit.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        group: str | bytes | None,
+        topic: str | bytes,
+        partitions: Sequence[int] | None = None,
+        auto_commit: bool = True,
+        auto_commit_every_n: int | None = AUTO_COMMIT_MSG_COUNT,
+        auto_commit_every_t: float | None = AUTO_COMMIT_INTERVAL,
+    ) -> None:
+        warnings.warn(
+            f"{type(self).__name__} is deprecated: use KafkaConsumer",
+            DeprecationWarning,
+            stacklevel=2 if type(self) is Consumer else 3,
+        )
+        self.client = client
+        self.topic = text(topic)
+        self.group = text(group)
+        self.client.load_metadata_for_topics(self.topic, ignore_leadernotavailable=True)
+        self.offsets: dict[int, int] = {}
+        self.partition_info = False
+        if partitions is None:
+            partitions = self.client.get_partition_ids_for_topic(self.topic)
+        elif not all(isinstance(each, numbers.Integral) for each in partitions):
+            raise AssertionError(f"partitions are numbers, not {partitions!r}")
+
+        self.commit_lock = threading.Lock()
+        self.commit_timer: ReentrantTimer | None = None
+        self.count_since_commit = 0
+        self.auto_commit = auto_commit
+        self.auto_commit_every_n = auto_commit_every_n
+        self.auto_commit_every_t = auto_commit_every_t
+
+        if self.group is not None:
+            self.fetch_last_known_offsets(partitions)
+        else:
+            self.offsets.update(dict.fromkeys(partitions, 0))
+        if auto_commit and auto_commit_every_t is not None:
+            self.commit_timer = ReentrantTimer(auto_commit_every_t, self.commit)
+            self.commit_timer.start()
+        atexit.register(self.stop)
+
+    def provide_partition_info(self) -> None:
+        """Have messages handed out as pairs of partition and message."""
+        self.partition_info = True
+
+    def fetch_last_known_offsets(self, partitions: Iterable[int] | None = None) -> None:
+        """Go on from the offsets that are stored for the group, or from 0 where there is none.
+
+        Raises `ValueError` without a group, and the first error that the coordinator answers with.
+        """
+        if self.group is None:
+            raise ValueError("the offsets of no group are stored: group is None")
+        if partitions is None:
+            partitions = self.client.get_partition_ids_for_topic(self.topic)
+        asked = [OffsetFetchRequestPayload(self.topic, each) for each in partitions]
+        for answer in self.client.send_offset_fetch_request(self.group, asked, fail_on_error=False):
+            try:
+                check_error(answer)
+            except UnknownTopicOrPartitionError:
+                log.debug("group %s has no offset for %s:%d", self.group, answer.topic, answer.partition)
+            self.offsets[answer.partition] = max(answer.offset, 0)
+
+    def commit(self, partitions: Iterable[int] | None = None) -> bool | None:
+        """Store the offsets for the group.
+
+        Arguments:
+            partitions: whose; all of them if None.
+
+        Returns True if they are stored, False if that failed (the log says why), None if there is nothing to store.
+        """
+        with self.commit_lock:
+            count = self.count_since_commit
+            if count == 0 or self.group is None:
+                return None
+            wanted = list(self.offsets if partitions is None else partitions)
+            log.debug("committing offsets of %s, partitions %s", self.topic, wanted)
+            asked = [OffsetCommitRequestPayload(self.topic, each, self.offsets[each], None) for each in wanted]
+            try:
+                self.client.send_offset_commit_request(self.group, asked)
+            except KafkaError as error:
+                log.error("%s saving offsets: %s", type(error).__name__, error)
+                return False
+            self.count_since_commit -= count  # more may have been handed out meanwhile
+            return True
+
+    def _auto_commit(self) -> None:
+        """Commit if enough messages were handed out."""
+        limit = self.auto_commit_every_n
+        if self.auto_commit and limit is not None and self.count_since_commit >= limit:
+            self.commit()
+
+    def stop(self) -> None:
+        """Commit, if that is done by time, and stop. The client stays open. The end of the program calls this too."""
+        atexit.unregister(self.stop)
+        timer, self.commit_timer = self.commit_timer, None
+        if timer is not None:
+            timer.stop()
+            self.commit()
+
+    def pending(self, partitions: Iterable[int] | None = None) -> int:
+        """Ask brokers how many messages follow those that were handed out.
+
+        Arguments:
+            partitions: of which partitions; of all if None.
+        """
+        wanted = list(self.offsets) if partitions is None else partitions
+        ends = self._ask_offsets(wanted, LATEST)
+        return sum(end - self.offsets[partition] for partition, end in ends.items())
+
+    def _ask_offsets(self, partitions: Iterable[int], time: int) -> dict[int, int]:
+        """Ask brokers for an offset of each partition; raises the first error that they answer with."""
+        asked = [OffsetRequestPayload(self.topic, partition, time, 1) for partition in partitions]
+        return {answer.partition: answer.offsets[0] for answer in self.client.send_offset_request(asked)}

@@ -1,0 +1,404 @@
+"""`SimpleConsumer`: where it reads, what it waits for, what it commits, and what it does about failures."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafka import KafkaConsumer, SimpleClient, SimpleConsumer, create_message
+from kafka.broker import EmbeddedBroker
+from kafka.common import (
+    ConsumerFetchSizeTooSmall,
+    FailedPayloadsError,
+    FetchResponsePayload,
+    KafkaError,
+    NotLeaderForPartitionError,
+    OffsetAndMessage,
+    OffsetOutOfRangeError,
+    ProduceRequestPayload,
+    UnknownTopicOrPartitionError,
+)
+from kafka.consumer.base import Consumer
+from kafka.consumer.simple import FetchContext
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+TOPIC = "topic"
+MakeConsumer = Callable[..., SimpleConsumer]
+pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated.*:DeprecationWarning")
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(num_partitions=2) as broker:
+        yield broker
+
+
+@pytest.fixture
+def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
+    client = SimpleClient(broker.bootstrap_servers, timeout=10)
+    client.ensure_topic_exists(TOPIC)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def make(client: SimpleClient) -> Iterator[MakeConsumer]:
+    made = []
+
+    def make(group: str | None = "group", **options: Any) -> SimpleConsumer:
+        made.append(SimpleConsumer(client, group, TOPIC, **{"auto_commit": False, "iter_timeout": 0, **options}))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def send(client: SimpleClient, *values: bytes, partition: int = 0) -> None:
+    for value in values:  # a batch each
+        client.send_produce_request([ProduceRequestPayload(TOPIC, partition, [create_message(value)])])
+
+
+def values(messages: Any) -> list[bytes]:
+    return [each.message.value for each in messages]
+
+
+def committed(client: SimpleClient, group: str = "group") -> dict[int, int]:
+    consumer = SimpleConsumer(client, group, TOPIC, auto_commit=False)
+    consumer.stop()
+    return consumer.offsets
+
+
+def test_iteration_ends_without_messages_for_iter_timeout(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0", b"1")
+    send(client, b"2", partition=1)
+    consumer = make()
+    assert sorted(values(consumer)) == [b"0", b"1", b"2"]
+    assert consumer.offsets == {0: 2, 1: 1}
+    assert list(consumer) == []
+
+
+def test_messages_with_their_partition(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0", partition=1)
+    consumer = make()
+    message = consumer.get_message()
+    assert (message.offset, message.message.key, message.message.value) == (0, None, b"0")
+    consumer.seek(0)
+    assert consumer.get_message(get_partition_info=True) == (1, message)
+    consumer.provide_partition_info()
+    consumer.seek(0)
+    assert consumer.get_messages(1) == [(1, message)]
+    consumer.seek(0)
+    assert consumer.get_message(get_partition_info=False) == message
+
+
+@pytest.mark.parametrize(("block", "count"), [(True, 5), (False, 5), (2, 5), (True, 2)])
+def test_get_messages(client: SimpleClient, make: MakeConsumer, block: bool | int, count: int) -> None:
+    send(client, b"0", b"1", b"2")
+    expected = [b"0", b"1", b"2"][:count]
+    assert values(make(partitions=[0]).get_messages(count, block, timeout=0.05)) == expected
+
+
+def test_get_messages_waits_for_ever_without_a_timeout(client: SimpleClient, make: MakeConsumer) -> None:
+    consumer = make()
+    assert consumer.get_message(block=False) is None
+    sender = threading.Timer(0.05, send, (client, b"late"))
+    sender.start()
+    assert values(consumer.get_messages(1, timeout=None)) == [b"late"]
+    sender.join()
+
+
+def test_sending_does_not_wait_for_a_fetch(client: SimpleClient, make: MakeConsumer) -> None:
+    """The fetch waits for a message for ten seconds, and would for ever if the message had to wait for it."""
+    consumer = make(iter_timeout=10)
+    client.timeout = None
+    sender = threading.Timer(0.05, send, (client, b"late"))
+    sender.start()
+    assert values([next(iter(consumer))]) == [b"late"]
+    sender.join()
+
+
+def test_nothing_to_get(make: MakeConsumer) -> None:
+    consumer = make()
+    assert consumer.get_message(block=False) is None
+    assert consumer.get_message(timeout=0.01) is None
+    assert consumer.get_messages(3, block=False) == []
+
+
+@pytest.mark.parametrize(
+    ("seek", "offsets"),
+    [
+        ((3,), {0: 3, 1: 3}),
+        ((3, None, 1), {0: 2, 1: 3}),
+        ((1, 0), {0: 1, 1: 0}),
+        ((3, 0, 0), {0: 3, 1: 2}),
+        ((-1, 1), {0: 1, 1: 1}),
+        ((2, 1, 1), {0: 2, 1: 4}),
+        ((0, 2), {0: 5, 1: 5}),
+        ((-3, 2), {0: 4, 1: 3}),
+        ((-1, 2, 1), {0: 2, 1: 4}),
+    ],
+)
+def test_seek(client: SimpleClient, make: MakeConsumer, seek: tuple[Any, ...], offsets: dict[int, int]) -> None:
+    """The offsets are those that kafka-python 1.0.2 goes to from offset 2 of partitions with 5 messages."""
+    for partition in (0, 1):
+        send(client, *(b"%d" % number for number in range(5)), partition=partition)
+    consumer = make()
+    consumer.seek(2)
+    consumer.get_message()
+    consumer.seek(2)
+    consumer.seek(*seek)
+    assert consumer.offsets == offsets
+    found = consumer.get_messages(10, timeout=0.05)
+    assert len(found) == sum(5 - each for each in offsets.values())
+    with pytest.raises(ValueError, match=r"whence.*7"):
+        consumer.seek(0, 7)
+
+
+def test_seek_commits_where_commits_are_automatic(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0", b"1")
+    make(auto_commit=True).seek(1, partition=0)
+    assert committed(client) == {0: 1, 1: 0}
+
+
+def test_pending(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0", b"1")
+    send(client, b"2", partition=1)
+    consumer = make()
+    assert (consumer.pending(), consumer.pending([0]), consumer.pending(partitions=[1])) == (3, 2, 1)
+    consumer.get_messages(3)
+    assert consumer.pending() == 0
+
+
+def test_offsets_are_those_of_todays_consumers_of_the_group(
+    broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer
+) -> None:
+    send(client, b"0", b"1", b"2")
+    consumer = make(partitions=[0])
+    assert consumer.commit() is None
+    consumer.get_messages(2)
+    assert consumer.commit() is True
+    assert consumer.commit() is None
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="group") as today:
+        assert today.committed(TopicPartition(TOPIC, 0)) == 2
+        today.assign([TopicPartition(TOPIC, 0)])
+        today.commit({TopicPartition(TOPIC, 0): OffsetAndMetadata(1, "")})
+    consumer.fetch_last_known_offsets()
+    assert consumer.offsets == {0: 1, 1: 0}
+    assert make().offsets == {0: 1, 1: 0}
+
+
+def test_commits_by_number_of_messages(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, *[b"x"] * 5)
+    consumer = make(auto_commit=True, auto_commit_every_n=3, auto_commit_every_t=None)
+    consumer.get_message()
+    consumer.get_message()
+    assert committed(client) == {0: 0, 1: 0}
+    consumer.get_message()
+    assert committed(client) == {0: 3, 1: 0}
+    consumer.get_messages(2)
+    consumer.stop()
+    assert committed(client) == {0: 3, 1: 0}
+
+
+def test_commits_by_time_and_in_stop(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, *[b"x"] * 3)
+    consumer = make(auto_commit=True, auto_commit_every_n=None, auto_commit_every_t=10)
+    consumer.get_messages(2)
+    waiting = threading.Event()
+    while consumer.count_since_commit:
+        waiting.wait(0.01)
+    assert committed(client) == {0: 2, 1: 0}
+    consumer.stop()
+    other = make(auto_commit=True, auto_commit_every_t=3_600_000)
+    other.get_message()
+    other.stop()
+    other.stop()
+    assert committed(client) == {0: 3, 1: 0}
+
+
+def test_chosen_partitions_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0")
+    send(client, b"1", partition=1)
+    consumer = make()
+    consumer.get_messages(2)
+    assert consumer.commit([1]) is True
+    assert committed(client) == {0: 0, 1: 1}
+
+
+def test_a_commit_that_fails(
+    broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture
+) -> None:
+    send(client, b"0")
+    consumer = make()
+    consumer.get_messages(1)
+    rule = broker.faults.fail(30, api="OffsetCommit")
+    assert consumer.commit() is False
+    assert "GroupAuthorizationFailedError saving offsets" in caplog.text
+    rule.remove()
+    assert consumer.commit() is True
+
+
+def test_without_a_group(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0")
+    consumer = make(None, auto_commit=True, auto_commit_every_n=1)
+    assert consumer.offsets == {0: 0, 1: 0}
+    assert values(consumer.get_messages(1)) == [b"0"]
+    assert consumer.commit() is None
+    with pytest.raises(ValueError, match="group"):
+        consumer.fetch_last_known_offsets()
+
+
+def test_a_message_larger_than_the_buffer_may_get(client: SimpleClient, make: MakeConsumer) -> None:
+    large = b"x" * 40_000
+    send(client, b"small", large, b"after")
+    consumer = make(partitions=[0])
+    assert values(consumer.get_messages(1)) == [b"small"]
+    for _ in range(2):
+        with pytest.raises(ConsumerFetchSizeTooSmall, match=r"offset 1 has 40026 bytes, max_buffer_size is 32768"):
+            consumer.get_message()
+    for limit in (None, 40_026):
+        assert values(make(partitions=[0], max_buffer_size=limit)) == [b"small", large, b"after"]
+    with pytest.raises(ValueError, match="greater than max_buffer_size"):
+        make(buffer_size=40_000)
+
+
+def test_the_buffer_grows_for_a_partition_behind_another(
+    client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(client, *[b"x" * 3000] * 4)
+    send(client, b"y" * 20_000, partition=1)
+    consumer = make(buffer_size=1000)
+    asked: list[list[tuple[int, int]]] = []
+    original = client.send_fetch_request
+
+    def spy(payloads: Any, **options: Any) -> Any:
+        asked.append([(each.partition, each.max_bytes) for each in payloads])
+        return original(payloads, **options)
+
+    monkeypatch.setattr(client, "send_fetch_request", spy)
+    found = consumer.get_messages(5, timeout=5)
+    assert [len(each.message.value) for each in found] == [3000, 20_000, 3000, 3000, 3000]
+    assert asked[:2] == [[(0, 1000), (1, 1000)], [(1, 2000)]]
+    assert [partition for partition, _ in asked[2]] == [1, 0]
+
+
+def answering(client: SimpleClient, monkeypatch: pytest.MonkeyPatch, answers: list[Any]) -> None:
+    monkeypatch.setattr(client, "send_fetch_request", lambda payloads, **_: [answers.pop(0)(each) for each in payloads])
+
+
+def test_a_broker_that_cuts_messages(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those before 0.10.1 send nothing of a message that is too large."""
+    sizes: list[int] = []
+
+    def cut(payload: Any) -> Any:
+        sizes.append(payload.max_bytes)
+        return FetchResponsePayload(TOPIC, 0, 0, 5, [])
+
+    answering(client, monkeypatch, [cut] * 9)
+    with pytest.raises(ConsumerFetchSizeTooSmall, match="32768"):
+        make(partitions=[0]).get_message()
+    assert sizes == [4096, 8192, 16384, 32768]
+
+
+def test_a_lost_answer_is_asked_for_again(broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, b"0")
+    broker.faults.hang_up(api="Fetch", times=1)
+    assert values([make(partitions=[0]).get_message(block=False)]) == [b"0"]
+
+
+def test_answers_that_never_come_end_a_call(
+    client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka.legacy.consumer.fetching.NO_MESSAGES_WAIT_TIME_SECONDS", 0)
+    answering(client, monkeypatch, [FailedPayloadsError] * 6)
+    consumer = make()
+    assert consumer.get_messages(1, block=False) == []
+
+
+def test_a_leader_that_moved_and_a_topic_that_is_gone(
+    broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer
+) -> None:
+    send(client, b"0")
+    consumer = make(partitions=[0])
+    broker.faults.fail(NotLeaderForPartitionError, api="Fetch", times=1)
+    assert values([consumer.get_message(timeout=5)]) == [b"0"]
+    broker.faults.fail(UnknownTopicOrPartitionError, api="Fetch", times=1)
+    with pytest.raises(UnknownTopicOrPartitionError):
+        consumer.get_message()
+    with pytest.raises(UnknownTopicOrPartitionError):
+        make(None, partitions=[7]).get_message()
+
+
+@pytest.mark.parametrize(("reset", "offset"), [("largest", 2), ("smallest", 0)])
+def test_an_offset_that_does_not_exist(client: SimpleClient, make: MakeConsumer, reset: str, offset: int) -> None:
+    send(client, b"0", b"1")
+    consumer = make(partitions=[0], auto_offset_reset=reset)
+    consumer.seek(100)
+    assert values(consumer.get_messages(5, timeout=0.05)) == [b"0", b"1"][offset:]
+    consumer.seek(1)
+    assert consumer.reset_partition_offset(0) == offset == consumer.offsets[0] == consumer.fetch_offsets[0]
+
+
+def test_an_offset_that_does_not_exist_and_no_policy(client: SimpleClient, make: MakeConsumer) -> None:
+    consumer = make(auto_offset_reset="other")
+    consumer.seek(100)
+    with pytest.raises(OffsetOutOfRangeError) as raised:
+        consumer.get_message()
+    assert "auto_offset_reset" not in str(raised.value)
+    with pytest.raises(OffsetOutOfRangeError, match="auto_offset_reset"):
+        consumer.reset_partition_offset(0)
+
+
+def test_no_answer_to_where_to_go_on(broker: EmbeddedBroker, make: MakeConsumer) -> None:
+    consumer = make()
+    broker.faults.fail(30, api="ListOffsets")
+    assert consumer.reset_partition_offset(0) is None
+
+
+def test_control_records_are_passed(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafka.legacy.simple.messages import Messages
+
+    control = Messages()
+    control.next_offset = 4
+    message: Any = OffsetAndMessage(4, create_message(b"x"))
+    answers = [
+        lambda payload: FetchResponsePayload(TOPIC, 0, 0, 5, control),
+        lambda payload: FetchResponsePayload(TOPIC, 0, 0, 5, [message] if payload.offset == 4 else []),
+    ]
+    answering(client, monkeypatch, answers)
+    assert make(partitions=[0]).get_messages(1) == [message]
+
+
+def test_arguments_and_text(client: SimpleClient, make: MakeConsumer) -> None:
+    with pytest.raises(AssertionError, match="partitions are numbers"):
+        make(partitions=["0"])
+    consumer = SimpleConsumer(client, b"group", TOPIC.encode(), auto_commit=False)
+    assert isinstance(consumer, Consumer)
+    assert repr(consumer) == "<SimpleConsumer group=group, topic=topic, partitions=[0, 1]>"
+    consumer.stop()
+
+
+def test_it_is_deprecated(client: SimpleClient) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SimpleConsumer(client, None, TOPIC).stop()
+    assert [(each.category, each.filename) for each in caught] == [(DeprecationWarning, __file__)]
+
+
+def test_how_long_a_fetch_waits(make: MakeConsumer) -> None:
+    consumer = make()
+    for block, timeout, expected in [(True, 3, (3000, 1)), (True, None, (1000, 1)), (False, 3, (100, 0))]:
+        with FetchContext(consumer, block, timeout):
+            assert (consumer.fetch_max_wait_time, consumer.fetch_min_bytes) == expected
+        assert (consumer.fetch_max_wait_time, consumer.fetch_min_bytes) == (100, 4096)
+
+
+def test_an_error_of_the_offsets_is_raised(broker: EmbeddedBroker, make: MakeConsumer) -> None:
+    broker.faults.fail(30, api="OffsetFetch")
+    with pytest.raises(KafkaError):
+        make()
