@@ -19,6 +19,7 @@ from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.record import Columns
 from kafka.structs import TopicPartition
@@ -73,6 +74,9 @@ class Desk:
         finally:
             if state.generation != before:
                 self._lost.append(state)
+
+    def state(self, number: int) -> PartitionState:
+        return self._states[number]
 
     def is_full(self, number: int) -> bool:
         """Whether a partition has to wait for room."""
@@ -136,6 +140,32 @@ def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Cal
             got += more
         assert sorted(got) == EVERYTHING, f"interrupted in {interrupt.where}"
         assert desk.positions() == ENDS
+
+
+def test_no_partition_that_is_passed_over_is_lost_to_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one is whose answer is being decoded ahead, while another has records."""
+    read, rows = CALLS["poll"]
+    awaited: list[PartitionState] = []
+    monkeypatch.setattr(NextAnswer, "is_awaited", lambda self, state: state in awaited)
+
+    def awaiting() -> Desk:
+        desk = Desk(ends=(1, 1))
+        awaited[:] = [desk.state(0)]
+        return desk
+
+    desk, undisturbed = awaiting(), Interrupt(NEVER, FOLDER)
+    with undisturbed:
+        read(desk.calls)
+    for n in range(undisturbed.looks):
+        desk, interrupt = awaiting(), Interrupt(n, FOLDER)
+        with pytest.raises(KeyboardInterrupt), interrupt:
+            read(desk.calls)
+        desk.refetch()
+        awaited.clear()
+        got: Rows = []
+        while more := rows(read(desk.calls)):
+            got += more
+        assert sorted(got) == [(0, 0), (1, 0)], f"interrupted in {interrupt.where}"
 
 
 @pytest.mark.parametrize("target", [0, 1, 30, 60])

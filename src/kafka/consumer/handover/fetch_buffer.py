@@ -126,20 +126,20 @@ class FetchBuffer:
         """
         if self._hand_out.slices or self._hand_out.returning:
             self._hand_out.roll_back()
-        if self._freed:  # an interrupt came before the loop was told
+        if self._freed or self._ready.passed_over:  # an interrupt came before this was done
             self._tell_freed()
+            self._ready.give_back_passed_over()
         hand_out = self._hand_out = HandOut(self._put_back)
-        passed_over: list[PartitionState] = []
         try:
-            told = self._fill(hand_out, max_records, max_bytes, one_each, passed_over)
+            told = self._fill(hand_out, max_records, max_bytes, one_each)
         except BaseException:
             hand_out.roll_back()
             if self._ready.at is not None:
                 self._start_over(self._ready.at)
             raise
         finally:
-            for state in passed_over:
-                self._ready.give_back(state)
+            if self._ready.passed_over:
+                self._ready.give_back_passed_over()
         if hand_out.slices and not hand_out.count:
             hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
         if told is not None:
@@ -211,15 +211,9 @@ class FetchBuffer:
                 item.drop()
             del self._dropped[-1:]
 
-    def _fill(
-        self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool, passed_over: list[PartitionState]
-    ) -> Exception | None:
-        """Take; returns the error of a partition, if there is one and nothing to be handed out before it.
-
-        Arguments:
-            passed_over: gets the partitions that are passed over.
-        """
-        ahead = max_bytes < NO_LIMIT
+    def _fill(self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool) -> Exception | None:
+        """Take; returns the error of a partition, if there is one and nothing to be handed out before it."""
+        ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
         seen: set[PartitionState] = set()
         if ahead:

@@ -17,12 +17,14 @@ class ReadyQueue:
 
     Attributes:
         at: the partition that the caller's side has taken out last.
+        passed_over: those that it has taken out and left aside, until `give_back_passed_over`.
     """
 
     def __init__(self, lock: threading.Lock) -> None:
         self._lock = lock
         self._waiting: deque[PartitionState] = deque()
         self.at: PartitionState | None = None
+        self.passed_over: list[PartitionState] = []
 
     def __iter__(self) -> Iterator[PartitionState]:
         return iter(self._waiting)
@@ -56,6 +58,12 @@ class ReadyQueue:
                 self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
             else:
                 self.add(state)
+
+    def give_back_passed_over(self) -> None:
+        """They are not in the caller's hands any more. Called again if an interrupt came: one twice does no harm."""
+        while self.passed_over:
+            self.give_back(self.passed_over[0])
+            del self.passed_over[:1]
 
     def put_first(self, state: PartitionState) -> None:
         """Have a partition that has something handed out before all others; the lock is held."""
