@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     UnsupportedVersionError,
 )
+from kafka.future import Future
 from kafka.protocol.admin import CreateAclsRequest
 from kafka.protocol.commit import GroupCoordinatorResponse
 from kafka.protocol.fetch import FetchRequest
@@ -91,6 +93,16 @@ def test_a_request_without_an_answer_gives_none(client: KafkaClient) -> None:
     client.poll(future=future)
     assert future.succeeded()
     assert future.value is None
+
+
+def test_a_future_that_another_thread_completes_ends_the_wait(client: KafkaClient) -> None:
+    client.poll(timeout_ms=1000)
+    future = Future()
+    waiting = threading.Thread(target=client.poll, kwargs={"future": future}, daemon=True)
+    waiting.start()
+    future.success("done")
+    waiting.join(timeout=20)  # of the 30 seconds of request_timeout_ms
+    assert not waiting.is_alive()
 
 
 def test_a_version_that_the_broker_does_not_serve(client: KafkaClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kafka import create_message
 from kafka.broker import EmbeddedBroker
 from kafka.client import SimpleClient
 from kafka.common import (
+    BrokerMetadata,
     FailedPayloadsError,
     FetchRequestPayload,
     KafkaTimeoutError,
@@ -21,6 +23,7 @@ from kafka.common import (
     OffsetFetchRequestPayload,
     ProduceRequestPayload,
     ProduceResponsePayload,
+    TopicPartition,
     UnknownTopicOrPartitionError,
 )
 
@@ -58,6 +61,23 @@ def test_a_lost_answer_stands_for_its_payload(broker: EmbeddedBroker, client: Si
     with pytest.raises(FailedPayloadsError):
         client.send_produce_request(MESSAGE)
     assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 0)]
+
+
+def test_a_leader_that_the_cluster_has_no_more_is_looked_up_again(client: SimpleClient) -> None:
+    client.topics_to_brokers[TopicPartition(TOPIC, 0)] = BrokerMetadata(99, "gone", 9092)
+    (failure,) = client.send_produce_request(MESSAGE, fail_on_error=False)
+    assert isinstance(failure, FailedPayloadsError)
+    assert client.send_produce_request(MESSAGE)[0].error == 0
+
+
+def test_a_client_that_another_thread_closes_fails_what_it_sends(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    rule = broker.faults.drop_answers(api="Produce", times=1)
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(client.send_produce_request, MESSAGE, fail_on_error=False)
+        assert rule.wait()
+        client.close()
+        assert isinstance(sent.result()[0], FailedPayloadsError)
+    assert client.send_produce_request(MESSAGE)[0].error == 0
 
 
 def test_an_error_of_the_broker_is_raised_or_given(broker: EmbeddedBroker, client: SimpleClient) -> None:

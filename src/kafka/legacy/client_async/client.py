@@ -13,7 +13,6 @@ from kafka.cluster import ClusterClient
 from kafka.config import option_table, parse_admin
 from kafka.consumer.arguments import check_topic_name
 from kafka.errors import (
-    IncompatibleBrokerVersion,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
@@ -96,7 +95,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         self._completions = Completions()
         self._connections = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
         self.cluster.show(self._core.metadata)  # the brokers; the first poll() asks for topics
-        self._api_versions: dict[int, tuple[int, int]] = {}
+        self._api_versions = {}
         release = self.check_version(timeout=limit_ms / 1000)
         self.config["api_version"] = parsed.connection.api_version or release
 
@@ -131,6 +130,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         limit_s = (self.config["request_timeout_ms"] if timeout_ms is None else timeout_ms) / 1000
         deadline = time.monotonic() + limit_s
         responses: list[Any] = []
+        if future is not None:
+            future.add_both(lambda _: self._completions.wake())  # in another thread that polls
         while not self._closed:
             self._delayed_tasks.run_ready()
             self._maybe_refresh()
@@ -253,29 +254,6 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
             raise NodeNotReadyError(f"{node_id}: {error}") from error
         self._api_versions = dict(offered.items())
         return release_of(offered)
-
-    def get_api_versions(self) -> dict[int, tuple[int, int]]:
-        """API key to lowest and highest version, of the broker that was asked last."""
-        return self._api_versions
-
-    def api_version(self, operation: Any, max_version: int | None = None) -> int:
-        """The newest version of a request that the broker serves, and `operation` has.
-
-        Arguments:
-            operation: the classes of a request by version, as in `kafka.protocol`.
-
-        Raises `IncompatibleBrokerVersion` if there is none.
-        """
-        newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
-        name = operation[0].__name__
-        if operation[0].API_KEY not in self._api_versions:
-            raise IncompatibleBrokerVersion(f"Kafka broker does not support the '{name}' Kafka protocol.")
-        oldest, served = self._api_versions[operation[0].API_KEY]
-        if min(newest, served) < oldest:
-            raise IncompatibleBrokerVersion(
-                f"No version of the '{name}' Kafka protocol is supported by both the client and broker."
-            )
-        return min(newest, served)
 
     # Life
 

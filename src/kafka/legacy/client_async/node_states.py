@@ -1,4 +1,4 @@
-"""What a `KafkaClient` tells about its nodes."""
+"""What a `KafkaClient` tells about its nodes, and about what they serve."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from kafka.cluster import ClusterClient
+from kafka.errors import IncompatibleBrokerVersion
 from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
 from kafka.legacy.client_async.node_connections import Node, NodeConnections, NodeId
 from kafka.net import LoopThread
@@ -15,6 +16,7 @@ class NodeStates:
     """The methods of a client that look at nodes."""
 
     cluster: ClusterMetadata
+    _api_versions: dict[int, tuple[int, int]]
     _connections: NodeConnections
     _core: ClusterClient
     _loop_thread: LoopThread
@@ -88,3 +90,26 @@ class NodeStates:
             return any(self._core.ready_connection(each.nodeId) is not None for each in brokers)
 
         return self._loop_thread.run(look())
+
+    def get_api_versions(self) -> dict[int, tuple[int, int]]:
+        """API key to lowest and highest version, of the broker that was asked last."""
+        return self._api_versions
+
+    def api_version(self, operation: Any, max_version: int | None = None) -> int:
+        """The newest version of a request that the broker serves, and `operation` has.
+
+        Arguments:
+            operation: the classes of a request by version, as in `kafka.protocol`.
+
+        Raises `IncompatibleBrokerVersion` if there is none.
+        """
+        newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
+        name = operation[0].__name__
+        if operation[0].API_KEY not in self._api_versions:
+            raise IncompatibleBrokerVersion(f"Kafka broker does not support the '{name}' Kafka protocol.")
+        oldest, served = self._api_versions[operation[0].API_KEY]
+        if min(newest, served) < oldest:
+            raise IncompatibleBrokerVersion(
+                f"No version of the '{name}' Kafka protocol is supported by both the client and broker."
+            )
+        return min(newest, served)

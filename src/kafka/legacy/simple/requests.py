@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from kafka.cluster import ClusterClient
 from kafka.cluster.metadata_requests import metadata_request
 from kafka.errors import (
+    Cancelled,
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
     FailedPayloadsError,
-    KafkaConnectionError,
+    IllegalStateError,
+    InvalidMetadataError,
     KafkaError,
     KafkaTimeoutError,
     KafkaUnavailableError,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("kafka.client")
 
+_NOT_REACHED = (InvalidMetadataError, KafkaTimeoutError, Cancelled, IllegalStateError)
+"""Errors of brokers that do not answer, that are gone, or whose connections another thread has closed."""
 _TRIES = 3
 """How many brokers are asked what any of them can answer."""
 _CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
@@ -87,7 +91,7 @@ async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
     for attempt in range(_TRIES):
         try:
             return await ask(await cluster.any_connection())
-        except (KafkaConnectionError, KafkaTimeoutError) as error:
+        except _NOT_REACHED as error:
             log.warning("a broker did not answer (try %d of %d): %s", attempt + 1, _TRIES, error)
             failure = error
     raise KafkaUnavailableError(f"All servers failed to process request: {failure}") from failure
@@ -103,8 +107,11 @@ async def ask_leaders(
     """
     answers: dict[tuple[str, int], Any] = {}
     asked = [_ask_leader(cluster, node_id, payloads, api) for node_id, payloads in by_leader.items()]
-    for found in await asyncio.gather(*asked):
-        answers |= found
+    found = await asyncio.gather(*asked, return_exceptions=True)  # so that none is left running
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+        answers |= each
     return answers
 
 
@@ -115,7 +122,7 @@ async def _ask_leader(
         if cluster.metadata.broker_metadata(node_id) is None:
             await cluster.refresh_metadata(())
         return await _exchange(await cluster.connection(node_id, api.channel), payloads, api)
-    except (KafkaConnectionError, KafkaTimeoutError) as error:
+    except _NOT_REACHED as error:
         log.warning("broker %d did not answer: %s", node_id, error)
         return failed(payloads, error)
 
@@ -138,7 +145,7 @@ async def ask_coordinator(
 
     try:
         return await cluster.retry(once, timeout_ms)
-    except (KafkaConnectionError, KafkaTimeoutError) as error:
+    except _NOT_REACHED as error:
         cluster.forget_coordinator("group", group)
         log.warning("the coordinator of group %r did not answer: %s", group, error)
         return failed(payloads, error)
