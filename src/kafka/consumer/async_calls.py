@@ -16,10 +16,10 @@ from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import IllegalStateError
 from kafka.record import Columns, ConsumerRecord, decode_batches
-from kafka.serializer import adapt_deserializer
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
 
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
-        self._materializer = Materializer(
-            adapt_deserializer(options.key_deserializer), adapt_deserializer(options.value_deserializer)
-        )
+        self._deserializers = Deserializers(options.key_deserializer, options.value_deserializer)
+        self._materializer = Materializer(self._deserializers.key, self._deserializers.value)
         self._cursor = RecordCursor(self._materializer)
         self._api_timeout_ms: float = options.default_api_timeout_ms
 
@@ -237,7 +236,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         self._core.assign(wanted)
 
     async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
-        """Commit if that is automatic, wait for `commit_async`, leave the group, close the connections.
+        """Commit if that is automatic, wait for `commit_async`, leave the group, close connections and deserializers.
 
         The second call does nothing. One from another thread or task waits for the first, unless the first waits for
         it: a listener or a callback that is called from within `close` may call it, also in a task of its own.
@@ -250,7 +249,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
-            await self._driver.close(autocommit, limit)
+            await self._driver.close(autocommit, limit, self._deserializers.close)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

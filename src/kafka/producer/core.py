@@ -258,11 +258,11 @@ class ProducerCore:
                 for batch in left:
                     outcomes.fail(queue, batch, error)
             outcomes.failures.log_unseen()
+        for serializer in self._serializers:
+            if serializer is not None and serializer.has_close:
+                self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
         self.callbacks.finish()
         await self.cluster.close()
-        for serializer in self._serializers:
-            if serializer is not None:
-                serializer.close()
 
     @property
     def is_closed(self) -> bool:

@@ -64,6 +64,11 @@ class _Adapted:
             return self._call(topic, headers, data)
         return self._call(topic, data)
 
+    @property
+    def has_close(self) -> bool:
+        """Whether it is an object of the user's that can be closed."""
+        return self._close is not None and self.direct is None
+
     def close(self) -> None:
         """Close the user's object, if it has a `close`."""
         if self._close is not None and self.direct is None:

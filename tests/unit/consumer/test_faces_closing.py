@@ -21,6 +21,7 @@ from kafka.consumer import AsyncKafkaConsumer
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafka.net import LoopThread
 from kafka.net.buffers import FrameBuffer, shared_pool
+from kafka.serializer import Deserializer
 from unit.consumer.faces import PATIENCE_S, Face
 from unit.consumer.scene import Scene
 
@@ -139,6 +140,32 @@ async def test_what_a_listener_raises_as_a_consumer_closes_is_raised_once(scene:
         await consumer.close()
     assert consumer.consumer._core.client._closed
     await consumer.close()
+
+
+class Closed(Deserializer):
+    """Counts how often it is closed, and raises then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+
+    def deserialize(self, topic: str, bytes_: bytes | None) -> Any:
+        return bytes_
+
+    def close(self) -> None:
+        self.times += 1
+        raise ZeroDivisionError
+
+
+async def test_a_consumer_that_is_closed_closes_its_deserializers_once(scene: Scene) -> None:
+    key, value = Closed(), Closed()
+    consumer = await scene.face.open(scene.topic, key_deserializer=key, value_deserializer=value)
+    await consumer.read(20)
+    with pytest.raises(ZeroDivisionError):
+        await consumer.close()
+    await consumer.close()
+    assert (key.times, value.times) == (1, 1)
+    assert consumer.consumer._core.client._closed
 
 
 def test_a_consumer_that_was_closed_in_the_loops_thread_can_still_be_closed(broker: EmbeddedBroker) -> None:

@@ -21,6 +21,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import ForkedClientError, IllegalStateError, NoBrokersAvailable, NotEnoughReplicasError
 from kafka.net import LoopThread
 from kafka.producer import lifetime
+from kafka.serializer import Serializer
 
 PATIENCE_S = 30
 COPYING = pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
@@ -134,6 +135,31 @@ def test_a_producer_that_was_closed_in_the_loops_thread_still_delivers_what_it_h
     assert future.get(PATIENCE_S).topic == "t"
     while core in lifetime._live:
         LoopThread.shared().run(asyncio.sleep(0))
+
+
+class Closed(Serializer):
+    """Tells whether it was closed in the loop's thread, and raises then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_loop_thread: list[bool] = []
+
+    def serialize(self, topic: str, value: Any) -> bytes | None:
+        return value
+
+    def close(self) -> None:
+        self.in_loop_thread.append(LoopThread.shared().in_loop_thread)
+        raise ZeroDivisionError
+
+
+def test_serializers_are_closed_where_they_hold_up_nobody(broker: EmbeddedBroker) -> None:
+    key, value = Closed(), Closed()
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, key_serializer=key, value_serializer=value)
+    future = producer.send("t", b"x", key=b"k")
+    producer.close()
+    producer.close()
+    assert future.succeeded()
+    assert (key.in_loop_thread, value.in_loop_thread) == ([False], [False])
 
 
 async def test_an_asyncio_producer_that_is_dropped_delivers_what_it_has_and_warns(

@@ -128,11 +128,11 @@ class AsyncDriver:
         if step is not None:
             await self._tell_listener(step)
 
-    async def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Close the core, once; see `AsyncKafkaConsumer.close`."""
-        await self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms), timeout_ms)
+    async def close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object] = lambda: None) -> None:
+        """Close the core, once; see `AsyncKafkaConsumer.close`. Then call ``finish``."""
+        await self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms, finish), timeout_ms)
 
-    async def _close(self, autocommit: bool, timeout_ms: float) -> None:
+    async def _close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object]) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
             if autocommit:
@@ -151,7 +151,10 @@ class AsyncDriver:
                     await self.run(core.close(left_ms), left_ms)
                 finally:
                     self.runner.if_alone(core.drop_fetched)
-                    await self.run_callbacks()  # also of commits that failed with the loop
+                    try:
+                        await self.run_callbacks()  # also of commits that failed with the loop
+                    finally:
+                        finish()
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""

@@ -129,11 +129,11 @@ class SyncDriver:
         if step is not None:
             self._tell_listener(step)
 
-    def close(self, autocommit: bool, timeout_ms: float) -> None:
-        """Close the core, once; see `AsyncKafkaConsumer.close`."""
-        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms), timeout_ms)
+    def close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object] = lambda: None) -> None:
+        """Close the core, once; see `AsyncKafkaConsumer.close`. Then call ``finish``."""
+        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms, finish), timeout_ms)
 
-    def _close(self, autocommit: bool, timeout_ms: float) -> None:
+    def _close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object]) -> None:
         core, deadline = self.core, self.runner.time() + timeout_ms / 1000
         try:
             if autocommit:
@@ -152,7 +152,10 @@ class SyncDriver:
                     self.run(core.close(left_ms), left_ms)
                 finally:
                     self.runner.if_alone(core.drop_fetched)
-                    self.run_callbacks()  # also of commits that failed with the loop
+                    try:
+                        self.run_callbacks()  # also of commits that failed with the loop
+                    finally:
+                        finish()
 
     def abandon(self) -> None:
         """Close without waiting: nobody holds the consumer any more."""
