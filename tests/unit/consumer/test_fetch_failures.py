@@ -103,6 +103,25 @@ def test_offsets_out_of_range_again_and_again_are_told_with_pauses() -> None:
     play(scenario, {0: 1}, auto_offset_reset="earliest")
 
 
+def test_a_seek_while_an_offset_out_of_range_is_not_told_yet_is_read_from() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = -1  # no offset is in range
+        (state,) = bench.assign(0, offset=50)
+        for _ in range(5):
+            await bench.data.wait()
+            bench.data.clear()
+            bench.buffer.take(1)  # which follows the policy
+        await asyncio.sleep(0.01)  # the next time is told after a pause
+        assert state.fetching.offset is None
+        bench.leaders.ends[0] = 5
+        bench.seek(state, 0)
+        await asyncio.sleep(20)
+        bench.leaders.ends[0] = 10
+        assert len(await bench.read(10)) == 10
+
+    play(scenario, {0: 1}, auto_offset_reset="earliest")
+
+
 def test_an_offset_out_of_range_is_told_at_once_the_first_time() -> None:
     async def scenario(bench: Bench) -> None:
         bench.leaders.ends[0] = 5

@@ -186,6 +186,7 @@ class PartitionAnswers:
         """Hand an error to the caller that stands until a seek, and fetch no further till then."""
         state = target.state
         filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
-        state.fetching.offset = None
+        if filed:  # else it is read from elsewhere by now
+            state.fetching.offset = None
         self._refresh(state)
         return filed
