@@ -1,0 +1,255 @@
+"""`BaseCoordinator`: see the package."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from kafka.config import GroupOptions
+from kafka.errors import (
+    IllegalGenerationError,
+    KafkaError,
+    KafkaTimeoutError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    UnsupportedVersionError,
+)
+from kafka.legacy.client_async.client import KafkaClient
+from kafka.legacy.coordinator.joining import Joining, members_of
+from kafka.legacy.coordinator.link import CoordinatorLink
+from kafka.legacy.coordinator.member import Member
+from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
+from kafka.legacy.coordinator.states import Generation, MemberState
+from kafka.legacy.coordinator.status import MemberStatus
+from kafka.legacy.coordinator.tasks import HeartbeatTask
+from kafka.legacy.coordinator.timing import Heartbeat
+from kafka.legacy.future import Future
+from kafka.legacy.timers import Timer
+
+log = logging.getLogger("kafka.coordinator")
+
+_JOIN_AGAIN = (IllegalGenerationError, MemberIdRequiredError, RebalanceInProgressError, UnknownMemberIdError)
+"""Not retriable as they are, but the next round is another request."""
+
+
+class BaseCoordinator(MemberStatus):
+    """One member of a group; what the group shares, and how, is up to a class derived from this one.
+
+    Members say what they can do (`group_protocols`), the coordinator makes one of them the leader, the leader spreads
+    the work (`_perform_assignment`), and each member gets its part of it (`_on_join_complete`). All hooks are called
+    in the thread that calls `ensure_active_group`. Heartbeats go out by themselves between two calls.
+
+    Arguments:
+        client: sends requests; its `poll` completes what is under way.
+        metrics: a `kafka.metrics.Metrics`, or None.
+        configs: the options of `DEFAULT_CONFIG`; others are passed over.
+
+    Attributes:
+        config: the options.
+        heartbeat: when heartbeats were sent, a `Heartbeat`.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        "group_id": "kafka-python-default-group",
+        "group_instance_id": None,
+        "session_timeout_ms": 30_000,
+        "heartbeat_interval_ms": 3000,
+        "max_poll_interval_ms": 300_000,
+        "retry_backoff_ms": 100,
+        "api_version": (0, 9),
+        "metrics": None,
+        "metric_group_prefix": "",
+    }
+
+    def __init__(self, client: KafkaClient, metrics: Any = None, **configs: Any) -> None:
+        given = {**self.DEFAULT_CONFIG, **configs}
+        self.config = {name: given[name] for name in self.DEFAULT_CONFIG}
+        if metrics is not None:
+            self.config["metrics"] = metrics
+        self._client = client
+        self.heartbeat = Heartbeat(**self.config)
+        self.sensors = self._make_sensors()
+        options = GroupOptions(
+            group_id=self.config["group_id"],
+            group_instance_id=self.config["group_instance_id"],
+            session_timeout_ms=self.config["session_timeout_ms"],
+            heartbeat_interval_ms=self.config["heartbeat_interval_ms"],
+            max_poll_interval_ms=self.config["max_poll_interval_ms"],
+        )
+        self._link = CoordinatorLink(client, options.group_id or "")
+        self._member = Member(self._link, options, self.heartbeat, self.sensors, self.config["retry_backoff_ms"])
+        self._joining = Joining(self._link, options, self._member, self.sensors)
+        self.heartbeat_task = HeartbeatTask(self)
+        self.join_future: Future | None = None
+        self.rejoining = False
+        self._find_future: Future | None = None
+
+    def _make_sensors(self) -> GroupCoordinatorMetrics | None:
+        if self.config["metrics"] is None:
+            return None
+        return GroupCoordinatorMetrics(self.heartbeat, self.config["metrics"], self.config["metric_group_prefix"])
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError, KafkaError, RuntimeError):
+            self._member.stop_heartbeats()
+
+    # Hooks
+
+    def protocol_type(self) -> str:
+        """Give the name of what the group does, such as "consumer" or "connect"."""
+        raise NotImplementedError
+
+    def group_protocols(self) -> Iterable[tuple[str, Any]]:
+        """Give ``(protocol, metadata)`` in order of preference; metadata are bytes, or have ``encode()``."""
+        raise NotImplementedError
+
+    def _on_join_prepare(self, generation: int, member_id: str, timeout_ms: float | None = None) -> object:
+        """Called before joining, with the credentials of before; -1 and "" without any."""
+        return None
+
+    def _perform_assignment(self, leader_id: str, protocol: str, members: Any) -> Mapping[str, Any]:
+        """Spread the work, as the leader: give bytes, or what has ``encode()``, by member id.
+
+        Arguments:
+            members: ``(member_id, metadata)`` of each member.
+        """
+        raise NotImplementedError
+
+    def _on_join_complete(self, generation: int, member_id: str, protocol: str, member_assignment_bytes: bytes) -> None:
+        """Called with this member's part of the work."""
+
+    def _on_join_leader(self, response: Any) -> Future:
+        """Send the leader's SyncGroup; the future has this member's part of the work."""
+        work = self._perform_assignment(response.leader, response.protocol_name, members_of(response))
+        return self._joining.sync(self.protocol_type(), work)
+
+    def _on_join_follower(self) -> Future:
+        """Send a follower's SyncGroup; the future has this member's part of the work."""
+        return self._joining.sync(self.protocol_type(), {})
+
+    # The coordinator
+
+    def ensure_coordinator_known(self) -> None:
+        """Poll until the coordinator is known and connected (1.0). Raises what is not retriable."""
+        self.ensure_coordinator_ready()
+
+    def ensure_coordinator_ready(self, timeout_ms: float | None = None) -> bool:
+        """Poll until the coordinator is known and connected; False if the time is up.
+
+        Raises what is not retriable, such as `GroupAuthorizationFailedError`.
+        """
+        timer = Timer(timeout_ms)
+        while self.coordinator_unknown():
+            future = self.lookup_coordinator()
+            self._client.poll(timeout_ms=timer.timeout_ms, future=future)
+            if future.failed():
+                self._raise_unless_retriable(future.exception)
+                self._pause(timer)
+            if self._link.node_id is None and timer.expired:
+                return False
+        return True
+
+    def lookup_coordinator(self) -> Future:
+        """Look the coordinator up; the future has its node id. One look-up is under way at a time."""
+        if self._find_future is None or self._find_future.is_done:
+            self._find_future = self._link.find(None)
+        return self._find_future
+
+    # Joining
+
+    def ensure_active_group(self, timeout_ms: float | None = None) -> bool:
+        """Join the group if that is needed; False if the time is up, and a later call goes on.
+
+        Raises what the hooks raise, and errors of the coordinator that trying again does not mend.
+        """
+        self._check_groups()
+        self._member.seen()
+        return self.join_group(timeout_ms)
+
+    def join_group(self, timeout_ms: float | None = None) -> bool:
+        """As `ensure_active_group`."""
+        self._check_groups()
+        timer = Timer(timeout_ms)
+        while self.need_rejoin() or self.join_future is not None:
+            if not self.ensure_coordinator_ready(timer.timeout_ms):
+                return False
+            if not self.rejoining:
+                self._prepare(timer)
+                self.rejoining = True
+            future = self._begin_join()
+            self._client.poll(timeout_ms=timer.timeout_ms, future=future)
+            if not future.is_done:
+                return False
+            self.join_future = None
+            if self._finish_join(future):
+                return True
+            if isinstance(future.exception, _JOIN_AGAIN):
+                continue
+            self._raise_unless_retriable(future.exception)
+            if timer.expired:
+                return False
+            self._pause(timer)
+        return True
+
+    def _prepare(self, timer: Timer) -> None:
+        generation = self._member.generation
+        credentials = (generation.generation_id, generation.member_id)
+        if "timeout_ms" in inspect.signature(self._on_join_prepare).parameters:
+            self._on_join_prepare(*credentials, timeout_ms=timer.timeout_ms)
+        else:
+            self._on_join_prepare(*credentials)
+
+    def _begin_join(self) -> Future:
+        """The join that is under way; a new one if there is none."""
+        if self.join_future is None:
+            protocols = self.group_protocols()
+            self._member.joining()
+            self.join_future = self._joining.join(self.protocol_type(), protocols, self._joined)
+        return self.join_future
+
+    def _joined(self, response: Any) -> Future:
+        is_leader = response.leader == response.member_id
+        return self._on_join_leader(response) if is_leader else self._on_join_follower()
+
+    def _finish_join(self, future: Future) -> bool:
+        """Take over what a round gave; False if it failed."""
+        if future.failed():
+            if self._member.state is MemberState.REBALANCING:
+                self._member.state = MemberState.UNJOINED
+            self._member.rejoin_needed = True
+            return False
+        self.rejoining = False
+        self._member.joined()
+        generation: Generation = self._member.generation
+        self._on_join_complete(generation.generation_id, generation.member_id, generation.protocol or "", future.value)
+        return True
+
+    def _check_groups(self) -> None:
+        if self.config["api_version"] is not None and self.config["api_version"] < (0, 9):
+            raise UnsupportedVersionError("groups need brokers of Kafka 0.9 or newer")
+
+    def _raise_unless_retriable(self, error: BaseException | None) -> None:
+        if error is not None and not getattr(error, "retriable", False) and not isinstance(error, KafkaTimeoutError):
+            raise error
+
+    def _pause(self, timer: Timer) -> None:
+        left_ms = timer.timeout_ms
+        pause_ms = self.config["retry_backoff_ms"]
+        time.sleep((pause_ms if left_ms is None else min(pause_ms, left_ms)) / 1000)
+
+    # Leaving
+
+    def close(self, timeout_ms: float | None = None) -> None:
+        """Leave the group and forget the credentials. What is joined later is a new member."""
+        self.maybe_leave_group(timeout_ms)
+
+    def maybe_leave_group(self, timeout_ms: float | None = None) -> None:
+        """The same; a static member (KIP-345) stops without telling the coordinator."""
+        self.join_future = None
+        self.rejoining = False
+        self._member.leave(timeout_ms)

@@ -1,0 +1,149 @@
+"""What a coordinator's class tells about its member and the group's coordinator."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from kafka.legacy.coordinator.link import CoordinatorLink
+from kafka.legacy.coordinator.member import Member
+from kafka.legacy.coordinator.states import Generation, GenerationId, MemberState
+from kafka.legacy.coordinator.timing import Heartbeat
+
+log = logging.getLogger("kafka.coordinator")
+
+
+class MemberStatus:
+    """The methods that look at a member, or have it join again; none waits for the coordinator."""
+
+    config: dict[str, Any]
+    heartbeat: Heartbeat
+    rejoining: bool
+    _link: CoordinatorLink
+    _member: Member
+
+    @property
+    def group_id(self) -> Any:
+        """The group."""
+        return self.config["group_id"]
+
+    @property
+    def group_instance_id(self) -> str | None:
+        """Of a static member (KIP-345)."""
+        instance_id: str | None = self.config["group_instance_id"]
+        return instance_id
+
+    # The coordinator
+
+    @property
+    def coordinator_id(self) -> str | None:
+        """The coordinator's node id, for requests on its own connection; None: not known."""
+        node_id = self._link.node_id
+        return None if node_id is None else f"coordinator-{node_id}"
+
+    def coordinator_unknown(self) -> bool:
+        """Whether the coordinator is not known, or its connection failed; it is forgotten then."""
+        if self._link.node_id is None:
+            return True
+        if self._link.is_connected():
+            return False
+        self.coordinator_dead("Node Disconnected")
+        return True
+
+    def coordinator(self) -> str | None:
+        """The coordinator's node id; None: it is not known or not connected."""
+        return None if self.coordinator_unknown() else self.coordinator_id
+
+    def connected(self) -> bool:
+        """Whether the coordinator is connected."""
+        return self._link.is_connected()
+
+    def coordinator_dead(self, error: object = None) -> None:
+        """Look the coordinator up again next time."""
+        if self._link.node_id is not None:
+            log.warning(
+                "Marking the coordinator dead (node %s) for group %s: %s.", self.coordinator_id, self.group_id, error
+            )
+            self._link.forget()
+
+    # The member
+
+    @property
+    def state(self) -> str:
+        """Where the member stands, one of `MemberState`."""
+        return self._member.state
+
+    @property
+    def member_id(self) -> str:
+        """The id that the coordinator gave; "" without one."""
+        return self._member.generation.member_id
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol that the group agreed on."""
+        return self._member.generation.protocol
+
+    @property
+    def generation(self) -> GenerationId:
+        """The number of the generation, -1 without one; called it gives the whole, None while it is not stable."""
+        return GenerationId.of(self._member.generation, self._member.state is MemberState.STABLE)
+
+    def generation_if_stable(self) -> Generation | None:
+        """The credentials; None while the group is not joined."""
+        return self.generation()
+
+    def rebalance_in_progress(self) -> bool:
+        """Whether the member is joining."""
+        return self._member.state is MemberState.REBALANCING
+
+    def is_dynamic_member(self) -> bool:
+        """Whether the member leaves the group when it is closed."""
+        return self._member.is_dynamic
+
+    def reset_generation(self, member_id: str = "") -> None:
+        """Forget the credentials; the group has to be joined again."""
+        self._member.reset(member_id)
+
+    # Joining again
+
+    @property
+    def rejoin_needed(self) -> bool:
+        """Whether the group is to be joined; may be set."""
+        return self._member.rejoin_needed
+
+    @rejoin_needed.setter
+    def rejoin_needed(self, is_needed: bool) -> None:
+        self._member.rejoin_needed = is_needed
+
+    @property
+    def needs_join_prepare(self) -> bool:
+        """Whether `_on_join_prepare` is called before the group is joined (1.0)."""
+        return not self.rejoining
+
+    @needs_join_prepare.setter
+    def needs_join_prepare(self, is_needed: bool) -> None:
+        self.rejoining = not is_needed
+
+    def need_rejoin(self) -> bool:
+        """Whether the group is to be joined (again)."""
+        self._member.seen()
+        return self._member.rejoin_needed
+
+    def request_rejoin(self) -> None:
+        """Join the group again in the next `ensure_active_group`."""
+        self._member.rejoin_needed = True
+
+    # Heartbeats
+
+    def poll_heartbeat(self) -> None:
+        """Tell that the caller is alive; raises what has ended the heartbeats, once."""
+        self._member.seen()
+        failure, self._member.failure = self._member.failure, None
+        if failure is not None:
+            raise failure
+
+    def time_to_next_heartbeat(self) -> float:
+        """In how many seconds the next heartbeat is sent; infinity while the group is not joined."""
+        if self._member.state is MemberState.UNJOINED:
+            return float("inf")
+        return self.heartbeat.time_to_next_heartbeat()

@@ -1,0 +1,93 @@
+"""`Heartbeat` of `kafka.coordinator.heartbeat`: when heartbeats were sent and answered, and when one is due."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar
+
+from kafka.errors import AssertedArgumentError
+
+_NEVER = float("-inf")
+
+
+class Heartbeat:
+    """The times of a member's heartbeats, in seconds since 1970.
+
+    Arguments: ``session_timeout_ms``, ``heartbeat_interval_ms``, ``max_poll_interval_ms``, ``retry_backoff_ms`` and
+    ``group_id`` by keyword; others are passed over.
+
+    Raises `AssertionError` for an interval that is longer than the session.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        "group_id": None,
+        "heartbeat_interval_ms": 3000,
+        "session_timeout_ms": 30_000,
+        "max_poll_interval_ms": 300_000,
+        "retry_backoff_ms": 100,
+    }
+
+    def __init__(self, **configs: Any) -> None:
+        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        if self.config["heartbeat_interval_ms"] > self.config["session_timeout_ms"]:
+            raise AssertedArgumentError("Heartbeat interval must be lower than the session timeout")
+        self.interval = self.config["heartbeat_interval_ms"] / 1000
+        self.timeout = self.config["session_timeout_ms"] / 1000
+        self.last_send = self.last_receive = self.last_poll = _NEVER
+        self.last_reset = time.time()
+        self.heartbeat_failed = False
+
+    def __str__(self) -> str:
+        options = " ".join(f"{name}={value}" for name, value in self.config.items())
+        return f"<Heartbeat {options}>"
+
+    def poll(self) -> None:
+        """The caller has been seen."""
+        self.last_poll = time.time()
+
+    def sent_heartbeat(self) -> None:
+        """A heartbeat is on its way."""
+        self.last_send = time.time()
+        self.heartbeat_failed = False
+
+    def received_heartbeat(self) -> None:
+        """A heartbeat was answered."""
+        self.last_receive = time.time()
+
+    def fail_heartbeat(self) -> None:
+        """A heartbeat failed; the next one is due after ``retry_backoff_ms``."""
+        self.heartbeat_failed = True
+
+    def time_to_next_heartbeat(self) -> float:
+        """In how many seconds the next heartbeat is due."""
+        pause = self.config["retry_backoff_ms"] / 1000 if self.heartbeat_failed else self.interval
+        return float(max(0, max(self.last_send, self.last_reset) + pause - time.time()))
+
+    def ttl(self) -> float:
+        """The same, as 1.0 called it."""
+        return self.time_to_next_heartbeat()
+
+    def should_heartbeat(self) -> bool:
+        """Whether a heartbeat is due."""
+        return self.time_to_next_heartbeat() == 0
+
+    def session_timeout_expired(self) -> bool:
+        """Whether there was no answer for longer than ``session_timeout_ms``."""
+        return bool(time.time() - max(self.last_receive, self.last_reset) > self.timeout)
+
+    def session_expired(self) -> bool:
+        """The same, as 1.0 called it."""
+        return self.session_timeout_expired()
+
+    def poll_timeout_expired(self) -> bool:
+        """Whether the caller was not seen for longer than ``max_poll_interval_ms``."""
+        return bool(time.time() - self.last_poll > self.config["max_poll_interval_ms"] / 1000)
+
+    def reset_timeouts(self) -> None:
+        """Count everything from now."""
+        self.last_reset = self.last_poll = time.time()
+        self.heartbeat_failed = False
+
+    def reset_session_timeout(self) -> None:
+        """The same, as 1.0 called it."""
+        self.reset_timeouts()
