@@ -75,6 +75,7 @@ _HOMES = {
     "KafkaConsumer": "kafka.consumer",
     "KafkaProducer": "kafka.producer",
     "KeyedProducer": "kafka.producer",
+    "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "Murmur2Partitioner": "kafka.partitioner.hashed",
     "OffsetAndMetadata": "kafka.structs",
     "OffsetAndTimestamp": "kafka.structs",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kafka import KafkaConsumer, KafkaProducer, SimpleClient, SimpleConsumer
+from kafka import KafkaConsumer, KafkaProducer, MultiProcessConsumer, SimpleClient, SimpleConsumer
 from kafka.common import ConsumerFetchSizeTooSmall
 from kafka.context import OffsetCommitContext
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -113,3 +113,23 @@ def test_offset_commit_context_around_a_simple_consumer(
     assert consumer.get_message(timeout=30)[1].message.value == b"2"
     consumer.stop()
     assert SimpleConsumer(client, group, topic, auto_commit=False).offsets == {0: 2}
+
+
+def test_multiprocess_consumer_reads_commits_and_goes_on(
+    broker: Any, make_topic: MakeTopic, client: SimpleClient, group: str
+) -> None:
+    topic = make_topic(3)
+    for partition in range(3):
+        send(broker, topic, partition, *numbers(10))
+    consumer = MultiProcessConsumer(client, group, topic, partitions_per_proc=2, auto_commit_every_t=3_600_000)
+    assert len(consumer.procs) == 2
+    assert consumer.pending() == 30
+    first = consumer.get_messages(11, timeout=30)
+    consumer.stop()
+    assert not any(process.is_alive() for process in consumer.procs)
+
+    other = MultiProcessConsumer(client, group, topic, num_procs=3)
+    assert other.pending() == 19
+    rest = other.get_messages(19, timeout=30)
+    other.stop()
+    assert sorted(each.message.value for each in first + rest) == sorted(numbers(10) * 3)

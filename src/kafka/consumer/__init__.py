@@ -18,6 +18,7 @@ __all__ = ["AsyncConsumerRebalanceListener", "AsyncKafkaConsumer", "ConsumerReba
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
     "KafkaConsumer": "kafka.consumer.kafka_consumer",
+    "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "SimpleConsumer": "kafka.consumer.simple",
 }
 

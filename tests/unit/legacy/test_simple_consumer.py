@@ -267,6 +267,27 @@ def test_a_message_larger_than_the_buffer_may_get(client: SimpleClient, make: Ma
         make(buffer_size=40_000)
 
 
+def test_messages_before_an_error_or_an_interrupt_are_not_lost(
+    client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(client, b"0", b"1", b"x" * 40_000)
+    consumer = make(partitions=[0])
+    taken = consumer._next_message
+
+    def interrupted(block: Any, timeout: Any) -> Any:
+        if consumer.queue.empty() and consumer.fetch_offsets[0]:
+            raise KeyboardInterrupt
+        return taken(block, timeout)
+
+    monkeypatch.setattr(consumer, "_next_message", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        consumer.get_messages(3)
+    monkeypatch.undo()
+    assert values(consumer.get_messages(3)) == [b"0", b"1"]
+    with pytest.raises(ConsumerFetchSizeTooSmall):
+        consumer.get_messages(3)
+
+
 def test_the_buffer_grows_for_a_partition_behind_another(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

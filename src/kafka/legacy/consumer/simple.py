@@ -133,23 +133,27 @@ class SimpleConsumer(Fetching, Consumer):
         Raises `ConsumerFetchSizeTooSmall`, `OffsetOutOfRangeError`, and what brokers answer with.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        found: list[Any] = []
-        offsets: dict[int, int] = {}
-        while len(found) < count:
-            wait = block is True or block > len(found)
-            left = None if deadline is None else deadline - time.monotonic()
-            got = self._next_message(wait, left)
-            if got is None:
-                if wait and (deadline is None or time.monotonic() < deadline):
-                    continue
-                break
-            partition, message = got
-            found.append(got if self.partition_info else message)
-            offsets[partition] = message.offset + 1
-        self.offsets.update(offsets)
+        found: list[tuple[int, Any]] = []
+        try:
+            while len(found) < count:
+                wait = block is True or block > len(found)
+                left = None if deadline is None else deadline - time.monotonic()
+                got = self._next_message(wait, left)
+                if got is not None:
+                    found.append(got)
+                elif not wait or (deadline is not None and time.monotonic() >= deadline):
+                    break
+        except KafkaError as error:
+            if not found:
+                raise
+            log.warning("%s after %d messages, which are handed out first", type(error).__name__, len(found))
+        except BaseException:
+            self.queue.queue.extendleft(reversed(found))
+            raise
+        self.offsets.update({partition: message.offset + 1 for partition, message in found})
         self.count_since_commit += len(found)
         self._auto_commit()
-        return found
+        return list(found) if self.partition_info else [message for _, message in found]
 
     def get_message(
         self, block: bool | int = True, timeout: float | None = 0.1, get_partition_info: bool | None = None

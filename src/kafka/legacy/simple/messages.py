@@ -70,15 +70,15 @@ def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> 
     """
     columns = decode_batches(data, topic=topic, partition=partition, start_offset=start_offset)
     messages = Messages(
-        OffsetAndMessage(offset, _message(columns.key(index), columns.value(index)))  # type: ignore[arg-type]  # as in 1.x
+        OffsetAndMessage(offset, message_of(columns.key(index), columns.value(index)))
         for index, offset in enumerate(columns.offsets)
     )
     messages.next_offset = columns.next_offset
     return messages
 
 
-def _message(key: bytes | None, value: bytes | None) -> Message:
-    """A message as brokers of the time sent it, whose batch has been checked already."""
+def message_of(key: bytes | None, value: bytes | None) -> Any:
+    """A `kafka.protocol.message.Message` as brokers of the time sent it, whose batch has been checked already."""
     message = Message(value, key)
     message._validated_crc = message.crc
     return message

@@ -1,0 +1,202 @@
+"""`MultiProcessConsumer`: see the package."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from multiprocessing import connection
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.legacy.consumer.base import AUTO_COMMIT_INTERVAL, AUTO_COMMIT_MSG_COUNT, Consumer
+from kafka.legacy.consumer.worker import work
+from kafka.legacy.payloads import OffsetAndMessage
+from kafka.legacy.simple.messages import message_of
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from kafka.legacy.consumer.worker import Handed
+
+log = logging.getLogger("kafka.consumer")
+
+_AHEAD = 1024
+"""How many messages each process may fetch ahead of an iteration."""
+_ITERATION_WAIT_S = 1.0
+_START_S = 30.0
+_STOP_S = 5.0
+
+
+class _Worker:
+    """A process, the parent's end of its pipe, and what was said through that.
+
+    Attributes:
+        allowed: how many messages it may still send.
+        started: whether it has looked for messages.
+    """
+
+    def __init__(self, process: Any, pipe: Connection[int, Handed]) -> None:
+        self.process = process
+        self.pipe = pipe
+        self.allowed = 0
+        self.started = False
+
+    def allow(self, count: int) -> None:
+        """Let it send up to this many messages."""
+        more = min(count, _AHEAD) - self.allowed
+        if more > 0:
+            with contextlib.suppress(OSError):  # receiving finds out that it has ended
+                self.pipe.send(more)
+                self.allowed += more
+
+
+class MultiProcessConsumer(Consumer):
+    """Reads a topic's partitions in processes of their own, with a `SimpleConsumer` each.
+
+    The processes only read; offsets are committed here, of what was handed out. They end with `stop()`, and when this
+    process ends, however it does.
+
+    Arguments:
+        client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t: as of `Consumer`.
+        num_procs: among how many processes the partitions are divided.
+        partitions_per_proc: instead of that, how many partitions each has at most; 0: not given.
+        simple_consumer_options: options of each `SimpleConsumer`.
+
+    Attributes:
+        procs: the processes, as `multiprocessing` has them.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        group: str | bytes | None,
+        topic: str | bytes,
+        partitions: Sequence[int] | None = None,
+        auto_commit: bool = True,
+        auto_commit_every_n: int | None = AUTO_COMMIT_MSG_COUNT,
+        auto_commit_every_t: float | None = AUTO_COMMIT_INTERVAL,
+        num_procs: int = 1,
+        partitions_per_proc: int = 0,
+        **simple_consumer_options: Any,
+    ) -> None:
+        super().__init__(client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t)
+        self._pid = os.getpid()
+        self._received: deque[tuple[int, OffsetAndMessage]] = deque()
+        chosen = list(self.offsets)
+        if partitions_per_proc:
+            num_procs = -(-len(chosen) // partitions_per_proc)
+        simple_consumer_options.pop("partitions", None)
+        self._workers: list[_Worker] = []
+        for number in range(min(num_procs, len(chosen))):
+            self._workers.append(self._start({"partitions": chosen[number::num_procs], **simple_consumer_options}))
+        self.procs = [worker.process for worker in self._workers]
+
+    def __repr__(self) -> str:
+        return f"<MultiProcessConsumer group={self.group}, topic={self.topic}, consumers={len(self.procs)}>"
+
+    def _start(self, options: dict[str, Any]) -> _Worker:
+        """Start a process; a fork where there is one, as programs of the time do not expect to be imported again."""
+        forks = "fork" in multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+        ours, theirs = context.Pipe()
+        inherited = [worker.pipe for worker in self._workers] + [ours] if forks else []
+        arguments = (self.client.copy(), self.group, self.topic, theirs, inherited, os.getpid(), options)
+        process = context.Process(target=work, args=arguments, name="kafka-consumer", daemon=True)
+        with warnings.catch_warnings():  # the client's loop knows of forks
+            warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)
+            process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def stop(self) -> None:
+        """End the processes, and commit as `SimpleConsumer.stop` does."""
+        if os.getpid() != self._pid:
+            return  # they are the parent's
+        for worker in self._workers:
+            worker.pipe.close()
+        self._workers = []
+        for process in self.procs:
+            process.join(_STOP_S)
+            if process.is_alive():
+                process.kill()
+                process.join()
+        super().stop()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Messages one by one, until there has been none for a second."""
+        deadline = time.monotonic() + _START_S
+        while True:
+            if not self._received:
+                self._allow(_AHEAD)
+                if not self._receive(_ITERATION_WAIT_S):
+                    if all(worker.started for worker in self._workers) or time.monotonic() > deadline:
+                        return
+                    continue
+            partition, message = self._received.popleft()
+            self.offsets[partition] = message.offset + 1
+            self.count_since_commit += 1
+            self._auto_commit()
+            yield message
+
+    def get_messages(self, count: int = 1, block: bool | int = True, timeout: float | None = 10) -> list[Any]:
+        """Give up to `count` messages.
+
+        Arguments:
+            block: whether to wait for all of them; a number: for that many.
+            timeout: for how many seconds; None: for ever.
+
+        Raises `KafkaError` if all processes have ended.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        found: list[Any] = []
+        while len(found) < count:
+            if not self._received:
+                self._allow(count - len(found))
+                wait = block is True or block > len(found)
+                left = 0.0 if not wait else None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not self._receive(left):
+                    break
+            partition, message = self._received.popleft()
+            found.append((partition, message) if self.partition_info else message)
+            self.offsets[partition] = message.offset + 1
+        self.count_since_commit += len(found)
+        self._auto_commit()
+        return found
+
+    def _allow(self, count: int) -> None:
+        for worker in self._workers:
+            worker.allow(count)
+
+    def _receive(self, timeout_s: float | None) -> bool:
+        """Wait until a process has sent messages; False if none has in time."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._received:
+            if not self._workers and self.procs:
+                raise KafkaError("all processes of this consumer have ended: make another one")
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready = connection.wait([worker.pipe for worker in self._workers], left)
+            for worker in [each for each in self._workers if each.pipe in ready]:
+                self._take_from(worker)
+            if not ready:
+                return False
+        return True
+
+    def _take_from(self, worker: _Worker) -> None:
+        try:
+            handed = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._workers.remove(worker)
+            worker.pipe.close()
+            worker.process.join(_STOP_S)
+            log.error("process %s of %r has ended, with %s", worker.process.pid, self, worker.process.exitcode)
+            return
+        worker.started = True
+        worker.allowed -= len(handed)
+        for partition, offset, key, value in handed:
+            self._received.append((partition, OffsetAndMessage(offset, message_of(key, value))))
