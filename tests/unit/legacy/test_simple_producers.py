@@ -28,6 +28,7 @@ from kafka.common import (
     RequestTimedOutError,
     UnsupportedCodecError,
 )
+from kafka.net import LoopThread
 from kafka.partitioner import Murmur2Partitioner, RoundRobinPartitioner
 from kafka.producer.base import Producer
 from kafka.protocol import CODEC_GZIP
@@ -284,10 +285,21 @@ def test_a_broker_that_comes_back_gets_everything(broker: EmbeddedBroker, client
     assert values(client, "outage")[0] == [b"%d" % number for number in range(5)]
 
 
-def test_a_producer_that_nobody_has_any_more_is_stopped() -> None:
-    client = Recorder()
-    Producer(client, **BACKGROUND).send_messages(TOPIC, 0, b"value")
-    assert client.sent == [[b"value"]]
+def test_a_producer_that_nobody_has_any_more_sends_what_waits(client: SimpleClient) -> None:
+    client.ensure_topic_exists("collected")
+    sender = Producer(client, **BACKGROUND)
+    sender.send_messages("collected", 0, b"value")
+    thread = sender.thread
+    held = [sender]
+    del sender
+
+    async def collect() -> None:  # as the garbage collector may do, on the loop that the thread needs
+        held.clear()
+
+    LoopThread.shared().run(collect(), 20)
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    assert values(client, "collected")[0] == [b"value"]
 
 
 def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, client: SimpleClient) -> None:

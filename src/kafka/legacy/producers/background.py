@@ -106,8 +106,8 @@ class BackgroundSender:
                         f"Producer async queue overfilled. Current queue size {self.queue.qsize()}.",
                     ) from None
 
-    def stop(self) -> None:
-        """Send what is in the queue, and end the thread; returns when that is done. Does nothing in a forked child."""
+    def begin_to_stop(self) -> None:
+        """Have the thread end once it has sent what is in the queue. Does nothing in a forked child."""
         if self._pid != os.getpid():
             return
         with self._putting:
@@ -115,9 +115,12 @@ class BackgroundSender:
             self.stopping.set()
         with contextlib.suppress(queue.Full):  # the thread does not wait then
             self.queue.put_nowait(None)  # wakes it
-        if threading.current_thread() is not self.thread:
+
+    def stop(self) -> None:
+        """As `begin_to_stop`, and wait for the end."""
+        self.begin_to_stop()
+        if self._pid == os.getpid():
             self.thread.join()
-        atexit.unregister(self.stop)
 
     # In the thread
 
@@ -132,6 +135,7 @@ class BackgroundSender:
         if unsent:
             log.error("Stopped producer with %d unsent messages", unsent)
         self._client.close()
+        atexit.unregister(self.stop)
 
     def _connect(self) -> None:
         while not self.stopping.is_set():

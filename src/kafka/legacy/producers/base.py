@@ -173,4 +173,4 @@ class Producer:
         background = getattr(self, "_background", None)
         if background is not None and not self.stopped:
             with contextlib.suppress(Exception):  # the interpreter may be gone
-                background.stop()
+                background.begin_to_stop()  # without waiting: this may be the loop's thread, which it needs
