@@ -373,9 +373,12 @@ class FakeCluster:
         if self.metadata.broker_metadata(leader) is not None:
             self._set_metadata(self.metadata.with_leader(tp, leader, leader_epoch))
 
-    async def read_metadata(self, topics: set[str] | None) -> MetadataResponse:
+    async def read_metadata(
+        self, topics: set[str] | set[str | UUID] | None, *, authorized_operations: bool = False
+    ) -> MetadataResponse:
         await asyncio.sleep(self.latency_s)
-        return self._metadata_response({*self.topics, *self.topic_errors} if topics is None else topics)
+        everything = {*self.topics, *self.topic_errors}
+        return self._metadata_response(everything if topics is None else {str(each) for each in topics})
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
         async def look() -> int:

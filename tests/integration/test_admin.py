@@ -170,8 +170,8 @@ def test_groups_are_listed_described_and_deleted_with_their_offsets(admin, broke
 
 
 def test_a_group_that_is_not_there(admin, name):
-    with pytest.raises(GroupIdNotFoundError):
-        admin.describe_consumer_groups([name])
+    (described,) = admin.describe_consumer_groups([name])
+    assert (described.group, described.state, described.members) == (name, "Dead", [])
     assert admin.delete_consumer_groups([name]) == [(name, GroupIdNotFoundError)]
     assert admin.list_consumer_group_offsets(name) == {}
     tp = TopicPartition("t", 0)

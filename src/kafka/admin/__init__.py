@@ -1,12 +1,69 @@
-"""The admin client: topics, partitions, configurations, groups, records.
+"""The admin client: topics, partitions, configurations, groups, transactions, users and ACLs, the cluster.
 
 Layer 6. Each operation is a coroutine that sends requests through `kafka.cluster`; a module holds the operations on one
-subject. `client` has the synchronous methods, which run a coroutine and wait for it.
+subject. `client` has the synchronous methods, which run a coroutine and wait for it; they stand in `calls`.
 """
 
+from kafka.admin.acl_resource import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
 from kafka.admin.client import KafkaAdminClient
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin.config_types import ConfigFilterType, ConfigSourceType, ConfigType
+from kafka.admin.features import UpdateFeatureType
+from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
+from kafka.admin.offset_spec import IsolationLevel, OffsetSpec, OffsetTimestamp
+from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
+from kafka.admin.transaction_types import (
+    AbortTransactionSpec,
+    PartitionProducerState,
+    ProducerState,
+    TransactionDescription,
+    TransactionListing,
+    TransactionState,
+)
 
-__all__ = ["AlterConfigOp", "ConfigResource", "ConfigResourceType", "KafkaAdminClient", "NewPartitions", "NewTopic"]
+__all__ = [
+    "ACL",
+    "ACLFilter",
+    "ACLOperation",
+    "ACLPermissionType",
+    "ACLResourcePatternType",
+    "AbortTransactionSpec",
+    "AlterConfigOp",
+    "ConfigFilterType",
+    "ConfigResource",
+    "ConfigResourceType",
+    "ConfigSourceType",
+    "ConfigType",
+    "GroupState",
+    "GroupType",
+    "IsolationLevel",
+    "KafkaAdminClient",
+    "MemberToRemove",
+    "NewPartitions",
+    "NewTopic",
+    "OffsetSpec",
+    "OffsetTimestamp",
+    "PartitionProducerState",
+    "ProducerState",
+    "ResourcePattern",
+    "ResourcePatternFilter",
+    "ResourceType",
+    "ScramMechanism",
+    "TransactionDescription",
+    "TransactionListing",
+    "TransactionState",
+    "UpdateFeatureType",
+    "UserScramCredentialDeletion",
+    "UserScramCredentialUpsertion",
+]

@@ -8,11 +8,14 @@ import math
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
+from uuid import UUID
 
+from kafka.admin.enum_names import EnumHelper
 from kafka.errors import IllegalArgumentError
 from kafka.structs import TopicPartition
 
 T = TypeVar("T")
+E = TypeVar("E", bound=EnumHelper)
 
 _LARGEST_INT32 = (1 << 31) - 1
 
@@ -27,6 +30,39 @@ def name(what: str, given: object) -> str:
     if not isinstance(given, str):
         raise IllegalArgumentError(f"{what}: expected a str as name, got {given!r:.80}")
     return given
+
+
+def names_or_ids(what: str, given: Iterable[str | UUID]) -> list[str | UUID]:
+    """Names of topics, or their ids; a single one counts as a list of it."""
+    found = [given] if isinstance(given, str | UUID) else elements(what, given)
+    return [each if isinstance(each, UUID) else name(what, each) for each in found]
+
+
+def member(what: str, kind: type[E], given: object) -> E:
+    """A member of an enum, given as itself, by value or by name."""
+    try:
+        found: E = kind.build_from(given)
+    except ValueError:
+        known = ", ".join(each.name.lower() for each in kind)  # type: ignore[attr-defined]  # it is an enum
+        raise IllegalArgumentError(f"{what}: expected one of {known}, got {given!r:.80}") from None
+    return found
+
+
+def values_of(what: str, kind: type[E], given: Iterable[Any] | None) -> list[str]:
+    """The values of members of an enum, each given as `member` takes it; none where nothing is given."""
+    return [str(kind.value_for(member(what, kind, each))) for each in elements(what, given or ())]
+
+
+def indexes(what: str, given: Any) -> dict[str, list[int]] | None:
+    """Numbers of partitions by topic, given so or as partitions; None stays None."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return {name(what, topic): numbers(what, each) for topic, each in given.items()}
+    found: dict[str, list[int]] = {}
+    for topic, index in partitions(what, given):
+        found.setdefault(topic, []).append(index)
+    return found
 
 
 def instances(what: str, cls: type[T], given: T | Iterable[T]) -> list[T]:

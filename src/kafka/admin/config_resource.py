@@ -6,10 +6,11 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from kafka.admin.arguments import names
+from kafka.admin.enum_names import EnumHelper
 from kafka.errors import IllegalArgumentError
 
 
-class ConfigResourceType(IntEnum):
+class ConfigResourceType(EnumHelper, IntEnum):
     """The kinds of things that have a configuration."""
 
     UNKNOWN = 0
@@ -20,7 +21,7 @@ class ConfigResourceType(IntEnum):
     GROUP = 32
 
 
-class AlterConfigOp(IntEnum):
+class AlterConfigOp(EnumHelper, IntEnum):
     """What an incremental change does to a setting (KIP-339); the last two are for lists."""
 
     SET = 0

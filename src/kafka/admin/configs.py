@@ -5,12 +5,16 @@ from typing import Any
 
 from kafka.admin.arguments import as_text
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin.config_types import ConfigFilterType, ConfigSourceType
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult
+from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.errors import IllegalArgumentError
 from kafka.wire.api import alter_configs as replacing
 from kafka.wire.api import incremental_alter_configs as incremental_api
 from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kafka.wire.api.list_config_resources import ListConfigResourcesRequest
+
+_KINDS_SINCE = 1
 
 
 def _by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[ConfigResource]]:
@@ -27,10 +31,13 @@ def _shown(resource_type: int, name: str) -> str:
 
 
 async def describe_configs(
-    requests: AdminRequests, resources: list[ConfigResource], include_synonyms: bool
-) -> list[DescribeConfigsResult]:
+    requests: AdminRequests,
+    resources: list[ConfigResource],
+    include_synonyms: bool = False,
+    shown: ConfigFilterType = ConfigFilterType.MODIFIED,
+) -> DescribedConfigs:
     """See `KafkaAdminClient.describe_configs`."""
-    results = []
+    results = DescribedConfigs(shown)
     for node_id, group in _by_broker(resources).items():
         request = DescribeConfigsRequest(
             resources=[
@@ -71,7 +78,7 @@ def _described(result: Any) -> dict[str, Any]:
                 "name": each.name,
                 "value": each.value,
                 "read_only": each.read_only,
-                "config_source": each.config_source,
+                "config_source": _source(each, result.resource_type),
                 "is_sensitive": each.is_sensitive,
                 "synonyms": [{"name": s.name, "value": s.value, "source": s.source} for s in each.synonyms],
                 "config_type": each.config_type,
@@ -80,6 +87,60 @@ def _described(result: Any) -> dict[str, Any]:
             for each in result.configs
         ],
     }
+
+
+def _source(config: Any, resource_type: int) -> int:
+    """Where a value comes from; brokers before 1.1 say only whether it is a default."""
+    if config.config_source >= 0:
+        return int(config.config_source)
+    if config.is_default:
+        return ConfigSourceType.DEFAULT_CONFIG
+    if config.read_only and resource_type == ConfigResourceType.BROKER:
+        return ConfigSourceType.STATIC_BROKER_CONFIG
+    return ConfigSourceType.dynamic_for_resource_type(ConfigResourceType(resource_type))
+
+
+async def list_config_resources(requests: AdminRequests, kinds: list[ConfigResourceType]) -> dict[str, list[str]]:
+    """See `KafkaAdminClient.list_config_resources`."""
+    only_metrics = kinds == [ConfigResourceType.CLIENT_METRICS]
+    request = ListConfigResourcesRequest(resource_types=[] if only_metrics else list(kinds))
+    if only_metrics:
+        response = await requests.any_broker(request, max_version=_KINDS_SINCE - 1)
+    else:
+        response = await requests.any_broker(request, min_version=_KINDS_SINCE if kinds else 0)
+    raise_first([("listing configuration resources", response.error_code, None)])
+    found: dict[str, list[str]] = {}
+    for each in response.config_resources:
+        found.setdefault(ConfigResourceType(each.resource_type).name.lower(), []).append(each.resource_name)
+    return found
+
+
+async def check_known(requests: AdminRequests, resources: list[ConfigResource]) -> None:
+    """Raise `IllegalArgumentError` for settings that a resource does not have, or that cannot be altered."""
+    asked = [ConfigResource(each.resource_type, each.name) for each in resources]
+    described = await describe_configs(requests, asked, shown=ConfigFilterType.DYNAMIC)
+    for each in resources:
+        unknown = set(each.configs or ()) - set(described.of(each))
+        if unknown:
+            raise IllegalArgumentError(f"{each!r}: no settings that can be altered: {', '.join(sorted(unknown))}")
+
+
+async def reset_configs(
+    requests: AdminRequests, resources: list[ConfigResource], validate_only: bool, incremental: bool
+) -> AlterConfigsResult:
+    """See `KafkaAdminClient.reset_configs`."""
+    asked = [ConfigResource(each.resource_type, each.name) for each in resources]
+    described = await describe_configs(requests, asked)
+    changes = []
+    for each in resources:
+        modified = {name: config["value"] for name, config in described.of(each).items()}
+        names = set(each.configs or modified)
+        if incremental:
+            left: dict[str, Any] = dict.fromkeys(sorted(names))
+        else:
+            left = {name: value for name, value in modified.items() if name not in names and value is not None}
+        changes.append(ConfigResource(each.resource_type, each.name, left))
+    return await alter_configs(requests, changes, validate_only, incremental)
 
 
 async def alter_configs(
@@ -112,7 +173,7 @@ async def alter_configs(
         ((each.resource_type, each.name) for each in resources),
         ((each["resource_type"], each["resource_name"]) for each in answers),
     )
-    return AlterConfigsResult(throttle_time_ms=throttle_time_ms, responses=answers)
+    return AlterConfigsResult(throttle_time_ms, answers)
 
 
 def _pairs(resource: ConfigResource) -> Mapping[str, Any]:
@@ -138,7 +199,7 @@ def _replacing_request(resources: list[ConfigResource], validate_only: bool) -> 
 def _operation(name: str, change: tuple[Any, ...]) -> tuple[AlterConfigOp, Any]:
     try:
         operation, value = change
-        return AlterConfigOp(operation), value
+        return AlterConfigOp.build_from(operation), value
     except ValueError:
         raise IllegalArgumentError(
             f"{name}: expected a pair of an AlterConfigOp and a value, got {change!r:.80}"
@@ -149,6 +210,7 @@ def _change(name: str, value: Any) -> incremental_api.AlterableConfig:
     operation = AlterConfigOp.DELETE if value is None else AlterConfigOp.SET
     if isinstance(value, tuple):
         operation, value = _operation(name, value)
+        value = None if operation == AlterConfigOp.DELETE else value
     return incremental_api.AlterableConfig(name=name, config_operation=operation, value=as_text(value))
 
 

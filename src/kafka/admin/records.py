@@ -1,10 +1,10 @@
 """Records: delete those before an offset."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka.admin.requests import AdminRequests, check_answered
-from kafka.errors import for_code
+from kafka.admin.leaders import Outcome, ask_leaders, by_topic
+from kafka.admin.requests import AdminRequests
 from kafka.structs import TopicPartition
 from kafka.wire.api.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
@@ -16,46 +16,39 @@ async def delete_records(
     leader_id: int | None,
 ) -> dict[TopicPartition, dict[str, Any]]:
     """See `KafkaAdminClient.delete_records`."""
-    limit_ms = requests.limit_ms(timeout_ms)
-    done: dict[TopicPartition, dict[str, Any]] = {}
 
-    async def once() -> None:
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for tp in records_to_delete:
-            if tp not in done:
-                leader = leader_id if leader_id is not None else await requests.cluster.partition_leader(tp, limit_ms)
-                by_leader.setdefault(leader, []).append(tp)
-        for leader, partitions in by_leader.items():
-            request = _request({tp: records_to_delete[tp] for tp in partitions}, limit_ms)
-            response = await requests.cluster.send(leader, request, timeout_ms=limit_ms + 5_000)
-            _take_in(response, done)
-            check_answered("partitions", partitions, done)
+    def make_request(partitions: Sequence[TopicPartition]) -> DeleteRecordsRequest:
+        topics = [
+            DeleteRecordsTopic(
+                name=topic,
+                partitions=[
+                    DeleteRecordsPartition(
+                        partition_index=index, offset=records_to_delete[TopicPartition(topic, index)]
+                    )
+                    for index in indexes
+                ],
+            )
+            for topic, indexes in by_topic(partitions).items()
+        ]
+        return DeleteRecordsRequest(topics=topics, timeout_ms=requests.limit_ms(timeout_ms))
 
-    await requests.cluster.retry(once, limit_ms)
-    return done
+    return await ask_leaders(
+        requests,
+        "deleting records of",
+        records_to_delete,
+        make_request,
+        _outcomes,
+        timeout_ms=timeout_ms,
+        leader_id=leader_id,
+    )
 
 
-def _request(offsets: Mapping[TopicPartition, int], timeout_ms: int) -> DeleteRecordsRequest:
-    by_topic: dict[str, list[DeleteRecordsPartition]] = {}
-    for (topic, partition), offset in offsets.items():
-        by_topic.setdefault(topic, []).append(DeleteRecordsPartition(partition_index=partition, offset=offset))
-    topics = [DeleteRecordsTopic(name=name, partitions=each) for name, each in by_topic.items()]
-    return DeleteRecordsRequest(topics=topics, timeout_ms=timeout_ms)
-
-
-def _take_in(response: Any, done: dict[TopicPartition, dict[str, Any]]) -> None:
-    """Keep what worked; raise for what did not, so that only that is tried again."""
-    failed = None
+def _outcomes(response: Any) -> Iterable[Outcome]:
     for topic in response.topics:
         for each in topic.partitions:
-            tp = TopicPartition(topic.name, each.partition_index)
-            if each.error_code:
-                failed = failed or for_code(each.error_code)(f"deleting records of {tp.topic}-{tp.partition}")
-                continue
-            done[tp] = {
+            value = {
                 "low_watermark": each.low_watermark,
-                "error_code": 0,
+                "error_code": each.error_code,
                 "partition_index": each.partition_index,
             }
-    if failed is not None:
-        raise failed
+            yield Outcome(TopicPartition(topic.name, each.partition_index), each.error_code, None, value)

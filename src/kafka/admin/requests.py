@@ -1,9 +1,10 @@
 """Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.cluster import ClusterAccess
+from kafka.cluster.protocols import CoordinatorKind
 from kafka.config import ConnectionOptions
 from kafka.errors import (
     CoordinatorLoadInProgressError,
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 _MARGIN_MS = 5_000
 """How much longer than the broker's own time limit its answer is waited for."""
 
+T = TypeVar("T")
 ErrorCodes = Callable[[Any], list[int]]
 
 
-class _SentError(Exception):
-    """A request failed after it was sent: the broker may have carried it out, so that it is not repeated."""
+class FinalError(Exception):
+    """What is not to be tried again, whatever its class says; the caller gets the error inside.
+
+    A request that failed after it was sent may have been carried out; a topic that is unknown is a typing error.
+    """
 
     def __init__(self, error: KafkaError) -> None:
         super().__init__(error)
@@ -47,6 +52,13 @@ class AdminRequests:
         """The time limit to give the broker, in milliseconds."""
         return self.options.request_timeout_ms if timeout_ms is None else timeout_ms
 
+    async def retry(self, operation: Callable[[], Awaitable[T]], limit_ms: float) -> T:
+        """Repeat an operation while its errors are retriable and none is a `FinalError`."""
+        try:
+            return await self.cluster.retry(operation, limit_ms)
+        except FinalError as final:
+            raise final.error from final.error.__cause__
+
     async def controller(
         self,
         request: "Request[Any]",
@@ -64,25 +76,35 @@ class AdminRequests:
             try:
                 response = await connection.send(request, version, limit_ms)
             except KafkaError as error:
-                raise _SentError(error) from error
+                raise FinalError(error) from error
             if NotControllerError.errno in error_codes(response):
                 raise NotControllerError("the controller has moved")
             return response
 
-        try:
-            return await self.cluster.retry(once, limit_ms)
-        except _SentError as sent:
-            raise sent.error from sent.error.__cause__
+        return await self.retry(once, limit_ms)
 
-    async def any_broker(self, request: "Request[Any]", node_id: int | None = None, min_version: int = 0) -> Any:
+    async def any_broker(
+        self,
+        request: "Request[Any]",
+        node_id: int | None = None,
+        min_version: int = 0,
+        max_version: int | None = None,
+    ) -> Any:
         """Send to ``node_id``, or to the broker with the least to do."""
 
         async def once() -> Any:
             if node_id is None:
-                return await self.cluster.send_any(request, min_version=min_version)
-            return await self.cluster.send(node_id, request, min_version=min_version)
+                return await self.cluster.send_any(request, min_version=min_version, max_version=max_version)
+            return await self.cluster.send(node_id, request, min_version=min_version, max_version=max_version)
 
         return await self.cluster.retry(once, self.options.request_timeout_ms)
+
+    async def broker_ids(self, given: list[int] | None) -> list[int]:
+        """The ids that were given, or of all brokers that the cluster has now."""
+        if given is not None:
+            return given
+        await self.retry(lambda: self.cluster.refresh_metadata(()), self.options.request_timeout_ms)
+        return sorted(node.nodeId for node in self.cluster.metadata.brokers())
 
     async def coordinator(
         self,
@@ -91,25 +113,27 @@ class AdminRequests:
         request_type: "type[Request[Any]]",
         error_codes: ErrorCodes,
         node_id: int | None = None,
+        kind: CoordinatorKind = "group",
     ) -> Any:
         """Send to a group's coordinator, again while there is none, it moves, or it loads.
 
         Arguments:
+            group_id: the group, or the transactional id if ``kind`` says so.
             make_request: version that the coordinator serves to the request and the version to send it in.
             node_id: the coordinator, if the caller knows it.
         """
 
         async def once() -> Any:
-            target = node_id if node_id is not None else await self.cluster.coordinator("group", group_id)
+            target = node_id if node_id is not None else await self.cluster.coordinator(kind, group_id)
             connection = await self.cluster.connection(target)
             request, version = make_request(connection.api_versions.version_for(request_type))
             response = await connection.send(request, version)
             for code in error_codes(response):
                 if code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):
-                    self.cluster.forget_coordinator("group", group_id)
-                    raise for_code(code)(f"coordinator of group {group_id!r}")
+                    self.cluster.forget_coordinator(kind, group_id)
+                    raise for_code(code)(f"coordinator of {kind} {group_id!r}")
                 if code == CoordinatorLoadInProgressError.errno:
-                    raise CoordinatorLoadInProgressError(f"coordinator of group {group_id!r}")
+                    raise CoordinatorLoadInProgressError(f"coordinator of {kind} {group_id!r}")
             return response
 
         return await self.cluster.retry(once, self.options.request_timeout_ms)

@@ -5,6 +5,12 @@ are the lists of tuples that the response objects of 2.x had.
 """
 
 from typing import Any
+from uuid import UUID
+
+from kafka.admin.config_resource import ConfigResource, ConfigResourceType
+from kafka.admin.config_types import ConfigFilterType, with_names
+from kafka.errors import for_code
+from kafka.wire.structs import Struct
 
 
 class Result(dict[str, Any]):
@@ -15,6 +21,15 @@ class Result(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(self)}") from None
+
+
+def as_result(value: Any) -> Any:
+    """A message, or a part of one, as a `Result` with all that is inside; ids of topics are texts."""
+    if isinstance(value, Struct):
+        return Result({field.name: as_result(getattr(value, field.name)) for field in value.FIELDS})
+    if isinstance(value, list):
+        return [as_result(each) for each in value]
+    return str(value) if isinstance(value, UUID) else value
 
 
 class CreateTopicsResult(Result):
@@ -35,14 +50,32 @@ class DeleteTopicsResult(Result):
         return [(each["name"], each["error_code"]) for each in self["topics"]]
 
 
-class AlterConfigsResult(Result):
-    """What `alter_configs` gives: per resource its type, name, error code and message."""
+class AlterConfigsResult(dict[str, dict[str, str]]):
+    """What `alter_configs` gives, as in 3.0: kind of resource, such as "topic", to name to "OK" or the error.
+
+    Attributes:
+        responses: a dict of error code, message, type and name for each resource.
+        throttle_time_ms: how long the broker held the answer back.
+    """
+
+    def __init__(self, throttle_time_ms: int, responses: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = responses
+        for each in responses:
+            code = each["error_code"]
+            told = str(for_code(code)(each["error_message"])) if code else "OK"
+            self.setdefault(_kind(each["resource_type"]), {})[each["resource_name"]] = told
 
     @property
     def resources(self) -> list[tuple[int, str | None, int, str]]:
-        """Error code, error message, resource type and resource name of each."""
+        """Error code, error message, resource type and resource name of each, as in 2.x."""
         names = ("error_code", "error_message", "resource_type", "resource_name")
-        return [tuple(each[name] for name in names) for each in self["responses"]]
+        return [tuple(each[name] for name in names) for each in self.responses]
+
+
+def _kind(resource_type: int) -> str:
+    return ConfigResourceType(resource_type).name.lower()
 
 
 ConfigEntry = tuple[str, str | None, bool, int, bool, list[tuple[str, str | None, int]]]
@@ -79,3 +112,84 @@ def _entry(config: dict[str, Any]) -> ConfigEntry:
         config["is_sensitive"],
         synonyms,
     )
+
+
+class DescribedConfigs(list[DescribeConfigsResult]):
+    """What `describe_configs` gives: as in 2.x a list of responses, as in 3.0 a mapping by the names of kinds.
+
+    ``result["topic"]["t"]["retention.ms"]["value"]`` is as in 3.0, with those settings that ``config_filter`` shows.
+    """
+
+    def __init__(self, shown: ConfigFilterType) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def _by_kind(self) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+        found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+        for response in self:
+            for each in response["results"]:
+                shown = [with_names(config) for config in each["configs"] if self._shown.shows(config)]
+                configs = {config.pop("name"): config for config in shown}
+                found.setdefault(_kind(each["resource_type"]), {})[each["resource_name"]] = configs
+        return found
+
+    def of(self, resource: ConfigResource) -> dict[str, dict[str, Any]]:
+        """The settings of one resource that are shown."""
+        return self._by_kind()[_kind(resource.resource_type)][resource.name]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._by_kind()[key] if isinstance(key, str) else super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_kind() if isinstance(key, str) else super().__contains__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of a dict."""
+        return self._by_kind().get(key, default)
+
+    def keys(self) -> Any:
+        """As of a dict."""
+        return self._by_kind().keys()
+
+    def values(self) -> Any:
+        """As of a dict."""
+        return self._by_kind().values()
+
+    def items(self) -> Any:
+        """As of a dict."""
+        return self._by_kind().items()
+
+
+class ElectLeadersResult(Result):
+    """What `elect_leaders` and `perform_leader_election` give: per topic the partitions that were asked about."""
+
+    @property
+    def replication_election_results(self) -> list[tuple[str, list[tuple[int, int, str | None]]]]:
+        """Topic, and partition, error code and error message of each."""
+        names = ("partition_id", "error_code", "error_message")
+        return [
+            (topic["topic"], [tuple(each[name] for name in names) for each in topic["partition_result"]])
+            for topic in self["replica_election_results"]
+        ]
+
+
+class LogDirsResult(list[dict[str, Any]]):
+    """What `describe_log_dirs` gives: a dict for each broker, of ``broker`` and ``log_dirs``."""
+
+    @property
+    def log_dirs(self) -> list[tuple[int, str, list[tuple[str, list[tuple[int, int, int, bool]]]]]]:
+        """Error code, path and topics of each directory of all the brokers.
+
+        A topic is its name and partitions; a partition its number, its size in bytes, its lag in records, and whether
+        it is being moved here.
+        """
+        return [
+            (each["error_code"], each["log_dir"], [(topic["name"], _sizes(topic)) for topic in each["topics"]])
+            for broker in self
+            for each in broker["log_dirs"]
+        ]
+
+
+def _sizes(topic: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
+    names = ("partition_index", "partition_size", "offset_lag", "is_future_key")
+    return [tuple(each[name] for name in names) for each in topic["partitions"]]

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
+from kafka.admin.config_types import with_names
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
+from kafka.admin.operations import operation_names
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult
-from kafka.errors import UnsupportedVersionError
+from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, as_result
+from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -19,7 +22,7 @@ from kafka.wire.api.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka.wire.api.delete_topics import DeleteTopicsRequest
+from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.metadata import MetadataResponse
 
 _DEFAULTS_SINCE = 4
@@ -42,7 +45,11 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
 
 
 async def create_topics(
-    requests: AdminRequests, topics: list[NewTopic], timeout_ms: int | None, validate_only: bool
+    requests: AdminRequests,
+    topics: list[NewTopic],
+    timeout_ms: int | None,
+    validate_only: bool,
+    raise_errors: bool = True,
 ) -> CreateTopicsResult:
     """See `KafkaAdminClient.create_topics`."""
     creatable = [_creatable(topic) for topic in topics]
@@ -65,38 +72,50 @@ async def create_topics(
                 "brokers before 2.4 have no defaults for new topics: give num_partitions and replication_factor"
             ) from error
         raise
-    raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.topics])
+    if raise_errors:
+        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.topics])
     check_answered("topics", (each.name for each in creatable), (each.name for each in response.topics))
-    described = [
-        {
-            "name": each.name,
-            "topic_id": each.topic_id,
-            "error_code": each.error_code,
-            "error_message": each.error_message,
-            "num_partitions": each.num_partitions,
-            "replication_factor": each.replication_factor,
-        }
-        for each in response.topics
-    ]
+    described = [_created(each) for each in response.topics]
     return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described)
 
 
-async def delete_topics(requests: AdminRequests, topics: list[str], timeout_ms: int | None) -> DeleteTopicsResult:
+def _created(topic: Any) -> dict[str, Any]:
+    described: dict[str, Any] = as_result(topic)
+    configs = described.pop("configs")
+    if configs:
+        described["configs"] = {each.pop("name"): with_names(each) for each in configs}
+    return described
+
+
+async def delete_topics(
+    requests: AdminRequests, topics: list[str | UUID], timeout_ms: int | None, raise_errors: bool = True
+) -> DeleteTopicsResult:
     """See `KafkaAdminClient.delete_topics`."""
-    request = DeleteTopicsRequest(topic_names=topics, timeout_ms=requests.limit_ms(timeout_ms))
+    by_id = any(isinstance(each, UUID) for each in topics)
+    request = DeleteTopicsRequest(timeout_ms=requests.limit_ms(timeout_ms))
+    if by_id:
+        request.topics = [
+            DeleteTopicState(topic_id=each) if isinstance(each, UUID) else DeleteTopicState(name=each)
+            for each in topics
+        ]
+    else:
+        request.topic_names = [str(each) for each in topics]
     response = await requests.controller(
         request,
         lambda response: [each.error_code for each in response.responses],
         timeout_ms,
-        max_version=_DELETE_BY_STATE_SINCE - 1,
+        min_version=_DELETE_BY_STATE_SINCE if by_id else 0,
+        max_version=None if by_id else _DELETE_BY_STATE_SINCE - 1,
     )
-    raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.responses])
-    check_answered("topics", topics, (each.name for each in response.responses))
-    described = [
-        {"name": each.name, "error_code": each.error_code, "error_message": each.error_message}
-        for each in response.responses
-    ]
-    return DeleteTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described)
+    if raise_errors:
+        raise_first([(_named(each), each.error_code, each.error_message) for each in response.responses])
+    answered = [value for each in response.responses for value in (each.name, each.topic_id)]
+    check_answered("topics", topics, answered)
+    return DeleteTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=as_result(response.responses))
+
+
+def _named(topic: Any) -> str:
+    return f"topic {topic.name!r}" if topic.name is not None else f"topic {topic.topic_id}"
 
 
 async def create_partitions(
@@ -104,6 +123,7 @@ async def create_partitions(
     topic_partitions: dict[str, NewPartitions],
     timeout_ms: int | None,
     validate_only: bool,
+    raise_errors: bool = True,
 ) -> CreateTopicsResult:
     """See `KafkaAdminClient.create_partitions`."""
     wanted = []
@@ -118,20 +138,39 @@ async def create_partitions(
     response = await requests.controller(
         request, lambda response: [each.error_code for each in response.results], timeout_ms
     )
-    raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.results])
+    if raise_errors:
+        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.results])
     check_answered("topics", topic_partitions, (each.name for each in response.results))
-    described = [
-        {"name": each.name, "error_code": each.error_code, "error_message": each.error_message}
-        for each in response.results
-    ]
-    return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described)
+    described = as_result(response.results)
+    return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described, results=described)
 
 
-async def read_metadata(requests: AdminRequests, topics: Iterable[str] | None) -> MetadataResponse:
+async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms: int) -> None:
+    """See `KafkaAdminClient.wait_for_topics`."""
+
+    async def look() -> None:
+        found = {each.name: each for each in (await requests.cluster.read_metadata(set(topics))).topics}
+        for name in topics:
+            topic = found.get(name)
+            if topic is None or (topic.error_code in (UnknownTopicOrPartitionError.errno, 0) and not topic.partitions):
+                raise LeaderNotAvailableError(f"the brokers do not know topic {name!r} yet")
+            raise_first([(f"topic {name!r}", topic.error_code, None)])
+            without = [each.partition_index for each in topic.partitions if each.error_code or each.leader_id < 0]
+            if without:
+                raise LeaderNotAvailableError(f"partitions {without} of topic {name!r} have no leader yet")
+
+    await requests.cluster.retry(look, timeout_ms)
+
+
+async def read_metadata(
+    requests: AdminRequests, topics: Iterable[str | UUID] | None, authorized_operations: bool = False
+) -> MetadataResponse:
     """A broker's present metadata of some topics, without creating any; None: of all."""
-    names = None if topics is None else set(topics)
+    wanted = None if topics is None else set(topics)
     cluster, options = requests.cluster, requests.options
-    return await cluster.retry(lambda: cluster.read_metadata(names), options.request_timeout_ms)
+    return await cluster.retry(
+        lambda: cluster.read_metadata(wanted, authorized_operations=authorized_operations), options.request_timeout_ms
+    )
 
 
 async def list_topics(requests: AdminRequests) -> list[str]:
@@ -139,20 +178,25 @@ async def list_topics(requests: AdminRequests) -> list[str]:
     return [each.name for each in (await read_metadata(requests, None)).topics if each.name is not None]
 
 
-async def describe_topics(requests: AdminRequests, topics: list[str] | None) -> list[dict[str, Any]]:
+async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | None) -> list[dict[str, Any]]:
     """See `KafkaAdminClient.describe_topics`."""
-    response = await read_metadata(requests, topics)
-    order = {name: place for place, name in enumerate(topics or ())}
+    response = await read_metadata(requests, topics, authorized_operations=True)
+    order: dict[str | UUID, int] = {name: place for place, name in enumerate(topics or ())}
+
+    def place(topic: Any) -> int:
+        return order.get(topic.name, order.get(topic.topic_id, len(order)))
+
     return [
         {
             "error_code": each.error_code,
             "topic": each.name,
             "name": each.name,
-            "topic_id": each.topic_id,
+            "topic_id": str(each.topic_id),
             "is_internal": each.is_internal,
             "partitions": [_partition(p) for p in sorted(each.partitions, key=lambda p: p.partition_index)],
+            "authorized_operations": operation_names(each.topic_authorized_operations),
         }
-        for each in sorted(response.topics, key=lambda topic: order.get(topic.name or "", len(order)))
+        for each in sorted(response.topics, key=place)
     ]
 
 
@@ -170,24 +214,4 @@ def _partition(partition: Any) -> dict[str, Any]:
         "isr": partition.isr_nodes,
         "isr_nodes": partition.isr_nodes,
         "offline_replicas": partition.offline_replicas,
-    }
-
-
-async def describe_cluster(requests: AdminRequests) -> dict[str, Any]:
-    """See `KafkaAdminClient.describe_cluster`."""
-    response = await read_metadata(requests, ())
-    return {
-        "throttle_time_ms": response.throttle_time_ms,
-        "cluster_id": response.cluster_id,
-        "controller_id": response.controller_id,
-        "brokers": [
-            {
-                "node_id": each.node_id,
-                "broker_id": each.node_id,
-                "host": each.host,
-                "port": each.port,
-                "rack": each.rack,
-            }
-            for each in response.brokers
-        ],
     }

@@ -28,6 +28,8 @@ from kafka.net import Connection
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from kafka.wire import Request, Response
     from kafka.wire.api.metadata import MetadataResponse
 
@@ -116,9 +118,16 @@ class ClusterClient:
         await self._updater.refresher.refresh(topics)
         return self.metadata
 
-    async def read_metadata(self, topics: set[str] | None) -> "MetadataResponse":
-        """One broker's present answer about these topics (None: all), without creating or remembering any."""
-        return await read_metadata(await self.any_connection(), topics)
+    async def read_metadata(
+        self, topics: "set[str] | set[str | UUID] | None", *, authorized_operations: bool = False
+    ) -> "MetadataResponse":
+        """One broker's present answer about these topics (None: all), without creating or remembering any.
+
+        Arguments:
+            topics: by name, or by id (Kafka 2.8, KIP-516).
+            authorized_operations: ask also what the client may do with each topic (Kafka 2.3, KIP-430).
+        """
+        return await read_metadata(await self.any_connection(), topics, authorized_operations)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
         """As `refresh_metadata`, without waiting: the present picture has proved wrong."""

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from uuid import UUID
 
 from kafka.cluster.answer_checks import remove_impossible
 from kafka.cluster.metadata import ClusterMetadata
@@ -19,6 +20,10 @@ T = TypeVar("T")
 
 _CREATION_CHOSEN_SINCE = 4
 """The first version of Metadata that says whether topics may be created (Kafka 0.11)."""
+_OPERATIONS_SINCE = 8
+"""The first version that tells what the client may do with a topic (KIP-430)."""
+_IDS_SINCE = 12
+"""The first version that takes topics by their ids (KIP-516)."""
 _SHOWN = 5
 
 
@@ -70,15 +75,24 @@ async def ask_metadata(
     return answer
 
 
-async def read_metadata(connection: Connection, topics: set[str] | None) -> "MetadataResponse":
-    """As `ask_metadata`, but the response itself, and nothing is created."""
+async def read_metadata(
+    connection: Connection, topics: "set[str] | set[str | UUID] | None", authorized_operations: bool = False
+) -> "MetadataResponse":
+    """As `ask_metadata`, but the response itself, and nothing is created. Topics may be named by their ids, too."""
     impossible: list[str] = []
 
     def check(response: "MetadataResponse") -> "MetadataResponse":
         impossible.extend(remove_impossible(response))
         return response
 
-    response = await _ask(connection, topics, False, check)
+    ids = sorted(each for each in topics or () if isinstance(each, UUID))
+    names = None if topics is None else {each for each in topics if isinstance(each, str)}
+    version = connection.api_versions.version_for(MetadataRequest, min_version=_IDS_SINCE if ids else 0)
+    request = metadata_request(names, version, False)
+    if ids and request.topics is not None:
+        request.topics += [MetadataRequestTopic(name=None, topic_id=each) for each in ids]
+    request.include_topic_authorized_operations = authorized_operations and version >= _OPERATIONS_SINCE
+    response = await _send(connection, request, version, names, check)
     _judge(connection, bool(response.brokers), impossible)
     return response
 
@@ -87,13 +101,22 @@ async def _ask(
     connection: Connection, topics: set[str] | None, may_create: bool, digest: Callable[["MetadataResponse"], T]
 ) -> T:
     version = connection.api_versions.version_for(MetadataRequest)
+    return await _send(connection, metadata_request(topics, version, may_create), version, topics, digest)
 
+
+async def _send(
+    connection: Connection,
+    request: MetadataRequest,
+    version: int,
+    topics: set[str] | None,
+    digest: Callable[["MetadataResponse"], T],
+) -> T:
     def without_unasked(response: "MetadataResponse") -> T:
         if topics is not None and version < _CREATION_CHOSEN_SINCE:
             response.topics = [each for each in response.topics if each.name in topics]
         return digest(response)
 
-    return await connection.send_digested(metadata_request(topics, version, may_create), version, without_unasked)
+    return await connection.send_digested(request, version, without_unasked)
 
 
 def _judge(connection: Connection, has_brokers: bool, impossible: list[str]) -> None:

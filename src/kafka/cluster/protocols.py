@@ -23,6 +23,8 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from kafka.net import Answered, ApiVersions
     from kafka.wire import Request, Response
     from kafka.wire.api.metadata import MetadataResponse
@@ -69,7 +71,9 @@ class BrokerRequests(MetadataAccess, Protocol):
     ) -> R: ...
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int: ...
-    async def read_metadata(self, topics: set[str] | None) -> MetadataResponse: ...
+    async def read_metadata(
+        self, topics: set[str] | set[str | UUID] | None, *, authorized_operations: bool = False
+    ) -> MetadataResponse: ...
     def api_version(self, node_id: int, request: type[Request[Any]], max_version: int | None = None) -> int | None: ...
 
 

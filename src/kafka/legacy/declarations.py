@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+
+from kafka.admin.enum_names import EnumHelper
+
+__all__ = ["EnumHelper", "classproperty", "synchronized"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -37,22 +40,3 @@ class classproperty(Generic[_R]):  # noqa: N801  # kafka-python's name
 
     def __get__(self, obj: object, owner: type) -> _R:
         return self.f(owner)
-
-
-class EnumHelper:
-    """For an enum: finds members by value, or by name however it is written."""
-
-    @classmethod
-    def build_from(cls: Any, val: Any) -> Any:
-        """Give the member for a member, a value or a name; `ValueError` if there is none."""
-        with contextlib.suppress(ValueError):
-            return cls(val)
-        try:
-            return cls[str(val).strip().upper().replace("-", "_")]
-        except KeyError:
-            raise ValueError(f"Unrecognized {cls.__name__}: {val}") from None
-
-    @classmethod
-    def value_for(cls: Any, val: Any) -> Any:
-        """Give the value of such a member."""
-        return cls.build_from(val).value

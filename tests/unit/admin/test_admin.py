@@ -21,6 +21,7 @@ from kafka.errors import (
     NoError,
     OffsetOutOfRangeError,
     TopicAlreadyExistsError,
+    UnknownTopicOrPartitionError,
     UnsupportedVersionError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -241,7 +242,7 @@ def test_a_new_topic_has_either_numbers_or_assignments():
 
 async def test_anything_but_new_topics_is_refused(admin):
     with pytest.raises(IllegalArgumentError, match="NewTopic"):
-        await admin.create_topics(["a"])
+        await admin.create_topics([7])
 
 
 async def test_delete_topics_serves_both_idioms(admin, cluster):
@@ -410,11 +411,53 @@ async def test_a_group_is_described_with_its_members_decoded(admin, cluster):
     assert second.member_assignment == b""
 
 
-async def test_a_group_that_is_not_there_raises(admin, cluster):
-    missing = DescribedGroup(group_id="g", error_code=69, error_message="not found")
-    answer_everywhere(cluster, "DescribeGroups", lambda *_: DescribeGroupsResponse(groups=[missing]))
-    with pytest.raises(GroupIdNotFoundError, match="'g': not found"):
-        await admin.describe_consumer_groups(["g"])
+def only_g_is_missing(_, request):
+    (name,) = request.groups
+    missing = DescribedGroup(group_id=name, error_code=69, error_message="not found", group_state="Dead")
+    stable = DescribedGroup(group_id=name, group_state="Stable", authorized_operations=0b1_0000_1000)
+    return DescribeGroupsResponse(groups=[missing if name == "g" else stable])
+
+
+async def test_a_group_that_is_not_there_is_dead_and_hides_no_other(admin, cluster):
+    answer_everywhere(cluster, "DescribeGroups", only_g_is_missing)
+    missing, stable = await admin.describe_consumer_groups(["g", "h"])
+    assert (missing.group, missing.state, missing.error_code) == ("g", "Dead", 0)
+    assert (stable.group, stable.state, stable.authorized_operations) == ("h", "Stable", ["READ", "DESCRIBE"])
+
+
+async def test_describe_groups_gives_dicts_by_group_with_what_went_wrong(admin, cluster):
+    answer_everywhere(cluster, "DescribeGroups", only_g_is_missing)
+    described = await admin.describe_groups(["g", "h"])
+    assert described["g"]["group_state"] == "Dead"
+    assert "not found" in described["g"]["error"]
+    assert described["h"]["error"] is None
+    assert described["h"]["group_state"] == "Stable"
+
+
+async def test_delete_records_of_an_unknown_topic_raises_at_once(admin, cluster):
+    with pytest.raises(UnknownTopicOrPartitionError, match="'missing'"):
+        await admin.delete_records({TopicPartition("missing", 0): 1})
+    with pytest.raises(UnknownTopicOrPartitionError, match="partition 9"):
+        await admin.delete_records({TopicPartition("t", 9): 1})
+    asked = [request for broker in cluster.brokers for request in broker.requests("Metadata")]
+    assert not any(request.allow_auto_topic_creation for request in asked if request.topics)
+
+
+async def test_configurations_are_a_list_as_in_2_and_a_mapping_as_in_3(admin, cluster):
+    configs = [
+        DescribeConfigsResourceResult(name="retention.ms", value="5", config_source=1, config_type=5),
+        DescribeConfigsResourceResult(name="segment.ms", value="7", config_source=5, config_type=5),
+    ]
+    result = DescribeConfigsResult(resource_type=2, resource_name="t", configs=configs)
+    answer_everywhere(cluster, "DescribeConfigs", lambda *_: DescribeConfigsResponse(results=[result]))
+    described = await admin.describe_configs([ConfigResource("topic", "t")])
+    assert [entry[0] for entry in described[0].resources[0][4]] == ["retention.ms", "segment.ms"]
+    assert list(described["topic"]["t"]) == ["retention.ms"]
+    shown = described["topic"]["t"]["retention.ms"]
+    assert (shown["value"], shown["config_source"], shown["config_type"]) == ("5", "DYNAMIC_TOPIC_CONFIG", "LONG")
+    everything = await admin.describe_configs([ConfigResource("topic", "t")], config_filter="all")
+    assert list(everything.get("topic")["t"]) == ["retention.ms", "segment.ms"]
+    assert "broker" not in everything
 
 
 async def test_a_coordinator_that_has_moved_or_still_loads_is_asked_again(admin, cluster):

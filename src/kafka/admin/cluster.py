@@ -1,0 +1,69 @@
+"""The cluster: its brokers, and one page of the partitions of topics (KIP-966)."""
+
+from typing import Any
+
+from kafka.admin.operations import operation_names
+from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.results import as_result
+from kafka.admin.topics import read_metadata
+from kafka.errors import UnsupportedVersionError
+from kafka.wire.api.describe_cluster import DescribeClusterRequest
+from kafka.wire.api.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest, TopicRequest
+
+
+async def describe_cluster(requests: AdminRequests) -> dict[str, Any]:
+    """See `KafkaAdminClient.describe_cluster`."""
+    try:
+        response: Any = await requests.any_broker(DescribeClusterRequest(include_cluster_authorized_operations=True))
+    except UnsupportedVersionError:  # brokers before 2.8
+        return _cluster(await read_metadata(requests, ()))
+    raise_first([("describing the cluster", response.error_code, response.error_message)])
+    return _cluster(response)
+
+
+def _cluster(response: Any) -> dict[str, Any]:
+    return {
+        "throttle_time_ms": response.throttle_time_ms,
+        "cluster_id": response.cluster_id,
+        "controller_id": response.controller_id,
+        "brokers": [_broker(each) for each in response.brokers],
+        "authorized_operations": operation_names(response.cluster_authorized_operations),
+    }
+
+
+def _broker(broker: Any) -> dict[str, Any]:
+    """A broker by the names of both generations of kafka-python."""
+    node_id = getattr(broker, "broker_id", None)
+    if node_id is None:
+        node_id = broker.node_id
+    return {
+        "node_id": node_id,
+        "broker_id": node_id,
+        "host": broker.host,
+        "port": broker.port,
+        "rack": broker.rack,
+        "is_fenced": getattr(broker, "is_fenced", False),
+    }
+
+
+async def all_partitions(requests: AdminRequests, topics: list[str]) -> dict[str, list[int]]:
+    """The numbers of all partitions of these topics; raises for one that does not exist."""
+    response = await read_metadata(requests, topics)
+    raise_first([(f"topic {each.name!r}", each.error_code, None) for each in response.topics])
+    return {each.name or "": sorted(one.partition_index for one in each.partitions) for each in response.topics}
+
+
+async def describe_topic_partitions(
+    requests: AdminRequests, topics: list[str], limit: int, cursor: tuple[str, int] | None
+) -> dict[str, Any]:
+    """See `KafkaAdminClient.describe_topic_partitions`."""
+    request = DescribeTopicPartitionsRequest(
+        topics=[TopicRequest(name=topic) for topic in sorted(topics)],
+        response_partition_limit=limit,
+        cursor=None if cursor is None else Cursor(topic_name=cursor[0], partition_index=cursor[1]),
+    )
+    response = await requests.any_broker(request)
+    described = as_result(response.topics)
+    for topic in described:
+        topic["authorized_operations"] = operation_names(topic["topic_authorized_operations"])
+    return {"topics": described, "next_cursor": as_result(response.next_cursor)}

@@ -1,0 +1,23 @@
+"""Finding the members of an enum by value or by name."""
+
+import contextlib
+from typing import Any
+
+
+class EnumHelper:
+    """For an enum: finds members by value, or by name however it is written."""
+
+    @classmethod
+    def build_from(cls: Any, val: Any) -> Any:
+        """Give the member for a member, a value or a name; `ValueError` if there is none."""
+        with contextlib.suppress(ValueError):
+            return cls(val)
+        try:
+            return cls[str(val).strip().upper().replace("-", "_")]
+        except KeyError:
+            raise ValueError(f"Unrecognized {cls.__name__}: {val}") from None
+
+    @classmethod
+    def value_for(cls: Any, val: Any) -> Any:
+        """Give the value of such a member."""
+        return cls.build_from(val).value

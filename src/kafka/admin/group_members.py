@@ -1,0 +1,51 @@
+"""Members of groups: remove them (KIP-345)."""
+
+import asyncio
+from typing import Any
+
+from kafka.admin.group_types import MemberToRemove
+from kafka.admin.requests import AdminRequests, raise_first
+from kafka.errors import BrokerResponseError, IllegalArgumentError, UnsupportedVersionError, for_code
+from kafka.wire import Request
+from kafka.wire.api.leave_group import LeaveGroupRequest, MemberIdentity
+
+_MANY_SINCE = 3
+
+
+async def remove_group_members(
+    requests: AdminRequests, group_id: str, members: list[MemberToRemove], node_id: int | None
+) -> dict[str | None, type[BrokerResponseError]]:
+    """See `KafkaAdminClient.remove_group_members`."""
+
+    async def leave(leaving: list[MemberToRemove]) -> Any:
+        return await requests.coordinator(
+            group_id,
+            lambda version: _request(group_id, leaving, version),
+            LeaveGroupRequest,
+            lambda response: [response.error_code],
+            node_id,
+        )
+
+    target = node_id if node_id is not None else await requests.cluster.coordinator("group", group_id)
+    connection = await requests.cluster.connection(target)
+    if connection.api_versions.version_for(LeaveGroupRequest) < _MANY_SINCE:
+        answers = await asyncio.gather(*(leave([each]) for each in members))
+        return {each.member_id: for_code(answer.error_code) for each, answer in zip(members, answers, strict=True)}
+    response = await leave(members)
+    raise_first([(f"removing members of group {group_id!r}", response.error_code, None)])
+    return {each.member_id or each.group_instance_id: for_code(each.error_code) for each in response.members}
+
+
+def _request(group_id: str, members: list[MemberToRemove], version: int) -> tuple[Request[Any], int]:
+    if version >= _MANY_SINCE:
+        leaving = [
+            MemberIdentity(member_id=each.member_id or "", group_instance_id=each.group_instance_id, reason=each.reason)
+            for each in members
+        ]
+        return LeaveGroupRequest(group_id=group_id, members=leaving), version
+    (member,) = members
+    if member.group_instance_id is not None:
+        raise UnsupportedVersionError("brokers before 2.3 have no static members: give the member_id")
+    if not member.member_id:
+        raise IllegalArgumentError(f"{member}: expected a member_id")
+    return LeaveGroupRequest(group_id=group_id, member_id=member.member_id), version

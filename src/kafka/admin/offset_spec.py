@@ -1,0 +1,31 @@
+"""Which offset of a partition is asked for."""
+
+from enum import IntEnum
+
+from kafka.admin.enum_names import EnumHelper
+
+
+class OffsetSpec(EnumHelper, IntEnum):
+    """Offsets that are found by what they are, as the timestamps that ask for them."""
+
+    LATEST = -1
+    EARLIEST = -2
+    MAX_TIMESTAMP = -3
+    EARLIEST_LOCAL = -4
+    LATEST_TIERED = -5
+
+
+class OffsetTimestamp(int):
+    """Milliseconds since 1970: the first offset at or after them. Not an offset, which is a plain int."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"OffsetTimestamp({int(self)})"
+
+
+class IsolationLevel(EnumHelper, IntEnum):
+    """Whether offsets of open transactions count."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1

@@ -1,0 +1,67 @@
+"""What is told of transactions and of the producers that write to a partition (KIP-664)."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from kafka.admin.enum_names import EnumHelper
+from kafka.structs import TopicPartition
+
+
+class TransactionState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
+    """The states of a transaction."""
+
+    EMPTY = "Empty"
+    ONGOING = "Ongoing"
+    PREPARE_COMMIT = "PrepareCommit"
+    PREPARE_ABORT = "PrepareAbort"
+    COMPLETE_COMMIT = "CompleteCommit"
+    COMPLETE_ABORT = "CompleteAbort"
+    DEAD = "Dead"
+    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+    UNKNOWN = "Unknown"
+
+
+class TransactionListing(NamedTuple):
+    """A transactional id, its producer id, and its state."""
+
+    transactional_id: str
+    producer_id: int
+    state: TransactionState
+
+
+class TransactionDescription(NamedTuple):
+    """All about a transactional id; times are in milliseconds, the start since 1970, or -1."""
+
+    coordinator_id: int
+    state: TransactionState
+    producer_id: int
+    producer_epoch: int
+    transaction_timeout_ms: int
+    transaction_start_time_ms: int
+    topic_partitions: set[TopicPartition]
+
+
+class ProducerState(NamedTuple):
+    """A producer that has written to a partition; -1 where there is none."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int
+    current_transaction_start_offset: int
+
+
+class PartitionProducerState(NamedTuple):
+    """The producers that have written to a partition lately."""
+
+    active_producers: list[ProducerState]
+
+
+class AbortTransactionSpec(NamedTuple):
+    """The transaction to abort in a partition; the coordinator's epoch -1 is not checked."""
+
+    topic_partition: TopicPartition
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int = -1

@@ -1,0 +1,185 @@
+"""Transactions: list, describe, find those that hang, abort (KIP-664)."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kafka._loop_services import wall_clock_ns
+from kafka.admin.leaders import Outcome, ask_leaders, by_topic
+from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.transaction_types import (
+    AbortTransactionSpec,
+    PartitionProducerState,
+    ProducerState,
+    TransactionDescription,
+    TransactionListing,
+    TransactionState,
+)
+from kafka.structs import TopicPartition
+from kafka.wire.api.describe_producers import DescribeProducersRequest, TopicRequest
+from kafka.wire.api.describe_transactions import DescribeTransactionsRequest
+from kafka.wire.api.list_transactions import ListTransactionsRequest
+from kafka.wire.api.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
+
+_DURATION_SINCE = 1
+_PATTERN_SINCE = 2
+_SLACK_MS = 5 * 60 * 1000
+"""How much longer than the broker allows a transaction has to be open to hang; as in Kafka's own tool."""
+_OPEN = (
+    TransactionState.ONGOING,
+    TransactionState.PREPARE_COMMIT,
+    TransactionState.PREPARE_ABORT,
+    TransactionState.PREPARE_EPOCH_FENCE,
+    TransactionState.UNKNOWN,
+)
+
+
+def _state(name: str) -> TransactionState:
+    """The state of a name; one that this client does not know yet is UNKNOWN."""
+    try:
+        return TransactionState(name)
+    except ValueError:
+        return TransactionState.UNKNOWN
+
+
+async def list_transactions(
+    requests: AdminRequests,
+    broker_ids: list[int] | None,
+    producer_ids: list[int],
+    states: list[str],
+    duration_ms: int | None,
+    pattern: str | None,
+) -> dict[int, list[TransactionListing]]:
+    """See `KafkaAdminClient.list_transactions`."""
+    request = ListTransactionsRequest(
+        state_filters=states,
+        producer_id_filters=producer_ids,
+        duration_filter=-1 if duration_ms is None else duration_ms,
+        transactional_id_pattern=pattern,
+    )
+    version = 0 if duration_ms is None else _DURATION_SINCE
+    if pattern is not None:
+        version = _PATTERN_SINCE
+
+    async def ask(node_id: int) -> list[TransactionListing]:
+        response = await requests.any_broker(request, node_id, min_version=version)
+        raise_first([(f"listing the transactions of broker {node_id}", response.error_code, None)])
+        return [
+            TransactionListing(each.transactional_id, each.producer_id, _state(each.transaction_state))
+            for each in response.transaction_states
+        ]
+
+    nodes = await requests.broker_ids(broker_ids)
+    answers = await asyncio.gather(*(ask(node_id) for node_id in nodes))
+    return dict(zip(nodes, answers, strict=True))
+
+
+async def describe_transactions(
+    requests: AdminRequests, transactional_ids: list[str]
+) -> dict[str, TransactionDescription]:
+    """See `KafkaAdminClient.describe_transactions`."""
+
+    async def describe(transactional_id: str) -> TransactionDescription:
+        response = await requests.coordinator(
+            transactional_id,
+            lambda version: (DescribeTransactionsRequest(transactional_ids=[transactional_id]), version),
+            DescribeTransactionsRequest,
+            lambda response: [each.error_code for each in response.transaction_states],
+            kind="transaction",
+        )
+        states = response.transaction_states
+        check_answered("transactions", [transactional_id], (each.transactional_id for each in states))
+        raise_first([(f"transactional id {transactional_id!r}", states[0].error_code, None)])
+        coordinator = await requests.cluster.coordinator("transaction", transactional_id)
+        return _description(coordinator, states[0])
+
+    found = await asyncio.gather(*(describe(each) for each in transactional_ids))
+    return dict(zip(transactional_ids, found, strict=True))
+
+
+def _description(coordinator_id: int, told: Any) -> TransactionDescription:
+    return TransactionDescription(
+        coordinator_id,
+        _state(told.transaction_state),
+        told.producer_id,
+        told.producer_epoch,
+        told.transaction_timeout_ms,
+        told.transaction_start_time_ms,
+        {TopicPartition(topic.topic, partition) for topic in told.topics for partition in topic.partitions},
+    )
+
+
+async def describe_producers(
+    requests: AdminRequests, partitions: list[TopicPartition], broker_id: int | None
+) -> dict[TopicPartition, PartitionProducerState]:
+    """See `KafkaAdminClient.describe_producers`."""
+
+    def make_request(led: Sequence[TopicPartition]) -> DescribeProducersRequest:
+        topics = [TopicRequest(name=topic, partition_indexes=indexes) for topic, indexes in by_topic(led).items()]
+        return DescribeProducersRequest(topics=topics)
+
+    return await ask_leaders(
+        requests, "describing the producers of", partitions, make_request, _producers, leader_id=broker_id
+    )
+
+
+def _producers(response: Any) -> Iterable[Outcome]:
+    for topic in response.topics:
+        for each in topic.partitions:
+            producers = [
+                ProducerState(
+                    one.producer_id,
+                    one.producer_epoch,
+                    one.last_sequence,
+                    one.last_timestamp,
+                    one.coordinator_epoch,
+                    one.current_txn_start_offset,
+                )
+                for one in each.active_producers
+            ]
+            tp = TopicPartition(topic.name, each.partition_index)
+            yield Outcome(tp, each.error_code, each.error_message, PartitionProducerState(producers))
+
+
+async def abort_transaction(requests: AdminRequests, spec: AbortTransactionSpec) -> None:
+    """See `KafkaAdminClient.abort_transaction`."""
+    topic, partition = spec.topic_partition
+    marker = WritableTxnMarker(
+        producer_id=spec.producer_id,
+        producer_epoch=spec.producer_epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])],
+        coordinator_epoch=spec.coordinator_epoch,
+    )
+
+    def outcomes(response: Any) -> Iterable[Outcome]:
+        for each in response.markers:
+            for answered in each.topics:
+                for one in answered.partitions:
+                    yield Outcome(TopicPartition(answered.name, one.partition_index), one.error_code, None, None)
+
+    request = WriteTxnMarkersRequest(markers=[marker])
+    await ask_leaders(requests, "aborting a transaction in", [spec.topic_partition], lambda _: request, outcomes)
+
+
+async def find_hanging_transactions(
+    requests: AdminRequests, broker_ids: list[int] | None, max_timeout_ms: int
+) -> list[dict[str, Any]]:
+    """See `KafkaAdminClient.find_hanging_transactions`."""
+    listed = await list_transactions(requests, broker_ids, [], [], None, None)
+    ids = sorted({each.transactional_id for listings in listed.values() for each in listings})
+    described = await describe_transactions(requests, ids)
+    now_ms = wall_clock_ns()() // 1_000_000
+    return [
+        {
+            "transactional_id": transactional_id,
+            "producer_id": each.producer_id,
+            "producer_epoch": each.producer_epoch,
+            "state": each.state.value,
+            "age_ms": now_ms - each.transaction_start_time_ms,
+            "coordinator_id": each.coordinator_id,
+            "topic_partitions": sorted(each.topic_partitions),
+        }
+        for transactional_id, each in described.items()
+        if each.state in _OPEN and 0 <= each.transaction_start_time_ms <= now_ms - max_timeout_ms - _SLACK_MS
+    ]

@@ -1,0 +1,211 @@
+"""The admin calls that the embedded broker does not serve, on one Apache Kafka with an authorizer."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+import pytest
+
+from kafka.admin import (
+    ACL,
+    AbortTransactionSpec,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ConfigResource,
+    KafkaAdminClient,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
+)
+from kafka.errors import (
+    BrokerResponseError,
+    IllegalArgumentError,
+    InvalidReplicationAssignmentError,
+    LogDirNotFoundError,
+    NoError,
+    TransactionalIdNotFoundError,
+    UnknownTopicOrPartitionError,
+)
+from kafka.producer import KafkaProducer
+from kafka.structs import TopicPartition, TopicPartitionReplica
+from kafka.wire.api.list_groups import ListGroupsRequest
+
+pytestmark = pytest.mark.apache
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
+
+
+@pytest.fixture(scope="module")
+def kafka(java_tools, tmp_path_factory):
+    from harness.apache import ApacheKafka
+
+    folder = tmp_path_factory.mktemp("apache-kafka-admin")
+    with ApacheKafka(folder, version=java_tools.version, properties=AUTHORIZER) as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="module")
+def admin(kafka):
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as client:
+        yield client
+
+
+@pytest.fixture
+def topic(admin):
+    name = f"admin-{uuid.uuid4().hex[:12]}"
+    admin.create_topics({name: {"num_partitions": 2, "replication_factor": 1}}, wait_for_metadata=True)
+    return name
+
+
+def until(found):
+    """Wait until the broker has heard of a change: the controller answers first."""
+    deadline = time.monotonic() + 20
+    while not (answer := found()):
+        assert time.monotonic() < deadline, "not seen after 20 s"
+    return answer
+
+
+def test_acls_are_created_described_and_deleted(admin, topic):
+    acl = ACL("User:alice", "*", ACLOperation.READ, ACLPermissionType.ALLOW, ResourcePattern(ResourceType.TOPIC, topic))
+    prefixed = ACL(
+        "User:bob",
+        "*",
+        ACLOperation.WRITE,
+        ACLPermissionType.DENY,
+        ResourcePattern(ResourceType.GROUP, topic, ACLResourcePatternType.PREFIXED),
+    )
+    assert admin.create_acls([acl, prefixed]) == {"succeeded": [acl, prefixed], "failed": []}
+    pattern = ResourcePatternFilter(ResourceType.ANY, topic, ACLResourcePatternType.ANY)
+    both = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, pattern)
+    until(lambda: len(admin.describe_acls(both)[0]) == 2)
+    found, error = admin.describe_acls(both)
+    assert set(found) == {acl, prefixed}
+    assert error is NoError
+    ((asked, matched, error),) = admin.delete_acls([both])
+    assert asked is both
+    assert error is NoError
+    assert {one for one, failure in matched if failure is NoError} == {acl, prefixed}
+    assert {each.principal for each in matched} == {"User:alice", "User:bob"}
+    until(lambda: admin.describe_acls(both)[0] == [])
+
+
+def test_scram_credentials_are_stored_described_and_deleted(admin):
+    user = f"user-{uuid.uuid4().hex[:8]}"
+    assert admin.alter_user_scram_credentials([UserScramCredentialUpsertion(user, "SCRAM-SHA-512", "secret")]) == {
+        user: None
+    }
+    (info,) = until(lambda: admin.describe_user_scram_credentials([user])[user]["credential_infos"])
+    assert (info["mechanism"].name, info["iterations"]) == ("SCRAM_SHA_512", 4096)
+    deletion = UserScramCredentialDeletion(user, "SCRAM-SHA-512")
+    assert admin.alter_user_scram_credentials([deletion]) == {user: None}
+    until(lambda: admin.describe_user_scram_credentials([user])[user]["error"])
+    assert admin.alter_user_scram_credentials([deletion])[user]
+
+
+def test_log_directories_are_described_as_in_2_and_in_3(admin, topic):
+    described = admin.describe_log_dirs({topic: [0, 1]})
+    (directory,) = described[0]["log_dirs"]
+    assert sorted(each["partition_index"] for one in directory["topics"] for each in one["partitions"]) == [0, 1]
+    ((code, path, topics),) = described.log_dirs
+    assert (code, path, topics[0][0]) == (0, directory["log_dir"], topic)
+    assert admin.describe_log_dirs([topic])[0]["broker"] == described[0]["broker"]
+    replica = TopicPartitionReplica(topic, 0, described[0]["broker"])
+    assert admin.alter_replica_log_dirs({replica: path}) == {replica: NoError}
+    assert admin.alter_replica_log_dirs({replica: "/there/is/no/such"}) == {replica: LogDirNotFoundError}
+
+
+def test_leaders_are_elected_where_that_is_needed(admin, topic):
+    result = admin.elect_leaders(0, {topic: [0]})
+    assert result.replication_election_results[0][1][0][:2] == (0, 84)
+    assert result["replica_election_results"][0]["partition_result"][0].partition_id == 0
+    assert admin.perform_leader_election(0, {topic: [1]}).error_code == 0
+    with pytest.raises(UnknownTopicOrPartitionError):
+        admin.elect_leaders(0, {topic: [7]})
+    assert admin.elect_leaders(0, {topic: [7]}, raise_errors=False).replication_election_results[0][1][0][1] == 3
+    assert len(admin.elect_leaders(0, [topic]).replication_election_results[0][1]) == 2
+
+
+def test_replicas_are_reassigned(admin, topic):
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    (broker,) = (each["node_id"] for each in admin.describe_cluster()["brokers"])
+    answers = admin.alter_partition_reassignments({first: [broker], second: [broker + 1]})
+    assert answers == {first: None, second: InvalidReplicationAssignmentError}
+    assert admin.list_partition_reassignments() == admin.list_partition_reassignments([first]) == {}
+    with pytest.raises(IllegalArgumentError, match="expected brokers"):
+        admin.alter_partition_reassignments({first: []})
+
+
+def test_features_the_quorum_and_versions_are_told(admin):
+    features = admin.describe_features()
+    low, high = features["metadata.version"]["finalized"]
+    assert low <= high <= features["metadata.version"]["supported"][1]
+    assert admin.describe_features(send_request_to_controller=True).keys() == features.keys()
+    assert admin.update_features({"metadata.version": high}, validate_only=True) == {"metadata.version": "OK"}
+    with pytest.raises(BrokerResponseError):
+        admin.update_features({"no.such.feature": ("upgrade", 9)})
+    (partition,) = admin.describe_metadata_quorum()["topics"][0]["partitions"]
+    assert partition["error"] is None
+    assert partition["leader_id"] >= 0
+    assert len(partition["current_voters"]) == 1
+    (broker,) = admin.describe_cluster()["brokers"]
+    data = admin.get_broker_version_data(broker["node_id"])
+    assert data.api_versions == {int(key): versions for key, versions in admin.api_versions().items()}
+    assert data.api_version(ListGroupsRequest) == ListGroupsRequest.MAX_VERSION
+    assert admin.send_request(ListGroupsRequest(), broker["node_id"]).error_code == 0
+
+
+def test_topics_are_told_what_may_be_done_with_them_and_found_by_their_ids(admin, topic):
+    (described,) = admin.describe_topics([topic])
+    assert "READ" in described["authorized_operations"]
+    assert "ALTER" in admin.describe_cluster()["authorized_operations"]
+    topic_id = uuid.UUID(described["topic_id"])
+    assert admin.describe_topics([topic_id])[0]["name"] == topic
+    assert admin.delete_topics([topic_id]).topics[0]["topic_id"] == str(topic_id)
+
+
+def test_what_has_a_configuration_is_listed(admin, topic):
+    metrics = f"metrics-{topic}"
+    changed = admin.alter_configs([ConfigResource("client_metrics", metrics, {"interval.ms": ("set", "1000")})])
+    assert changed == {"client_metrics": {metrics: "OK"}}
+    until(lambda: metrics in admin.list_config_resources(["client_metrics"]).get("client_metrics", []))
+    assert topic in admin.list_config_resources()["topic"]
+
+
+def test_settings_are_altered_in_part_and_reset(admin, topic):
+    def settings():
+        return {name: each["value"] for name, each in admin.describe_configs([resource])["topic"][topic].items()}
+
+    resource = ConfigResource("topic", topic)
+    admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": ("set", 1000), "segment.ms": ("SET", 2000)})])
+    until(lambda: settings() == {"retention.ms": "1000", "segment.ms": "2000"})
+    admin.reset_configs([ConfigResource("topic", topic, ["retention.ms"])])
+    until(lambda: settings() == {"segment.ms": "2000"})
+    assert admin.reset_configs([resource]) == {"topic": {topic: "OK"}}
+    until(lambda: settings() == {})
+    with pytest.raises(IllegalArgumentError, match=r"no\.such"):
+        admin.alter_configs([ConfigResource("topic", topic, {"no.such": ("set", 1)})])
+
+
+def test_transactions_and_producers_are_described(admin, kafka, topic):
+    partition = TopicPartition(topic, 0)
+    with KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, enable_idempotence=True) as producer:
+        producer.send(topic, b"x", partition=0).get(30)
+    (state,) = admin.describe_producers([partition])[partition].active_producers
+    assert (state.last_sequence, state.current_transaction_start_offset) == (0, -1)
+    assert [listed for listings in admin.list_transactions().values() for listed in listings] == []
+    assert admin.find_hanging_transactions() == []
+    with pytest.raises(TransactionalIdNotFoundError):
+        admin.describe_transactions(["there-is-no-such-id"])
+    with pytest.raises(UnknownTopicOrPartitionError):
+        admin.describe_producers([TopicPartition(topic, 9)])
+    with pytest.raises(BrokerResponseError):  # the producer has a later epoch
+        admin.abort_transaction(AbortTransactionSpec(partition, state.producer_id, state.producer_epoch - 1))
+    admin.abort_transaction(AbortTransactionSpec(partition, state.producer_id, state.producer_epoch))
