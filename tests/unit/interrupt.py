@@ -26,10 +26,12 @@ class Interrupt:
     Arguments:
         n: from 0; `NEVER`: only count.
         paths: what the files' paths begin with that are meant.
+        handler: called instead, as a signal's handler that the program has set.
     """
 
-    def __init__(self, n: int, *paths: str) -> None:
+    def __init__(self, n: int, *paths: str, handler: Callable[[], object] | None = None) -> None:
         self._paths = paths
+        self._handle = _raise if handler is None else handler
         self._left = n
         self.looks = 0
         self._calls: dict[FrameType, bool] = {}
@@ -78,7 +80,11 @@ class Interrupt:
         self.looks += 1
         if self._left < 0 and self.where is None:
             self.where = f"{frame.f_code.co_qualname}:{frame.f_lineno}"
-            raise KeyboardInterrupt
+            self._handle()
+
+
+def _raise() -> None:
+    raise KeyboardInterrupt
 
 
 def interrupts(work: Callable[[], object], *paths: str) -> Iterator[Interrupt]:

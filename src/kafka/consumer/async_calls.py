@@ -144,25 +144,35 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
 
     async def _see_to_events(self) -> bool:
         """Do what has to be done before the next record; False: there is none, as the consumer is closed."""
-        with self._driver.one_caller:
-            if self._core.closed:
-                return False
-            self._core.check_wanted()
-            await self._driver.process_events()
-            return True
+        caller = self._driver.one_caller
+        with caller:
+            try:
+                caller.is_polling = True
+                if self._core.closed:
+                    return False
+                self._core.check_wanted()
+                await self._driver.process_events()
+                return True
+            finally:
+                caller.is_polling = False
 
     async def _load(self) -> bool:
         """Take more records for the cursor, whose are used up; False: there are none, or the consumer is closed."""
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
-        with self._driver.one_caller:
-            while not core.closed:
-                core.check_wanted()
-                if cursor.load():
-                    return True
-                hand_out = await self._take(options.consumer_timeout_ms, options.max_poll_records)
-                if not hand_out.count:
-                    return False
-                cursor.begin(hand_out)
+        caller = self._driver.one_caller
+        with caller:
+            try:
+                caller.is_polling = True
+                while not core.closed:
+                    core.check_wanted()
+                    if cursor.load():
+                        return True
+                    hand_out = await self._take(options.consumer_timeout_ms, options.max_poll_records)
+                    if not hand_out.count:
+                        return False
+                    cursor.begin(hand_out)
+            finally:
+                caller.is_polling = False
         return False
 
     async def _hand_over(
@@ -175,10 +185,16 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
         hand_out: HandOut | None = None
+        caller = self._driver.one_caller
         try:
-            with self._driver.one_caller, await self._take(timeout_ms, max_records, max_bytes, one_each) as hand_out:
-                made = make(hand_out)
-                hand_out.commit()  # here, or another thread could get the same records
+            with caller:
+                try:
+                    caller.is_polling = True
+                    with await self._take(timeout_ms, max_records, max_bytes, one_each) as hand_out:
+                        made = make(hand_out)
+                        hand_out.commit()  # here, or another thread could get the same records
+                finally:
+                    caller.is_polling = False
         except BaseException:
             if hand_out is not None:
                 hand_out.undo()

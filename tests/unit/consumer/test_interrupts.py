@@ -21,6 +21,8 @@ from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.record_errors import RecordDeserializationError
+from kafka.errors import IllegalStateError
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
@@ -85,6 +87,12 @@ class Desk:
     def is_told_of(self, number: int) -> bool:
         """Whether the loop has been told that a partition may be fetched again."""
         return self._states[number] in self._lost
+
+    def pause(self) -> None:
+        self._buffer.pause(self._states[0])
+
+    def resume(self) -> None:
+        self._buffer.resume(self._states[0])
 
     def positions(self) -> tuple[int | None, ...]:
         return tuple(at(state) for state in self._states)
@@ -235,6 +243,52 @@ def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
         other.start()
         other.join()
         assert entered, f"interrupted in {interrupt.where}"
+
+
+@pytest.mark.parametrize("act", ["poll", "pause", "seek"])
+@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+def test_a_handler_of_a_signal_may_come_anywhere(
+    call: Callable[[Any], Any], rows: Callable[[Any], Rows], act: str
+) -> None:
+    """What it polls is not handed out twice, or it is told off; what it pauses or seeks is read on, or anew."""
+    call(Desk().calls)
+    undisturbed = Interrupt(NEVER, FOLDER)
+    with undisturbed:
+        call(Desk().calls)
+    for n in range(0, undisturbed.looks, 7):
+        desk, extra = Desk(), Rows()
+
+        def handle(desk: Desk = desk, extra: Rows = extra) -> None:
+            if act == "pause":
+                desk.pause()
+            elif act == "seek":
+                desk.seek(0)
+                desk.refetch()
+            else:
+                with contextlib.suppress(IllegalStateError):
+                    extra += of_records(desk.calls.poll(0))
+
+        signal = Interrupt(n, FOLDER, handler=handle)
+        with signal:
+            before = rows(call(desk.calls))
+        desk.resume()
+        desk.refetch()
+        after: Rows = []
+        while more := rows(call(desk.calls)):
+            after += more
+        got = before + extra + after
+        if act == "seek":  # to the start of the first partition, which was handed out before or was not
+            assert [offset for number, offset in got if not number][-2:] == [0, 1], f"in {signal.where}"
+            got = list(dict.fromkeys(got))
+        assert sorted(got) == EVERYTHING, f"in {signal.where}"
+        assert desk.positions() == ENDS
+
+
+def test_a_deserializer_that_polls_is_told_off() -> None:
+    desk = Desk(value_deserializer=lambda value: desk.calls.poll(0))
+    with pytest.raises(RecordDeserializationError, match="polled from within its own poll"):
+        desk.calls.poll(0)
+    assert desk.positions() == (0, 0)
 
 
 class Window:

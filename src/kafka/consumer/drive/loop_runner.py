@@ -36,6 +36,12 @@ class _Call:
 _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka_consumer_call", default=None)
 
 
+class AnyCaller(contextlib.nullcontext[None]):
+    """What stands for `SingleCaller` here: several tasks may poll, and share the records out."""
+
+    is_polling = False
+
+
 class LoopRunner:
     """See `kafka.consumer.core.Runner`: both sides are on one loop, so nothing has to cross threads.
 
@@ -49,7 +55,7 @@ class LoopRunner:
         self._news = asyncio.Event()
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news; the caller looks at everything after this and before `wait`."""
-        self.one_caller = contextlib.nullcontext()  # several tasks may poll, and share the records out
+        self.one_caller = AnyCaller()
         self._turn = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
 

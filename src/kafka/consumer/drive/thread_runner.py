@@ -102,12 +102,16 @@ class ThreadRunner:
 
     def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's."""
-        before = self.is_in_a_call
+        before, polling = self.is_in_a_call, self.one_caller.is_polling_here
         try:
             self.is_in_a_call = True
+            if polling:
+                self.one_caller.is_polling = False
             function(*args, **kwargs)
         finally:
             self.is_in_a_call = before
+            if polling:
+                self.one_caller.is_polling = True
 
     def if_alone(self, function: Callable[[], object]) -> None:
         """Call a function of ours that nothing of the caller's side may be beside; not while another thread polls."""

@@ -93,7 +93,7 @@ class DecodeAhead:
         lock: guards them.
     """
 
-    def __init__(self, options: DecodeOptions, waiting: Iterable[PartitionState], lock: threading.Lock) -> None:
+    def __init__(self, options: DecodeOptions, waiting: Iterable[PartitionState], lock: threading.RLock) -> None:
         self._options = options
         self._waiting = waiting
         self._waiting_lock = lock

@@ -50,7 +50,7 @@ class FetchBuffer:
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._unblocked = unblocked
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler that seeks may run within it
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
@@ -159,9 +159,10 @@ class FetchBuffer:
             self._ready.add(state)
 
     def pause(self, state: PartitionState) -> None:
-        """Hand out nothing of a partition until `resume`, and keep what has been fetched."""
+        """Hand out nothing of a partition until `resume`, but what is being made for the caller; keep the rest."""
         state.paused = True
-        self._hand_out.withdraw(state)
+        if not self._hand_out.is_being_read:
+            self._hand_out.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
         """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
@@ -208,7 +209,8 @@ class FetchBuffer:
             item = self._dropped[-1]
             if isinstance(item, Fetched):
                 self._ahead.abandon(item)
-                item.drop()
+                if item is not self._next.opening:
+                    item.drop()
             del self._dropped[-1:]
 
     def _fill(self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool) -> Exception | None:
@@ -251,7 +253,7 @@ class FetchBuffer:
                     self._ready.put_first(state)
 
     def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
-        current = state.buffer.current
+        generation, current = state.generation, state.buffer.current
         if current is None:
             return
         start, stop = current.start, min(current.start + most, current.count)
@@ -259,7 +261,7 @@ class FetchBuffer:
         ends = stop == current.count
         columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
         next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
-        hand_out.add(Slice(state, state.generation, columns, count, next_offset))
+        hand_out.add(Slice(state, generation, columns, count, next_offset))
         self.records_taken += count
         current.start = stop
         if ends:
@@ -269,6 +271,8 @@ class FetchBuffer:
         """All of ``current`` has been taken."""
         buffer = state.buffer
         with self._lock:
+            if buffer.current is not current:
+                return  # a signal's handler has sought or paused meanwhile
             buffer.current = None
             buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes

@@ -31,7 +31,7 @@ class SharedFrame:
     def __init__(self, release: Callable[[], None] | None) -> None:
         self._release = release
         self._count = 1
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler that seeks may run within it
 
     def retain(self) -> None:
         """One more part of the frame is in use."""

@@ -89,19 +89,21 @@ class HandOut:
     Attributes:
         slices: in the order in which they are handed out.
         count: how many records they hold; the hand-out is true if there are any.
+        is_being_read: whether the block is entered, in which records are made of it for the caller.
         returning: the slices that are being given back.
         before_commit: what `undo` goes back to: the slices, and their positions. Whoever returns records without an
             interrupt sets it to None, which lets go of the columns.
         on_change: called before the first slice, which a caller may be in the middle of, is taken away.
     """
 
-    __slots__ = ("_put_back", "before_commit", "count", "on_change", "returning", "slices")
+    __slots__ = ("_put_back", "before_commit", "count", "is_being_read", "on_change", "returning", "slices")
 
     def __init__(self, put_back: Callable[[Slice], None]) -> None:
         self._put_back = put_back
         self.returning: list[Slice] = []
         self.slices: list[Slice] = []
         self.count = 0
+        self.is_being_read = False
         self.before_commit: tuple[list[Slice], list[FetchPosition | None]] | None = None
         self.on_change: Callable[[], None] | None = None
 
@@ -109,11 +111,13 @@ class HandOut:
         return self.count > 0
 
     def __enter__(self) -> "HandOut":
+        self.is_being_read = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.is_being_read = False
         if kind is not None:
             self.roll_back()
 

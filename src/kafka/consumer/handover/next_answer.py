@@ -18,13 +18,16 @@ class NextAnswer:
         lock: the buffer's; it is not held while decoding.
         resets: whether there is a policy for an offset that is out of range.
         out_of_range: called with the partition in that case.
+
+    Attributes:
+        opening: what is being opened. A signal's handler that seeks makes it useless, but does not drop it.
     """
 
     def __init__(
         self,
         decoding: DecodeOptions,
         ahead: DecodeAhead,
-        lock: threading.Lock,
+        lock: threading.RLock,
         resets: bool,
         out_of_range: Callable[[PartitionState], None],
     ) -> None:
@@ -33,14 +36,18 @@ class NextAnswer:
         self._lock = lock
         self._resets = resets
         self._out_of_range = out_of_range
+        self.opening: Fetched | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
         """Whether it is being decoded ahead, and no part of it is ready."""
         buffer = state.buffer
-        return buffer.current is None and self._ahead.has(buffer.items[0]) and not self._ahead.is_ready(buffer.items[0])
+        item = buffer.items[0] if buffer.current is None and buffer.items else None
+        return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
 
     def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
         """Make it what is handed out now, ``state.buffer.current``. Returns the error if there is one instead.
+
+        A signal's handler may have sought before, or seek meanwhile; then there is neither.
 
         Arguments:
             max_bytes: about how many bytes of columns to make.
@@ -48,22 +55,34 @@ class NextAnswer:
             has_before: whether records are handed out before it, so that an error has to wait.
         """
         buffer = state.buffer
-        item = buffer.items[0]
-        if isinstance(item, Fetched) and item.error is not None:
-            return item.error if has_before else self._open_error(state, item, item.error)
-        if isinstance(item, DecodedFetch):
-            opened = item
-        elif self._ahead.has(item):
-            opened = self._ahead.take(item)
-        else:
-            if ahead_bytes and item.packed_bytes:
-                self._ahead.offer(ahead_bytes)
-            opened = item.decode(self._decoding, max_bytes)
-        with self._lock:
-            buffer.current = opened
-            if not isinstance(item, Fetched) or item.is_decoded:
-                buffer.items.popleft()
+        if not buffer.items:
+            return None
+        item = self.opening = buffer.items[0]  # no call since: nothing comes in between
+        try:
+            if isinstance(item, Fetched) and item.error is not None:
+                return item.error if has_before else self._open_error(state, item, item.error)
+            opened = self._columns_of(item, max_bytes, ahead_bytes)
+            is_read = not isinstance(item, Fetched) or item.is_decoded
+            with self._lock:
+                is_useful = buffer.items[0] is item if buffer.items else False  # no call up to popleft(), as above
+                if is_useful:
+                    buffer.current = opened
+                    if is_read:
+                        buffer.items.popleft()
+        finally:
+            self.opening = None
+        if not is_useful and isinstance(item, Fetched):
+            item.drop()
         return None
+
+    def _columns_of(self, item: Fetched | DecodedFetch, max_bytes: int, ahead_bytes: int) -> DecodedFetch:
+        if isinstance(item, DecodedFetch):
+            return item
+        if self._ahead.has(item):
+            return self._ahead.take(item)
+        if ahead_bytes and item.packed_bytes:
+            self._ahead.offer(ahead_bytes)
+        return item.decode(self._decoding, max_bytes)
 
     def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
         """What the broker said about a partition, unless there is a policy for it."""
@@ -72,5 +91,7 @@ class NextAnswer:
             return None
         if not item.sticky:
             with self._lock:
-                state.buffer.items.popleft()
+                items = state.buffer.items
+                if items and items[0] is item:
+                    items.popleft()
         return error

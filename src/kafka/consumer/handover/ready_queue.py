@@ -20,7 +20,7 @@ class ReadyQueue:
         passed_over: those that it has taken out and left aside, until `give_back_passed_over`.
     """
 
-    def __init__(self, lock: threading.Lock) -> None:
+    def __init__(self, lock: threading.RLock) -> None:
         self._lock = lock
         self._waiting: deque[PartitionState] = deque()
         self.at: PartitionState | None = None

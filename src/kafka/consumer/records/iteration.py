@@ -61,13 +61,15 @@ class RecordCursor:
         if self._loaded is not None:
             self._loaded = None
             hand_out.commit_first()
-        piece = next(iter(hand_out.slices), None)
-        if piece is None:
-            self._hand_out = None
-            return False
-        records, self._error = self._materializer.records(piece.unread())
-        self.rest, self.state, self._loaded = iter(records), piece.state, piece
-        return True
+        while hand_out.slices:
+            piece = hand_out.slices[0]
+            records, error = self._materializer.records(piece.unread())
+            rest = iter(records)
+            if hand_out.slices and hand_out.slices[0] is piece:  # or a deserializer has paused it, or has sought
+                self.rest, self.state, self._loaded, self._error = rest, piece.state, piece, error
+                return True
+        self._hand_out = None
+        return False
 
     def _stop(self) -> None:
         """What was loaded is being taken back, or a seek has made it useless."""
