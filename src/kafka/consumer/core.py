@@ -85,6 +85,8 @@ class ConsumerCore:
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False
+        self.close_begun = False
+        """`close` runs, or has run: what it does is done, whoever stops waiting for it."""
         self.events = BackgroundEvents(runner.notify)
         self._runner = runner
         self._loop = loop
@@ -165,7 +167,10 @@ class ConsumerCore:
         self.commits.start()
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave the group, close the connections. Does not raise."""
+        """Leave the group, close the connections, once. Does not raise."""
+        if self.close_begun:
+            return
+        self.close_begun = True
         self.closed = self.events.pending = True
         self._runner.notify()
         deadline = self._loop.time() + timeout_ms / 1000
@@ -173,10 +178,12 @@ class ConsumerCore:
         self.positions.close()
         self.topics.close()
         try:
-            await self.commits.close()
-            left_ms = (deadline - self._loop.time()) * 1000
-            await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
-        finally:  # also where waiting for the rest was interrupted
+            try:
+                await self.commits.close()
+            finally:  # also where waiting for the rest was interrupted
+                left_ms = (deadline - self._loop.time()) * 1000
+                await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+        finally:
             await self.client.close()
 
     def drop_fetched(self) -> None:

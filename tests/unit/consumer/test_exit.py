@@ -22,7 +22,8 @@ def test_all_consumers_together_get_the_time_of_one(monkeypatch: pytest.MonkeyPa
 
     def silent_consumer() -> Any:
         group = SimpleNamespace(group_id=None)
-        return SimpleNamespace(closed=False, config=SimpleNamespace(group=group), close=lambda timeout_ms: None)
+        config = SimpleNamespace(group=group)
+        return SimpleNamespace(closed=False, close_begun=False, config=config, close=lambda timeout_ms: None)
 
     class Cores(dict[Any, Any]):
         def items(self) -> Any:

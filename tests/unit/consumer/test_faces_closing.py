@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import pickle
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -258,6 +260,35 @@ async def test_a_consumer_of_a_loop_that_is_dropped_says_so_and_closes_itself(br
     async with asyncio.timeout(PATIENCE_S):
         while not core.client._closed:
             await asyncio.sleep(0.01)
+
+
+async def test_a_consumer_of_a_loop_that_is_dropped_while_it_closes_goes_on_closing(broker: EmbeddedBroker) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait(offsets: Any, error: Any) -> None:
+        asked.set()
+        await go_on.wait()
+
+    held: list[Any] = [AsyncKafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="dropped")]
+    await held[0].start()
+    core = held[0]._core
+    await held[0].commit_async({}, wait)
+    closing = asyncio.create_task(held[0].close())
+    async with asyncio.timeout(PATIENCE_S):
+        await asked.wait()
+    closing.cancel()
+    await asyncio.wait({closing})
+    del closing
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        held.clear()
+        gc.collect()
+    assert not warned
+    assert not core.close_begun, "what close() was asked to wait for comes first"
+    go_on.set()
+    async with asyncio.timeout(PATIENCE_S):
+        while not core.client._closed:
+            await asyncio.sleep(0)
 
 
 def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(broker: EmbeddedBroker) -> None:

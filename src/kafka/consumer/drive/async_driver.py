@@ -157,8 +157,8 @@ class AsyncDriver:
                         finish()
 
     def abandon(self) -> None:
-        """Close without waiting: nobody holds the consumer any more."""
-        if not self.core.closed:
+        """Close without waiting: nobody holds the consumer any more. An interrupt may have kept `close` from it."""
+        if not self.core.close_begun:
             self.core.closed = True
             self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
 

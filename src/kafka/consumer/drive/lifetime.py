@@ -26,10 +26,10 @@ def close_at_exit(core: ConsumerCore, runner: ThreadRunner) -> None:
 def _at_exit() -> None:
     closing = []
     for core, runner in list(_open.items()):
-        if core.closed:
+        if core.close_begun:
             continue
-        core.closed = True
-        if core.config.group.group_id is not None:
+        was_closed, core.closed = core.closed, True  # but an interrupt came
+        if core.config.group.group_id is not None and not was_closed:
             log.warning(
                 "a consumer of group %r was not closed before the program ended: what it was given since its last "
                 "commit will be read again. Call close(), or use it in a 'with' block",

@@ -157,7 +157,12 @@ class LoopRunner:
                 raise KafkaTimeoutError(f"another task has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Begin to close without waiting, from any thread; with the loop everything has ended already."""
+        """Begin to close without waiting, from any thread; with the loop everything has ended already.
+
+        Does nothing where `close_once` was called: that goes on without whoever called it.
+        """
+        if self._closing is not None:
+            return
         text = (
             "an AsyncKafkaConsumer was dropped without being closed: await close(), or use it in an 'async with' block"
         )

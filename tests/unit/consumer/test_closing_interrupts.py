@@ -1,0 +1,70 @@
+"""Ctrl-C while a consumer is closed: no connection and no task stays behind once it is dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from kafka import KafkaConsumer
+from kafka.broker import EmbeddedBroker
+from kafka.net import LoopThread
+from kafka.net.fork import owners_on
+from unit.interrupt import PACKAGE, interrupts
+
+PATHS = [
+    os.path.join(PACKAGE, *part)
+    for part in (
+        ("consumer", "calls.py"),
+        ("consumer", "drive"),
+        ("net", "loop.py"),
+        ("net", "loop_call.py"),
+        ("net", "interruptible.py"),
+    )
+]
+PATIENCE_S = 10
+
+
+@pytest.fixture(autouse=True)
+def few_objects() -> Iterator[None]:
+    """Leave what was there before the test out of each collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def is_anything_left() -> bool:
+    """Whether the loop keeps connections or tasks."""
+    gc.collect()
+    loop = LoopThread.shared()
+
+    async def left() -> bool:
+        deadline = loop.loop.time() + PATIENCE_S
+        while any(not each.closed for each in owners_on(loop.loop)) or len(asyncio.all_tasks()) > 1:
+            if loop.loop.time() > deadline:
+                return True
+            await asyncio.sleep(0)
+        return False
+
+    return loop.run(left())
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker) -> None:
+    def make() -> KafkaConsumer:
+        consumer = KafkaConsumer(bootstrap_servers=kafka_broker.bootstrap_servers, group_id="g")
+        consumer.assign([])
+        return consumer
+
+    consumer = make()
+    for interrupt in interrupts(consumer.close, *PATHS):
+        consumer = make()
+        with contextlib.suppress(KeyboardInterrupt), interrupt:
+            consumer.close()
+        del consumer
+        assert not is_anything_left(), f"interrupted in {interrupt.where}"
