@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,3 +57,20 @@ def test_a_commit_that_nobody_can_make_any_more_fails_and_calls_back(tmp_path: P
             consumer.commit_async(offsets)
     del consumer, future
     gc.collect()  # the sockets of a loop that has failed are closed with their objects
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+def test_a_consumer_that_is_dropped_after_its_loop_has_failed_says_nothing(
+    tmp_path: Path, thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raised: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda news: raised.append(news.exc_value))
+    with EmbeddedBroker(tmp_path) as broker:
+        consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
+        break_loop(thread)
+        thread._thread.join()
+        with pytest.raises(IllegalStateError, match="event loop of this client has failed"):
+            consumer.close()
+        del consumer
+        gc.collect()
+    assert not [error for error in raised if isinstance(error, IllegalStateError)]

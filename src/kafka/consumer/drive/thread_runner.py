@@ -150,7 +150,8 @@ class ThreadRunner:
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""
         if os.getpid() == self._pid:
-            self.begin(close)
+            with contextlib.suppress(IllegalStateError):  # the loop has failed, and everything on it with it
+                self.begin(close)
 
     def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> LoopCall[None]:
         """Run a coroutine on the loop without waiting for it."""
