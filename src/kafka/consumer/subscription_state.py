@@ -1,7 +1,17 @@
 """kafka-python's import path of `SubscriptionState` and of the rebalance listeners."""
 
 from kafka.consumer.subscription.subscription_state import (
-    AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener,
+    AsyncConsumerRebalanceListener,
+    ConsumerRebalanceListener,
+    SubscriptionType,
 )
-from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
-from kafka.consumer.subscription.subscription_state import SubscriptionState as SubscriptionState
+from kafka.legacy.subscription.partition import TopicPartitionState
+from kafka.legacy.subscription.state import SubscriptionState
+
+__all__ = [
+    "AsyncConsumerRebalanceListener",
+    "ConsumerRebalanceListener",
+    "SubscriptionState",
+    "SubscriptionType",
+    "TopicPartitionState",
+]

@@ -6,8 +6,7 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from kafka.consumer import AsyncKafkaConsumer
-from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
+from kafka.consumer import AsyncConsumerRebalanceListener, AsyncKafkaConsumer
 from kafka.errors import CommitFailedError, KafkaError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.testing.ledger import Ledger

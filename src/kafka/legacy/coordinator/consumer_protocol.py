@@ -1,0 +1,108 @@
+"""`kafka.coordinator.protocol` and `kafka.coordinator.subscription`: what consumers of a group tell one another."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from kafka.coordinator.consumer_protocol import PROTOCOL_TYPE
+from kafka.legacy.protocol.struct import Struct
+from kafka.legacy.protocol.types import Array, Bytes, Int16, Int32, Schema, String
+from kafka.structs import TopicPartition
+
+
+class ConsumerProtocolMemberMetadata_v0(Struct):  # noqa: N801  # kafka-python's name
+    """What a member tells when it joins; fields of later versions are passed over."""
+
+    SCHEMA = Schema(("version", Int16), ("topics", Array(String("utf-8"))), ("user_data", Bytes))
+    ALIASES = MappingProxyType({"subscription": "topics"})
+    group_instance_id = None
+    """Of a static member, which assignors of today look at."""
+
+
+class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python's name
+    """What the leader assigns to a member."""
+
+    SCHEMA = Schema(
+        ("version", Int16),
+        ("assignment", Array(("topic", String("utf-8")), ("partitions", Array(Int32)))),
+        ("user_data", Bytes),
+    )
+
+    def partitions(self) -> list[TopicPartition]:
+        """The partitions, one by one."""
+        return [TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
+
+
+class ConsumerProtocol_v0:  # noqa: N801  # kafka-python's name
+    """The protocol type "consumer"."""
+
+    PROTOCOL_TYPE = PROTOCOL_TYPE
+    ASSIGNMENT_STRATEGIES = ("range", "roundrobin")
+    METADATA = ConsumerProtocolMemberMetadata_v0
+    ASSIGNMENT = ConsumerProtocolMemberAssignment_v0
+
+
+class _Versions(list[type[ConsumerProtocol_v0]]):
+    """The versions by number, as in 2.x, with the attributes of the first, as in 1.x."""
+
+    PROTOCOL_TYPE = PROTOCOL_TYPE
+    ASSIGNMENT_STRATEGIES = ConsumerProtocol_v0.ASSIGNMENT_STRATEGIES
+    METADATA = ConsumerProtocolMemberMetadata_v0
+    ASSIGNMENT = ConsumerProtocolMemberAssignment_v0
+
+
+ConsumerProtocol = _Versions([ConsumerProtocol_v0])
+ConsumerProtocolMemberMetadata = ConsumerProtocolMemberMetadata_v0
+ConsumerProtocolMemberAssignment = ConsumerProtocolMemberAssignment_v0
+
+
+class Subscription:
+    """What an assignor is told of a member.
+
+    Arguments:
+        metadata: what the member told when it joined.
+        group_instance_id: of a static member.
+    """
+
+    __slots__ = ("_metadata", "group_instance_id")
+
+    def __init__(self, metadata: Any, group_instance_id: str | None) -> None:
+        self._metadata = metadata
+        self.group_instance_id = group_instance_id
+
+    @property
+    def version(self) -> int:
+        """The version that the member wrote."""
+        version: int = self._metadata.version
+        return version
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that it wants."""
+        topics: list[str] = self._metadata.topics
+        return topics
+
+    @property
+    def subscription(self) -> list[str]:
+        """The topics, as 1.x called them."""
+        return self.topics
+
+    @property
+    def user_data(self) -> bytes | None:
+        """What its assignor added."""
+        data: bytes | None = self._metadata.user_data
+        return data
+
+    def encode(self) -> bytes:
+        """The metadata as bytes."""
+        encoded: bytes = self._metadata.encode()
+        return encoded
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Subscription):
+            return False
+        return bool(self._metadata == other._metadata) and self.group_instance_id == other.group_instance_id
+
+    def __hash__(self) -> int:
+        return hash((self._metadata, self.group_instance_id))

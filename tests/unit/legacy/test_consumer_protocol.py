@@ -1,0 +1,58 @@
+"""`kafka.coordinator.protocol` and `kafka.coordinator.subscription` of 1.0 to 2.x, and assignors called as then."""
+
+from __future__ import annotations
+
+from kafka.coordinator import consumer_protocol as today
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.protocol import (
+    ConsumerProtocol,
+    ConsumerProtocol_v0,
+    ConsumerProtocolMemberAssignment,
+    ConsumerProtocolMemberMetadata,
+)
+from kafka.coordinator.subscription import Subscription
+from kafka.structs import TopicPartition
+
+METADATA = bytes.fromhex("0000000000020001610001620000000178")  # printed by kafka-python 1.4.7
+ASSIGNMENT = bytes.fromhex("00000000000100016100000002000000000000000100000000")
+
+
+class Cluster:
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        return {0, 1, 2}
+
+
+def test_bytes_are_those_of_1_x() -> None:
+    metadata = ConsumerProtocolMemberMetadata(0, ["a", "b"], b"x")
+    assert metadata.encode() == METADATA
+    read = ConsumerProtocol.METADATA.decode(METADATA)
+    assert (read.version, read.subscription, read.topics, read.user_data) == (0, ["a", "b"], ["a", "b"], b"x")
+    assignment = ConsumerProtocolMemberAssignment(0, [("a", [0, 1])], b"")
+    assert assignment.encode() == ASSIGNMENT
+    assert ConsumerProtocol[0].ASSIGNMENT.decode(ASSIGNMENT).partitions() == [
+        TopicPartition("a", 0),
+        TopicPartition("a", 1),
+    ]
+    assert ConsumerProtocol.PROTOCOL_TYPE == ConsumerProtocol_v0.PROTOCOL_TYPE == "consumer"
+
+
+def test_bytes_of_members_of_today_can_be_read() -> None:
+    written = today.encode_subscription(today.make_subscription(["b", "a"], b"x"))
+    assert ConsumerProtocol.METADATA.decode(written).subscription == ["a", "b"]
+
+
+def test_what_an_assignor_is_told() -> None:
+    told = Subscription(ConsumerProtocolMemberMetadata(0, ["a"], b"x"), "one")
+    assert (told.version, told.topics, told.subscription, told.user_data) == (0, ["a"], ["a"], b"x")
+    assert told.group_instance_id == "one"
+    assert told == Subscription(ConsumerProtocolMemberMetadata(0, ["a"], b"x"), "one")
+    assert told != Subscription(ConsumerProtocolMemberMetadata(0, ["a"], b"x"), None)
+    assert ConsumerProtocolMemberMetadata.decode(told.encode()).subscription == ["a"]
+
+
+def test_assignors_take_the_metadata_of_1_x() -> None:
+    members = {name: ConsumerProtocolMemberMetadata(0, ["a"], b"") for name in ("m", "n")}
+    for assignor, expected in ((RangePartitionAssignor, [0, 1]), (RoundRobinPartitionAssignor, [0, 2])):
+        assigned = assignor.assign(Cluster(), members)  # type: ignore[arg-type]  # as in 1.x
+        assert today.assigned_partitions(assigned["m"]) == [TopicPartition("a", each) for each in expected]
