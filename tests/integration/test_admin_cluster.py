@@ -26,6 +26,7 @@ from kafka.errors import (
     BrokerResponseError,
     IllegalArgumentError,
     InvalidReplicationAssignmentError,
+    InvalidRequestError,
     LogDirNotFoundError,
     NoError,
     TransactionalIdNotFoundError,
@@ -110,10 +111,29 @@ def test_scram_credentials_are_stored_described_and_deleted(admin):
     assert admin.alter_user_scram_credentials([deletion])[user]
 
 
+def test_client_quotas_are_altered_described_and_taken_away(admin):
+    user = f"user-{uuid.uuid4().hex[:8]}"
+    both = {"user": user, "client-id": None}
+    changes = [({"user": user}, {"producer_byte_rate": 1000}), (both, {"request_percentage": 2.5})]
+    assert admin.alter_client_quotas(changes) == [({"user": user}, NoError), (both, NoError)]
+    until(lambda: len(admin.describe_client_quotas({"user": user})) == 2)
+    (alone,) = admin.describe_client_quotas({"user": user}, strict=True)
+    assert alone == {"entity": {"user": user}, "values": {"producer_byte_rate": 1000.0}}
+    assert {"entity": both, "values": {"request_percentage": 2.5}} in admin.describe_client_quotas(["client-id"])
+    admin.alter_client_quotas([({"user": user}, {"producer_byte_rate": None}), (both, {"request_percentage": None})])
+    until(lambda: admin.describe_client_quotas({"user": user}) == [])
+    ((_, error),) = admin.alter_client_quotas([({"user": user}, {"no_such_rate": 1})], validate_only=True)
+    assert error is InvalidRequestError
+
+
 def test_log_directories_are_described_as_in_2_and_in_3(admin, topic):
+    def sizes():
+        (directory,) = admin.describe_log_dirs({topic: [0, 1]})[0]["log_dirs"]
+        return [each["partition_size"] for one in directory["topics"] for each in one["partitions"]]
+
+    until(lambda: sizes() == [0, 0])  # the logs are made after the leaders are known
     described = admin.describe_log_dirs({topic: [0, 1]})
     (directory,) = described[0]["log_dirs"]
-    assert sorted(each["partition_index"] for one in directory["topics"] for each in one["partitions"]) == [0, 1]
     ((code, path, topics),) = described.log_dirs
     assert (code, path, topics[0][0]) == (0, directory["log_dir"], topic)
     assert admin.describe_log_dirs([topic])[0]["broker"] == described[0]["broker"]

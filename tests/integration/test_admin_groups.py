@@ -125,3 +125,5 @@ def test_the_partitions_of_topics_come_in_pages(admin, group):
     rest = admin.describe_topic_partitions([group], cursor=page["next_cursor"])
     assert [each["partition_index"] for each in rest["topics"][0]["partitions"]] == [2]
     assert rest["next_cursor"] is None
+    assert admin.describe_topics([page["topics"][0]["topic_id"]])[0]["name"] == group
+    assert admin.describe_topics([f"no-{group}"])[0]["topic_id"] is None

@@ -11,6 +11,7 @@ from kafka.admin.calls.configs import ConfigCalls
 from kafka.admin.calls.group_offsets import GroupOffsetCalls
 from kafka.admin.calls.groups import GroupCalls
 from kafka.admin.calls.partitions import PartitionCalls
+from kafka.admin.calls.quotas import QuotaCalls
 from kafka.admin.calls.topics import TopicCalls
 from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.requests import AdminRequests
@@ -32,6 +33,7 @@ class KafkaAdminClient(
     GroupOffsetCalls,
     TransactionCalls,
     AccessCalls,
+    QuotaCalls,
     ClusterCalls,
 ):
     """Administers a cluster; safe to use from several threads.

@@ -64,6 +64,7 @@ async def describe_topic_partitions(
     )
     response = await requests.any_broker(request)
     described = as_result(response.topics)
-    for topic in described:
-        topic["authorized_operations"] = operation_names(topic["topic_authorized_operations"])
+    for topic, told in zip(described, response.topics, strict=True):
+        topic["topic_id"] = told.topic_id  # as kafka-python 3 has it here
+        topic["authorized_operations"] = operation_names(told.topic_authorized_operations)
     return {"topics": described, "next_cursor": as_result(response.next_cursor)}

@@ -10,6 +10,7 @@ from uuid import UUID
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.config_types import ConfigFilterType, with_names
 from kafka.errors import for_code
+from kafka.wire import NO_UUID
 from kafka.wire.structs import Struct
 
 
@@ -24,12 +25,17 @@ class Result(dict[str, Any]):
 
 
 def as_result(value: Any) -> Any:
-    """A message, or a part of one, as a `Result` with all that is inside; ids of topics are texts."""
+    """A message, or a part of one, as a `Result` with all that is inside; ids are texts, None where there is none."""
     if isinstance(value, Struct):
         return Result({field.name: as_result(getattr(value, field.name)) for field in value.FIELDS})
     if isinstance(value, list):
         return [as_result(each) for each in value]
-    return str(value) if isinstance(value, UUID) else value
+    return id_text(value) if isinstance(value, UUID) else value
+
+
+def id_text(value: UUID) -> str | None:
+    """An id as text; None for the one that stands for none."""
+    return None if value == NO_UUID else str(value)
 
 
 class CreateTopicsResult(Result):

@@ -9,7 +9,7 @@ from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
 from kafka.admin.operations import operation_names
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, as_result
+from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, as_result, id_text
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
@@ -191,7 +191,7 @@ async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | No
             "error_code": each.error_code,
             "topic": each.name,
             "name": each.name,
-            "topic_id": str(each.topic_id),
+            "topic_id": id_text(each.topic_id),
             "is_internal": each.is_internal,
             "partitions": [_partition(p) for p in sorted(each.partitions, key=lambda p: p.partition_index)],
             "authorized_operations": operation_names(each.topic_authorized_operations),
