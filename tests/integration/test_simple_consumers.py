@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka import KafkaConsumer, KafkaProducer, MultiProcessConsumer, SimpleClient, SimpleConsumer
-from kafka.common import ConsumerFetchSizeTooSmall
+from kafka.common import ConsumerFetchSizeTooSmall, ConsumerTimeout
 from kafka.context import OffsetCommitContext
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -133,3 +133,44 @@ def test_multiprocess_consumer_reads_commits_and_goes_on(
     rest = other.get_messages(19, timeout=30)
     other.stop()
     assert sorted(each.message.value for each in first + rest) == sorted(numbers(10) * 3)
+
+
+def test_kafka_consumer_of_0_9_marks_commits_and_goes_on(broker: Any, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic(2)
+    for partition in (0, 1):
+        send(broker, topic, partition, *numbers(5))
+    options: Any = {
+        "metadata_broker_list": [broker.bootstrap_servers],
+        "group_id": group,
+        "auto_offset_reset": "smallest",
+        "auto_commit_enable": True,
+        "auto_commit_interval_messages": 2,
+        "consumer_timeout_ms": 1_000,
+        "deserializer_class": int,
+    }
+    consumer: Any = KafkaConsumer(topic, **options)
+    seen = []
+    for _ in range(3):
+        message = consumer.next()
+        seen.append((message.partition, message.value))
+        consumer.task_done(message)
+    assert sum(offset or 0 for offset in consumer.offsets("commit").values()) == 2
+    assert consumer.commit() is True
+    consumer.close()
+
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=group) as today:
+        stored = [today.committed(TopicPartition(topic, partition)) or 0 for partition in (0, 1)]
+    assert sum(stored) == 3
+
+    other: Any = KafkaConsumer(topic, **options)
+
+    def read() -> None:
+        for message in other:
+            seen.append((message.partition, message.value))
+
+    with pytest.raises(ConsumerTimeout):
+        read()
+    assert sorted(seen) == [(partition, value) for partition in (0, 1) for value in range(5)]
+    other.set_topic_partitions({(topic, 0): 3})
+    assert [message.value for message in other.fetch_messages()] == [3, 4]
+    other.close()

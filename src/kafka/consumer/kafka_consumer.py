@@ -3,13 +3,15 @@
 from typing import ClassVar, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
+from kafka.consumer import old_manner
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.lifetime import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
+from kafka.record import ConsumerRecord
 
 
 @with_options("consumer")
-class KafkaConsumer(ConsumerCalls):
+class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
     A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats, fetches and
@@ -21,6 +23,9 @@ class KafkaConsumer(ConsumerCalls):
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``auto_offset_reset``, ``enable_auto_commit``,
             ``max_poll_records``, ``consumer_timeout_ms``; `kafka.config` declares all of them.
 
+    With an option, a form of topics or a method that only kafka-python 0.9 had it is the consumer of 0.9; see
+    `kafka.consumer.kafka`.
+
     Raises `KafkaConfigurationError` for an option that is unknown or wrong, `NoBrokersAvailable` if no bootstrap server
     answers within ``bootstrap_timeout_ms``.
     """
@@ -30,7 +35,11 @@ class KafkaConsumer(ConsumerCalls):
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
+        if old_manner.is_meant(topics, configs):
+            old_manner.become(self, topics, dict(configs), stacklevel=6)
+            return
         config = parse_consumer(configs)
+        self._given = (topics, dict(configs))
         self._make_parts(config)
         self._make_driver(config)
         try:
@@ -41,6 +50,10 @@ class KafkaConsumer(ConsumerCalls):
         except BaseException:
             self._driver.abandon()
             raise
+
+    def next(self) -> ConsumerRecord:
+        """The same as ``next(consumer)``, as Python 2 had it."""
+        return self.__next__()
 
     def __enter__(self) -> Self:
         """The consumer itself, which is closed at the end of the block."""

@@ -1,0 +1,247 @@
+"""`KafkaConsumer` in the manner of 0.9: messages are marked as done, and the marks committed."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from kafka.consumer.kafka_consumer import KafkaConsumer as TodaysConsumer
+from kafka.errors import (
+    ConsumerTimeout,
+    IllegalStateError,
+    KafkaConfigurationError,
+    OffsetOutOfRangeError,
+    UnknownTopicOrPartitionError,
+    check_error,
+)
+from kafka.legacy.consumer.auto_commit import AutoCommit
+from kafka.legacy.consumer.base import EARLIEST, LATEST
+from kafka.legacy.consumer.marked_fetching import MarkedFetching, OffsetsStruct, Place
+from kafka.legacy.consumer.options import DEFAULT_CONSUMER_CONFIG, parse
+from kafka.legacy.consumer.topic_forms import chosen_by
+from kafka.legacy.payloads import (
+    KafkaMessage,
+    OffsetCommitRequestPayload,
+    OffsetFetchRequestPayload,
+    OffsetRequestPayload,
+)
+from kafka.legacy.simple.apis import text
+from kafka.legacy.simple.client import SimpleClient
+
+log = logging.getLogger("kafka.consumer.kafka")
+
+_RESETS = {"largest": LATEST, "latest": LATEST, "smallest": EARLIEST, "earliest": EARLIEST}
+_GROUPS = ("fetch", "commit", "task_done", "highwater")
+
+
+_OF_TODAY = ("_core", "_cursor", "_driver", "_events")
+
+
+class _Client(SimpleClient):
+    """The consumer's own, of which nobody needs to be warned."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        timeout_s = config["socket_timeout_ms"] / 1000
+        self._open(config["bootstrap_servers"], client_id=config["client_id"], timeout=timeout_s)
+
+
+class KafkaConsumer(MarkedFetching, TodaysConsumer):
+    """The consumer of 0.9. It joins no group: it reads all partitions of the topics that it is given.
+
+    Gives `KafkaMessage`s. Those that the program has finished are marked with `task_done`, and `commit` stores the
+    marks for ``group_id``, for today's consumers of the group too. The methods of today's consumer that it does not
+    have itself raise `IllegalStateError`.
+
+    Arguments:
+        topics: as for `set_topic_partitions`.
+        configs: options, as `DEFAULT_CONSUMER_CONFIG` lists them.
+
+    Raises `KafkaConfigurationError`, and `KafkaUnavailableError` if no server answers.
+    """
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = DEFAULT_CONSUMER_CONFIG
+    _parse = staticmethod(parse)
+
+    def __init__(self, *topics: Any, **configs: Any) -> None:
+        self._make(topics, configs, stacklevel=5)
+
+    def _make(self, topics: tuple[Any, ...], configs: dict[str, Any], stacklevel: int) -> None:
+        self._configure(configs, stacklevel)
+        try:
+            self.set_topic_partitions(*topics)
+        except BaseException:
+            self._client.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"<KafkaConsumer topics=({', '.join(f'{topic}-{partition}' for topic, partition in self._topics)})>"
+
+    def configure(self, **configs: Any) -> None:
+        """Set all options anew, and connect. Call `set_topic_partitions` next."""
+        self._configure(configs, stacklevel=4)
+
+    def _configure(self, configs: dict[str, Any], stacklevel: int) -> None:
+        self._config = parse(configs, stacklevel)
+        if "_client" in self.__dict__:
+            self._client.close()
+        self._auto_commit = AutoCommit(self._config)
+        self._group: str | None = text(self._config["group_id"])
+        self._topics: list[Place] = []
+        self._offsets = OffsetsStruct({}, {}, {}, {})
+        self._messages: Iterator[KafkaMessage] | None = None
+        self._client = _Client(self._config)
+
+    def set_topic_partitions(self, *topics: Any) -> None:
+        """Choose what to read, and from where.
+
+        Arguments:
+            topics: a name, for all partitions; ``(topic, partition)``; ``(topic, partition, offset)``;
+                ``{topic: partition}``; ``{topic: [partition, ...]}``; ``{(topic, partition): offset}``.
+
+        A partition whose offset is not given begins at the group's, or else where ``auto_offset_reset`` says.
+
+        Raises `UnknownTopicOrPartitionError`; `KafkaConfigurationError` for another form.
+        """
+        self._topics = []
+        self._messages = None
+        self._offsets = OffsetsStruct({}, {}, {}, {})
+        self._client.load_metadata_for_topics()
+        for given in topics:
+            for topic, partition, offset in chosen_by(given):
+                known = self._client.get_partition_ids_for_topic(topic)
+                for each in known if partition is None else [partition]:
+                    self._choose(topic, each, offset, known)
+        commits = self._committed()
+        for place in self._topics:
+            self._offsets.commit[place] = commits.get(place)
+            self._offsets.highwater[place] = self._offsets.task_done[place] = None
+            if place not in self._offsets.fetch:
+                begin = commits.get(place)
+                self._offsets.fetch[place] = self._reset_offset(place) if begin is None else begin
+
+    def _choose(self, topic: str, partition: Any, offset: int | None, known: list[int]) -> None:
+        if not isinstance(partition, int):
+            raise KafkaConfigurationError(f"Unknown partition type ({type(partition)}) -- expected int")
+        if partition not in known:
+            raise UnknownTopicOrPartitionError(f"Partition {partition} not found in Topic {topic} in broker metadata")
+        place = (topic, partition)
+        if place not in self._topics:
+            self._topics.append(place)
+        if offset is not None:
+            self._offsets.fetch[place] = offset
+
+    def _committed(self) -> dict[Place, int]:
+        """The offsets that are stored for the group."""
+        if not self._group or not self._topics:
+            return {}
+        asked = [OffsetFetchRequestPayload(*place) for place in self._topics]
+        answers = self._client.send_offset_fetch_request_kafka(self._group, asked)
+        return {(each.topic, each.partition): each.offset for each in answers if each.offset >= 0}
+
+    # Reading
+
+    def __iter__(self) -> Any:
+        """Messages one by one; `ConsumerTimeout` ends this as an exception."""
+        return self
+
+    def __next__(self) -> Any:
+        return self.next()
+
+    def next(self) -> KafkaMessage:  # type: ignore[override]  # as 0.9 had it
+        """Give the next message.
+
+        Raises `ConsumerTimeout` if there has been none for ``consumer_timeout_ms``; -1 waits for ever.
+        """
+        timeout_ms = self._config["consumer_timeout_ms"]
+        deadline = time.monotonic() + timeout_ms / 1000 if timeout_ms >= 0 else None
+        while True:
+            if self._messages is None:
+                self._messages = self.fetch_messages()
+            for message in self._messages:
+                return message
+            self._messages = None
+            if deadline is not None and time.monotonic() > deadline:
+                raise ConsumerTimeout(f"Consumer timed out after {timeout_ms} ms")
+
+    # Offsets
+
+    def get_partition_offsets(
+        self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
+    ) -> Any:
+        """Ask for offsets of a partition before a time, the newest first.
+
+        Arguments:
+            request_time_ms: milliseconds; -1 for the end, -2 for the beginning.
+            max_num_offsets: how many at most.
+        """
+        asked = [OffsetRequestPayload(text(topic), partition, request_time_ms, max_num_offsets)]
+        (answer,) = self._client.send_offset_request(asked)
+        return answer.offsets
+
+    def _reset_offset(self, place: Place) -> int:
+        """The offset that ``auto_offset_reset`` names; raises the present error if it names none."""
+        end = _RESETS.get(self._config["auto_offset_reset"])
+        if end is None:
+            raise sys.exception() or OffsetOutOfRangeError(
+                "Cannot reset partition offsets without a valid auto_offset_reset setting (largest|smallest)"
+            )
+        offset: int = self.get_partition_offsets(*place, end, 1)[0]
+        return offset
+
+    def offsets(self, group: str | None = None) -> dict[Any, Any]:
+        """Give a copy of the offsets.
+
+        Arguments:
+            group: which, "fetch", "commit", "task_done" or "highwater"; all of them by these names if None.
+        """
+        if group:
+            return dict(getattr(self._offsets, group))
+        return {name: self.offsets(name) for name in _GROUPS}
+
+    def task_done(self, message: Any) -> None:
+        """Mark a message as done; the next `commit` stores that. Automatic commits happen here."""
+        place = (message.topic, message.partition)
+        before, committed = self._offsets.task_done[place], self._offsets.commit[place]
+        if before is not None and message.offset != before + 1:
+            log.warning("Marking task_done on a non-continuous offset: %d != %d + 1", message.offset, before)
+        if committed is not None and message.offset < committed:
+            log.warning("Marking task_done on a previously committed offset: %d < %d", message.offset, committed)
+        self._offsets.task_done[place] = message.offset
+        if self._config["auto_commit_enable"] and self._auto_commit.is_due_after_a_message():
+            self.commit()
+
+    def commit(self) -> Any:  # type: ignore[override]  # as 0.9 had it
+        """Store for the group what `task_done` has marked.
+
+        Returns True, or False if there is nothing new. Raises `KafkaConfigurationError` without a ``group_id``, and the
+        first error that the coordinator answers with.
+        """
+        if not self._group:
+            raise KafkaConfigurationError("Attempted to commit offsets without a configured consumer group (group_id)")
+        done = {place: offset + 1 for place, offset in self._offsets.task_done.items() if offset is not None}
+        new = {place: offset for place, offset in done.items() if offset != self._offsets.commit[place]}
+        if not new:
+            log.info("No new offsets found to commit in group %s", self._group)
+            return False
+        asked = [OffsetCommitRequestPayload(*place, offset, "") for place, offset in new.items()]
+        for answer in self._client.send_offset_commit_request(self._group, asked, fail_on_error=False):
+            check_error(answer)
+            place = (answer.topic, answer.partition)
+            self._offsets.commit[place] = new[place]
+        self._auto_commit.begin()
+        return True
+
+    def close(self, *_: Any, **__: Any) -> None:
+        """Close the connections. Nothing is committed."""
+        self._client.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_TODAY:
+            raise IllegalStateError(
+                "this KafkaConsumer works as that of kafka-python 0.9, because of an option, a form of topics or a "
+                "method that only it had; it has none of the methods that came later"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
