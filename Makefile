@@ -4,7 +4,7 @@
 # make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
-# make mutate    change the code in small ways and see whether a test notices (an hour)
+# make mutate    change the code in small ways and see whether a test notices (half an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)

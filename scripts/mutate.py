@@ -4,9 +4,9 @@
     python scripts/mutate.py --sample 40 consumer   40 of one package
     python scripts/mutate.py --only FILE:LINE:COL:KIND    one of them again; prints what the tests say
 
-Each mutant is a copy of the sources with one change, run with the plain variant against its package's unit tests. A
-mutant is noticed if a test fails or the run takes far longer than it should. What survives is printed, with the
-change; `scripts/equivalent_mutants.txt` names those that no test can notice, and why.
+Each mutant is a copy of the sources with one change, run with the plain variant against those unit tests of its
+package that run the changed lines. A mutant is noticed if a test fails or the run takes far longer than it should. What
+survives is printed, with the change; `scripts/equivalent_mutants.txt` names those that no test can notice, and why.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import concurrent.futures
+import json
 import os
 import queue
 import random
@@ -21,7 +22,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -290,15 +290,18 @@ class Workshop:
         for name in ("pyproject.toml", "README.md"):
             shutil.copy(ROOT / name, folder / name)
 
-    def run_tests(self, package: str, timeout_s: float) -> subprocess.CompletedProcess[str] | None:
-        """Run a package's tests; None if they take too long."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header"]
-        command += [f"tests/unit/{name}" for name in TESTS[package]]
-        environment = {**os.environ, "KAFKA_PURE": "1", "PYTHONPATH": str(self._folder / "src")}
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    def run_tests(
+        self, tests: Sequence[str], timeout_s: float, options: Sequence[str] = (), **variables: str
+    ) -> subprocess.CompletedProcess[str] | None:
+        """Run tests, given as pytest takes them; None if they take too long."""
+        chosen = self._folder / "chosen.txt"
+        chosen.write_text("\n".join(tests))
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *options]
+        environment = {**os.environ, "KAFKA_PURE": "1", "PYTHONDONTWRITEBYTECODE": "1", **variables}
+        environment["PYTHONPATH"] = os.pathsep.join(str(self._folder / name) for name in ("src", "scripts"))
         try:
             return subprocess.run(
-                command,
+                [*command, f"@{chosen}"],
                 cwd=self._folder,
                 env=environment,
                 capture_output=True,
@@ -309,16 +312,63 @@ class Workshop:
         except subprocess.TimeoutExpired:
             return None
 
-    def try_out(self, mutant: Mutant, timeout_s: float) -> tuple[bool, str]:
+    def record(self, package: str) -> TestsByLine:
+        """Run a package's tests unchanged, which have to pass, and see what each runs."""
+        target = self._folder / f"{package}.json"
+        done = self.run_tests(
+            [f"tests/unit/{name}" for name in TESTS[package]],
+            1800.0,
+            ("-p", "tests_by_line"),
+            TESTS_BY_LINE_OF=str(self._folder / "src" / "kafka"),
+            TESTS_BY_LINE_TO=str(target),
+        )
+        if done is None or done.returncode:
+            raise SystemExit(f"the tests of {package} fail without a mutant:\n{done.stdout[-3000:] if done else ''}")
+        return TestsByLine(**json.loads(target.read_text()))
+
+    def try_out(self, mutant: Mutant, tests: Sequence[str], timeout_s: float) -> tuple[bool, str]:
         """Whether a mutant is noticed, and what the tests said."""
         path = self._folder / "src" / "kafka" / mutant.file
         data = path.read_bytes()
         path.write_bytes(data[: mutant.start] + mutant.new.encode() + data[mutant.end :])
         try:
-            done = self.run_tests(mutant.package, timeout_s)
+            done = self.run_tests(tests, timeout_s)
         finally:
             path.write_bytes(data)
         return done is None or done.returncode != 0, done.stdout[-3000:] if done is not None else "time is up"
+
+
+@dataclass(frozen=True)
+class TestsByLine:
+    """Which tests of a package run which lines; see `scripts/tests_by_line.py`."""
+
+    tests: list[str]
+    seconds: list[float]
+    lines: dict[str, dict[str, list[int]]]
+
+    def of(self, mutant: Mutant) -> list[int]:
+        """The tests that run the statement of a mutant, the quickest first; all, if it runs on import, or never."""
+        by_line = self.lines.get(mutant.file, {})
+        first, last = _statement(mutant)
+        found = {number for line in range(first, last + 1) for number in by_line.get(str(line), ())}
+        everything = range(len(self.tests))
+        return sorted(everything if -1 in found or not found else found, key=lambda number: self.seconds[number])
+
+    def limit_s(self, chosen: Sequence[int], jobs: int) -> float:
+        """How long these tests may take; more than they did, as the mutant may slow them down without harm."""
+        return 20 + 3 * jobs * sum(self.seconds[number] for number in chosen)
+
+
+def _statement(mutant: Mutant) -> tuple[int, int]:
+    """The lines of the innermost statement that a mutant stands in; of one with a body those before the body."""
+    tree = ast.parse((SOURCE / mutant.file).read_text(encoding="utf-8"))
+    innermost = mutant.line, mutant.line
+    for node in ast.walk(tree):  # outer statements come before inner ones
+        if isinstance(node, ast.stmt) and node.end_lineno is not None and node.lineno <= mutant.line <= node.end_lineno:
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno
+            innermost = (node.lineno, last) if node.lineno <= mutant.line <= last else (mutant.line, mutant.line)
+    return innermost
 
 
 def equivalents() -> dict[str, str]:
@@ -365,12 +415,15 @@ def _run(chosen: Sequence[Mutant], jobs: int, least: float, talkative: bool) -> 
         for number in range(min(jobs, len(chosen))):
             (Path(folder) / str(number)).mkdir()
             shops.put(Workshop(Path(folder) / str(number)))
-        limits = _limits({mutant.package for mutant in chosen}, shops, jobs)
+        recorded = _recorded(sorted({mutant.package for mutant in chosen}), shops, jobs)
 
         def attempt(mutant: Mutant) -> tuple[Mutant, bool, str]:
+            by_line = recorded[mutant.package]
+            numbers = by_line.of(mutant)
             shop = shops.get()
             try:
-                return mutant, *shop.try_out(mutant, limits[mutant.package])
+                tests = [by_line.tests[number] for number in numbers]
+                return mutant, *shop.try_out(mutant, tests, by_line.limit_s(numbers, jobs))
             finally:
                 shops.put(shop)
 
@@ -392,20 +445,20 @@ def _run(chosen: Sequence[Mutant], jobs: int, least: float, talkative: bool) -> 
     return 0 if share >= least else 1
 
 
-def _limits(packages: set[str], shops: queue.Queue[Workshop], jobs: int) -> dict[str, float]:
-    """How long each package's tests may take, from how long they take unchanged; they have to pass."""
-    limits: dict[str, float] = {}
-    for package in sorted(packages):
+def _recorded(packages: Sequence[str], shops: queue.Queue[Workshop], jobs: int) -> dict[str, TestsByLine]:
+    """What the tests of each package run."""
+
+    def record(package: str) -> TestsByLine:
         shop = shops.get()
-        started = time.monotonic()
-        done = shop.run_tests(package, 900.0)
-        shops.put(shop)
-        if done is None or done.returncode:
-            raise SystemExit(f"the tests of {package} fail without a mutant:\n{done.stdout[-3000:] if done else ''}")
-        took = time.monotonic() - started
-        print(f"{package}: its tests take {took:.1f} s", flush=True)
-        limits[package] = 30 + 4 * jobs * took
-    return limits
+        try:
+            by_line = shop.record(package)
+        finally:
+            shops.put(shop)
+        print(f"{package}: {len(by_line.tests)} tests take {sum(by_line.seconds):.1f} s", flush=True)
+        return by_line
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return dict(zip(packages, pool.map(record, packages), strict=True))
 
 
 if __name__ == "__main__":
