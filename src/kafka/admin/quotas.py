@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, raise_first
 from kafka.errors import BrokerResponseError, for_code
 from kafka.wire.api.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -54,7 +54,10 @@ async def alter_client_quotas(
         AlterClientQuotasRequest(entries=entries, validate_only=validate_only),
         lambda response: [each.error_code for each in response.entries],
     )
-    return [
-        ({part.entity_type: part.entity_name for part in each.entity}, for_code(each.error_code))
-        for each in response.entries
-    ]
+    answers = {
+        frozenset((part.entity_type, part.entity_name) for part in each.entity): for_code(each.error_code)
+        for each in response.entries  # in any order
+    }
+    asked = [(dict(entity), frozenset(entity.items())) for entity, _ in changes]
+    check_answered("entities", (key for _, key in asked), answers)
+    return [(entity, answers[key]) for entity, key in asked]

@@ -121,12 +121,7 @@ class ClusterClient:
     async def read_metadata(
         self, topics: "set[str] | set[str | UUID] | None", *, authorized_operations: bool = False
     ) -> "MetadataResponse":
-        """One broker's present answer about these topics (None: all), without creating or remembering any.
-
-        Arguments:
-            topics: by name, or by id (Kafka 2.8, KIP-516).
-            authorized_operations: ask also what the client may do with each topic (Kafka 2.3, KIP-430).
-        """
+        """One broker's present answer about these topics, named or by id (None: all); none is created or remembered."""
         return await read_metadata(await self.any_connection(), topics, authorized_operations)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:

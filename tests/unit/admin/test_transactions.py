@@ -1,4 +1,4 @@
-"""Transactions and leaders against scripted brokers: whom is asked, what is asked again, what hangs."""
+"""Transactions, leaders and quotas against scripted brokers: whom is asked, what is asked again, what hangs."""
 
 import asyncio
 import functools
@@ -13,10 +13,18 @@ from kafka.admin import (
     TransactionListing,
     TransactionState,
 )
-from kafka.errors import InvalidProducerEpochError, TransactionalIdNotFoundError, UnsupportedVersionError
+from kafka.errors import (
+    InvalidProducerEpochError,
+    InvalidRequestError,
+    KafkaProtocolError,
+    NoError,
+    TransactionalIdNotFoundError,
+    UnsupportedVersionError,
+)
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 from kafka.wire import message_class
 from kafka.wire.api import describe_transactions, list_transactions
+from kafka.wire.api.alter_client_quotas import AlterClientQuotasResponse, AlterClientQuotasResponseEntryData
 from kafka.wire.api.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
 from kafka.wire.api.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
@@ -26,7 +34,7 @@ from kafka.wire.api.write_txn_markers import (
 )
 from unit.cluster.scripted_cluster import scripted_cluster
 
-APIS = ("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "ListOffsets")
+APIS = ("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "ListOffsets", "AlterClientQuotas")
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 HOUR_MS = 3_600_000
 
@@ -171,3 +179,23 @@ async def test_only_the_partitions_that_have_moved_are_asked_about_again(call, c
     found = await call("list_partition_offsets", {FIRST: OffsetSpec.LATEST, SECOND: OffsetSpec.LATEST})
     assert found == {FIRST: OffsetAndTimestamp(5, -1, 3), SECOND: OffsetAndTimestamp(6, -1, 3)}
     assert asked == [(1, [0]), (2, [1]), (1, [1])]
+
+
+async def test_quotas_are_answered_in_the_order_in_which_they_were_asked_for(call, cluster):
+    alice, everyone = {"user": "alice"}, {"user": None, "client-id": "c"}
+
+    def answer(_, request):
+        entries = [
+            AlterClientQuotasResponseEntryData(entity=each.entity[::-1], error_code=42 if each.ops[0].remove else 0)
+            for each in reversed(request.entries)
+        ]
+        return AlterClientQuotasResponse(entries=entries)
+
+    for broker in cluster.brokers:
+        broker.on("AlterClientQuotas", answer)
+    changes = [(alice, {"producer_byte_rate": 5}), (everyone, {"producer_byte_rate": None})]
+    assert await call("alter_client_quotas", changes) == [(alice, NoError), (everyone, InvalidRequestError)]
+    for broker in cluster.brokers:
+        broker.on("AlterClientQuotas", lambda *_: AlterClientQuotasResponse())
+    with pytest.raises(KafkaProtocolError, match="2 entities"):
+        await call("alter_client_quotas", changes)
