@@ -37,6 +37,13 @@ def await_listed(admin, topic, listed):
         assert time.monotonic() < deadline, f"{topic} is {'not ' if listed else ''}listed after 20 s"
 
 
+def await_partitions(admin, topic, count):
+    """Wait until the broker knows so many partitions of a topic; it hears of them as `await_listed` says."""
+    deadline = time.monotonic() + 20
+    while (known := len(admin.describe_topics([topic])[0]["partitions"])) != count:
+        assert time.monotonic() < deadline, f"{known} partitions of {topic} after 20 s"
+
+
 def settings(admin, topic, *names):
     (result,) = admin.describe_configs([ConfigResource("topic", topic, list(names) or None)])
     return {config["name"]: config["value"] for config in result["results"][0]["configs"]}
@@ -95,7 +102,7 @@ def test_describing_a_missing_topic_does_not_create_it(admin):
 def test_partitions_are_added_and_never_taken(admin, make_topic):
     topic = make_topic(2)
     admin.create_partitions({topic: NewPartitions(4)})
-    assert len(admin.describe_topics([topic])[0]["partitions"]) == 4
+    await_partitions(admin, topic, 4)
     with pytest.raises(InvalidPartitionsError):
         admin.create_partitions({topic: NewPartitions(3)})
     with pytest.raises(UnknownTopicOrPartitionError):
