@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka.client_async import KafkaClient
+from kafka.consumer.subscription_state import SubscriptionState
 from kafka.coordinator.base import BaseCoordinator
+from kafka.coordinator.consumer import ConsumerCoordinator
+from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
-    from conftest import Broker
+    from conftest import Broker, MakeTopic
 
 WORK = "abcdef"
 
@@ -111,3 +114,36 @@ def test_members_in_threads(make: Make) -> None:
         thread.join(60)
     assert settled.is_set()
     assert sorted("".join(member.work for member in members)) == list(WORK)
+
+
+def test_members_of_a_group_of_consumers(broker: Broker, make_topic: MakeTopic) -> None:
+    topic = make_topic(partitions=4)
+    group = f"consumers-{uuid.uuid4().hex}"
+    members: list[ConsumerCoordinator] = []
+    for _ in range(2):
+        subscription = SubscriptionState()
+        subscription.subscribe([topic])
+        client = KafkaClient(bootstrap_servers=broker.bootstrap_servers)
+        members.append(ConsumerCoordinator(client, subscription, group_id=group, heartbeat_interval_ms=100))
+
+    def poll_until(is_so: Callable[[], object], *coordinators: ConsumerCoordinator) -> None:
+        while not is_so():
+            for member in coordinators:
+                member.poll(timeout_ms=100)
+                member._client.poll(timeout_ms=10)
+
+    def assigned(member: ConsumerCoordinator) -> set[TopicPartition]:
+        return member._subscription.assigned_partitions()
+
+    first, second = members
+    poll_until(lambda: len(assigned(first)) == 2 == len(assigned(second)), *members)
+    mine = next(iter(assigned(second)))
+    second.commit_offsets_sync({mine: OffsetAndMetadata(5, "text")})
+    second._subscription.seek(mine, 6)
+    second.close()  # commits, and leaves
+    poll_until(lambda: len(assigned(first)) == 4, first)
+    assert first.refresh_committed_offsets_if_needed()
+    assert first._subscription.position(mine) == 6
+    for member in members:
+        member.close()
+        member._client.close()

@@ -8,7 +8,10 @@ Who owns what:
   leaving. `timing.Heartbeat`, `HeartbeatTask` and `HeartbeatThread` look at them and steer them;
 - joining: `base.BaseCoordinator`, in the caller's thread. Today's `JoinRound` cannot carry it: it knows the
   protocol "consumer" only, and its assignors run on the loop, while the hooks of a derived class belong to the thread
-  that calls `ensure_active_group`, where they may poll the client themselves.
+  that calls `ensure_active_group`, where they may poll the client themselves;
+- committed offsets: today's `GroupOffsets`, on the loop; `offset_calls` waits for them. When positions are committed by
+  themselves: `auto_commit.AutoCommitTask`;
+- what is subscribed to, assigned and read: the program's `SubscriptionState` (`kafka.legacy.subscription`).
 
 Requests are those of `kafka.wire`, in the newest version that the broker knows.
 """

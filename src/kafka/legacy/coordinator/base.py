@@ -67,8 +67,8 @@ class BaseCoordinator(MemberStatus):
     }
 
     def __init__(self, client: KafkaClient, metrics: Any = None, **configs: Any) -> None:
-        given = {**self.DEFAULT_CONFIG, **configs}
-        self.config = {name: given[name] for name in self.DEFAULT_CONFIG}
+        known = {**BaseCoordinator.DEFAULT_CONFIG, **self.DEFAULT_CONFIG}
+        self.config = {name: configs.get(name, default) for name, default in known.items()}
         if metrics is not None:
             self.config["metrics"] = metrics
         self._client = client

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.config import GroupOptions
+from kafka.coordinator import generation
 from kafka.coordinator.classic.heartbeat import Heartbeat as HeartbeatSender
 from kafka.coordinator.classic.leave import leave_group
 from kafka.coordinator.poll_clock import PollClock
@@ -124,12 +125,12 @@ class Member:
         self.state = MemberState.REBALANCING
         self.stop_heartbeats()
 
-    def accepted(self, generation: Generation) -> bool:
+    def accepted(self, joined: Generation) -> bool:
         """JoinGroup was answered; False if the member has left meanwhile."""
         with self._lock:
             if self.state is not MemberState.REBALANCING:
                 return False
-            self.generation = generation
+            self.generation = joined
             return True
 
     def joined(self) -> None:
@@ -188,6 +189,11 @@ class Member:
                 self.failure = error
             self._sender.stop()
             self.reset("" if isinstance(error, UnknownMemberIdError) else self.generation.member_id)
+
+    def commit_refused(self, error_code: int, credentials: generation.Generation) -> None:
+        """The answer to a commit tells something about the membership."""
+        if credentials == self.generation:
+            self.heartbeat_answered(error_code)
 
     def poll_overdue(self, idle_s: float) -> None:
         """The caller is stuck: leave, so that the others get its work."""

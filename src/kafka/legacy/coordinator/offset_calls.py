@@ -1,0 +1,187 @@
+"""The calls of `ConsumerCoordinator` about committed offsets, by today's `GroupOffsets`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafka.cluster import Backoff
+from kafka.coordinator.offsets import GroupOffsets
+from kafka.errors import (
+    AssertedArgumentError,
+    CommitFailedError,
+    KafkaError,
+    KafkaTimeoutError,
+    RebalanceInProgressError,
+)
+from kafka.legacy.coordinator.auto_commit import AutoCommitTask
+from kafka.legacy.coordinator.base import BaseCoordinator
+from kafka.legacy.coordinator.metrics import ConsumerCoordinatorMetrics
+from kafka.legacy.coordinator.states import Generation
+from kafka.legacy.future import Future
+from kafka.legacy.subscription.partition import Position
+from kafka.legacy.subscription.state import SubscriptionState
+from kafka.legacy.timers import Timer
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+log = logging.getLogger("kafka.coordinator.consumer")
+
+_FOR_EVER_MS = 1e9
+
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+
+
+class OffsetCalls(BaseCoordinator):
+    """Commits and reads the offsets of a group."""
+
+    consumer_sensors: ConsumerCoordinatorMetrics | None
+    _auto_commit_task: AutoCommitTask | None
+    _offsets: GroupOffsets
+    _subscription: SubscriptionState
+
+    def _make_offsets(self) -> GroupOffsets:
+        backoff = Backoff(self.config["retry_backoff_ms"], max(self.config["retry_backoff_ms"], 1000))
+        refused = self._member.commit_refused
+        return GroupOffsets(
+            self._link.cluster,
+            self.group_id or "",
+            self.group_instance_id,
+            refused,
+            require_stable=False,
+            backoff=backoff,
+        )
+
+    def _takes_all(self) -> bool:
+        """Whether all partitions of subscribed topics are taken, because there is no group."""
+        return self.group_id is None or bool(self.config["api_version"] and self.config["api_version"] < (0, 9))
+
+    # Commits
+
+    def commit_offsets_sync(self, offsets: Offsets, timeout_ms: float | None = None) -> None:
+        """Commit, trying again while that can help.
+
+        Raises `CommitFailedError` if the partitions may belong to others, `RebalanceInProgressError` while the group is
+        being joined, `KafkaTimeoutError` if the time is up, and what the broker answered otherwise.
+        """
+        self._check_offsets(offsets)
+        if not offsets:
+            return
+        timer = Timer(timeout_ms)
+        if not self.ensure_coordinator_ready(timeout_ms):
+            raise KafkaTimeoutError("the coordinator was not found in time")
+        left_ms = timer.timeout_ms
+        self._wait_for(self._commit(offsets, _FOR_EVER_MS if left_ms is None else left_ms, resend=True), timer)
+
+    def commit_offsets_async(self, offsets: Offsets, callback: Callable[..., Any] | None = None) -> Future:
+        """Commit without waiting.
+
+        Arguments:
+            callback: called with the offsets, and None or the error, when the client polls after that;
+                None: ``default_offset_commit_callback``.
+
+        Gives a future without a value.
+        """
+        self._check_offsets(offsets)
+        chosen = callback or self.config["default_offset_commit_callback"]
+        self._subscription.needs_fetch_committed_offsets = True
+        future = self._commit(offsets, self._link.request_timeout_ms, resend=False)
+        return future.add_both(lambda outcome: chosen(offsets, outcome))
+
+    def maybe_auto_commit_offsets_now(self) -> None:
+        """Commit the positions without waiting, if ``enable_auto_commit`` is set and the coordinator known."""
+        if self._auto_commit_task is not None and not self.coordinator_unknown():
+            default = self.config["default_offset_commit_callback"]
+            self.commit_offsets_async(self._subscription.all_consumed_offsets(), default)
+
+    def _auto_commit_sync(self, timeout_ms: float | None) -> None:
+        """Commit before the partitions are given up; a failure is logged."""
+        offsets = self._subscription.all_consumed_offsets()
+        if self._auto_commit_task is None or not offsets:
+            return
+        limit_ms = self._link.request_timeout_ms
+        try:
+            self.commit_offsets_sync(offsets, limit_ms if timeout_ms is None else min(timeout_ms, limit_ms))
+        except KafkaError as error:
+            log.warning("Offset commit failed, so that records are likely to be delivered twice: %s", error)
+
+    def _commit(self, offsets: Offsets, timeout_ms: float, resend: bool) -> Future:
+        if not offsets:
+            return Future().success(None)
+        try:
+            generation = self._commit_generation()
+        except KafkaError as error:
+            return Future().failure(error)
+        begin = time.monotonic()
+        future = self._link.ask(lambda: self._offsets.commit(offsets, generation, timeout_ms, resend=resend))
+        sensors = self.consumer_sensors
+        if sensors is not None:
+            future.add_callback(lambda _: sensors.commit_latency.record((time.monotonic() - begin) * 1000))
+        return future
+
+    def _commit_generation(self) -> Generation:
+        if not self._subscription.partitions_auto_assigned() or self._takes_all():
+            return Generation.NO_GENERATION
+        generation = self.generation_if_stable()
+        if generation is not None:
+            return generation
+        if self.rebalance_in_progress():
+            raise RebalanceInProgressError("the group is being joined: poll(), then commit again")
+        raise CommitFailedError
+
+    def _check_offsets(self, offsets: Mapping[Any, Any]) -> None:
+        for partition, committed in offsets.items():
+            if not isinstance(partition, TopicPartition) or not isinstance(committed, OffsetAndMetadata):
+                raise AssertedArgumentError(
+                    f"offsets are a dict of TopicPartition to OffsetAndMetadata, not {partition!r}: {committed!r}"
+                )
+
+    # Committed offsets
+
+    def fetch_committed_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Read the committed offsets; partitions without one are left out. `KafkaTimeoutError` if the time is up."""
+        wanted = list(partitions)
+        if not wanted:
+            return {}
+        timer = Timer(timeout_ms)
+        if not self.ensure_coordinator_ready(timeout_ms):
+            raise KafkaTimeoutError("the coordinator was not found in time")
+        left_ms = timer.timeout_ms
+        limit_ms = _FOR_EVER_MS if left_ms is None else left_ms
+        found: dict[TopicPartition, OffsetAndMetadata] = self._wait_for(
+            self._link.ask(lambda: self._offsets.fetch(wanted, limit_ms)), timer
+        )
+        return found
+
+    def refresh_committed_offsets_if_needed(self, timeout_ms: float | None = None) -> bool:
+        """Read the committed offsets of assigned partitions, and begin there where there is no position.
+
+        Gives False if the time is up.
+        """
+        missing = self._subscription.missing_fetch_positions()
+        is_all = self._subscription.needs_fetch_committed_offsets
+        wanted = self._subscription.assigned_partitions() if is_all else missing
+        try:
+            found = self.fetch_committed_offsets(wanted, timeout_ms)
+        except KafkaTimeoutError:
+            return False
+        for partition, committed in found.items():
+            state = self._subscription.assignment.get(partition)
+            if state is None:
+                continue
+            state.committed = Position.of(committed)
+            if partition in missing:
+                self._subscription.seek(partition, committed)
+        self._subscription.needs_fetch_committed_offsets = False
+        return True
+
+    def _wait_for(self, future: Future, timer: Timer) -> Any:
+        self._client.poll(timeout_ms=timer.timeout_ms, future=future)
+        if not future.is_done:
+            raise KafkaTimeoutError("the coordinator has not answered in time")
+        if future.exception is not None:
+            raise future.exception
+        return future.value
