@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -282,6 +283,33 @@ def test_heartbeats_are_steered_by_task_and_thread(make: Make) -> None:
     thread.close()
     assert (thread.enabled, thread.closed, thread.is_alive()) == (False, True, False)
     assert not member._link.loop_thread.run(_is_sending(member))
+
+
+def test_a_coordinator_that_nobody_holds_sends_no_heartbeats(broker: EmbeddedBroker) -> None:
+    client = KafkaClient(bootstrap_servers=broker.bootstrap_servers)
+    coordinator = Workers(client, group_id="group", heartbeat_interval_ms=QUICK_MS)
+    coordinator.ensure_active_group()
+    member, loop_thread = coordinator._member, coordinator._link.loop_thread
+    gc.disable()
+    try:
+        del coordinator
+
+        async def is_sending() -> bool:
+            return member._sender.running
+
+        assert not loop_thread.run(is_sending())
+    finally:
+        gc.enable()
+        client.close()
+
+
+def test_a_derived_class_may_have_the_options_of_its_time(make: Make) -> None:
+    class Older(Workers):
+        DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {"group_id": "older", "session_timeout_ms": 7000, "own": 1}
+
+    member = make(Older, own=2)
+    assert (member.config["own"], member.config["session_timeout_ms"], member.group_id) == (2, 7000, "group")
+    assert member.ensure_active_group()
 
 
 async def _is_sending(member: Workers) -> bool:

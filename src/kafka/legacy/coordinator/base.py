@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import logging
 import time
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -84,7 +85,7 @@ class BaseCoordinator(MemberStatus):
         self._link = CoordinatorLink(client, options.group_id or "")
         self._member = Member(self._link, options, self.heartbeat, self.sensors, self.config["retry_backoff_ms"])
         self._joining = Joining(self._link, options, self._member, self.sensors)
-        self.heartbeat_task = HeartbeatTask(self)
+        self.heartbeat_task = HeartbeatTask(weakref.proxy(self))
         self.join_future: Future | None = None
         self.rejoining = False
         self._find_future: Future | None = None
