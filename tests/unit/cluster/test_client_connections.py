@@ -174,3 +174,16 @@ async def test_channels_to_a_live_broker_open_side_by_side(client, dials):
     dials.most = 0
     await asyncio.gather(*(client.send(1, heartbeat(), channel=channel) for channel in ("a", "b", "c")))
     assert dials.most == 3
+
+
+async def test_a_channel_that_failed_is_tried_at_once_where_another_one_is_served(cluster, make_client):
+    client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
+    await client.start()
+    broker = cluster.brokers[1]
+    await client.send(2, heartbeat())
+    greet = broker.handlers["ApiVersions"]
+    broker.on("ApiVersions", lambda *_: HANG_UP)
+    with pytest.raises(KafkaConnectionError):
+        await client.send(2, heartbeat(), channel="fetch")
+    broker.on("ApiVersions", greet)
+    assert (await client.send(2, heartbeat(), channel="fetch")).error_code == 2

@@ -1,6 +1,7 @@
 """When metadata are refreshed, in virtual time."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -133,3 +134,84 @@ def test_nothing_comes_after_close():
         assert fetches.made == []
 
     play(scenario)
+
+
+def test_nothing_is_left_on_the_loop_by_close():
+    async def scenario(refresher, fetches):
+        failures = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(context))
+        refresher.fetched()
+        await refresher.close()
+        await asyncio.sleep(3_600)
+        assert failures == []
+
+    play(scenario)
+
+
+def test_refreshes_keep_their_distance_to_the_millisecond():
+    async def scenario(refresher, fetches):
+        for _ in range(3):
+            await refresher.refresh()
+        assert fetches.times == [0.0, 20.0, 40.0]
+
+    play(scenario, interval_ms=20_000, max_interval_ms=20_000)
+
+
+def test_a_failure_that_nobody_waits_for_is_no_unseen_error():
+    async def scenario(refresher, fetches):
+        unseen = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context["message"]))
+        refresher.request(["a"])
+        await asyncio.sleep(0.5)
+        gc.collect()
+        assert (len(fetches.made), unseen) == (1, [])
+
+    play(scenario, KafkaConnectionError("gone"))
+
+
+def test_close_waits_until_a_refresh_has_ended_and_tells_who_waits():
+    async def scenario(refresher, fetches):
+        ended = []
+
+        async def fetch(topics, everything):
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(1)
+                ended.append(topics)
+
+        refresher._fetch = fetch
+        running = refresher.request(["a"])
+        await asyncio.sleep(0)
+        later = refresher.request(["b"])
+        await refresher.close()
+        assert ended == [{"a"}]
+        for each in (running, later):
+            with pytest.raises(IllegalStateError, match="closed"):
+                await each
+
+    play(scenario)
+
+
+def test_an_age_of_less_than_a_second_is_one_too():
+    async def scenario(refresher, fetches):
+        refresher.fetched()
+        await asyncio.sleep(1.3)
+        assert fetches.times == [0.5, 1.0]
+
+    play(scenario, max_age_ms=500)
+
+
+def test_after_a_success_pauses_begin_anew():
+    async def scenario(refresher, fetches):
+        for _ in range(4):
+            with pytest.raises(KafkaConnectionError):
+                await refresher.refresh()
+        await refresher.refresh()
+        fetches.errors.append(KafkaConnectionError("gone"))
+        with pytest.raises(KafkaConnectionError):
+            await refresher.refresh()
+        await refresher.refresh()
+        assert 0.08 <= fetches.times[-1] - fetches.times[-2] <= 0.121
+
+    play(scenario, *[KafkaConnectionError("gone")] * 4)

@@ -10,6 +10,7 @@ from kafka.errors import (
     KafkaConfigurationError,
     KafkaConnectionError,
     KafkaTimeoutError,
+    UnsupportedVersionError,
 )
 from kafka.net import open_connection
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
@@ -163,3 +164,20 @@ async def test_socket_options_are_set_and_a_wrong_one_is_named(broker):
 async def test_a_socket_option_that_the_system_refuses_is_the_users_mistake(broker):
     with pytest.raises(KafkaConfigurationError, match="socket_options"):
         await connect(broker, socket_options=[(12345, 1, 1)])
+
+
+async def test_the_oldest_release_that_can_be_asked_is_asked_in_version_0(broker):
+    await (await connect(broker, api_version=(0, 10))).close()
+    assert [header.request_api_version for header, _ in broker.seen] == [0]
+
+
+async def test_the_first_release_that_serves_the_greeting_is_asked_in_it(broker):
+    await (await connect(broker, api_version=(2, 4))).close()
+    assert [header.request_api_version for header, _ in broker.seen] == [3]
+
+
+async def test_a_broker_that_refuses_version_0_is_not_asked_again(broker):
+    broker.on("ApiVersions", lambda *_: ApiVersionsResponse(error_code=35))
+    with pytest.raises(UnsupportedVersionError):
+        await connect(broker, api_version=(1, 1))
+    assert [header.request_api_version for header, _ in broker.seen] == [0]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import stat
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kafka.config import parse_admin
 from kafka.errors import ForkedClientError
 from kafka.net import LoopThread, open_connection
+from kafka.net.fork import close_in_children
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from unit.net.scripted import ScriptedBroker
 
@@ -97,3 +99,36 @@ async def test_a_child_opens_connections_of_its_own(broker, connection):
         return LoopThread.shared().run(use(), 10)
 
     assert await asyncio.to_thread(in_child, check)
+
+
+class NumberedSocket:
+    """A socket whose descriptor has a number of our choice."""
+
+    def __init__(self, number):
+        self._number = number
+
+    def fileno(self):
+        return self._number
+
+
+class Owner:
+    loop = None
+
+    def abort(self, error):
+        pass
+
+
+def test_a_socket_that_has_the_number_0_is_cut_off_too_and_a_closed_one_is_passed_by():
+    ours, theirs = socket.socketpair()
+    kept, owner, closed = os.dup(0), Owner(), Owner()
+    close_in_children(closed, NumberedSocket(-1))
+    close_in_children(owner, NumberedSocket(0))
+    os.dup2(ours.fileno(), 0)
+    try:
+        assert stat.S_ISSOCK(os.fstat(0).st_mode)
+        assert in_child(lambda: not stat.S_ISSOCK(os.fstat(0).st_mode))
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        ours.close()
+        theirs.close()

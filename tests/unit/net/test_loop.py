@@ -330,3 +330,24 @@ def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread):
             call()
         assert loop_thread.run(value(8), 5) == 8, interrupt.where
     assert loop_thread._waiting == set()
+
+
+def test_what_was_just_handed_to_a_loop_that_fails_begins_and_is_ended(loop_thread, monkeypatch):
+    told = []
+
+    async def open_and_close():
+        told.append("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            told.append("ended")
+
+    def spawn_and_break():
+        monkeypatch.setattr(loop_thread.loop._selector, "select", broken_select)
+        told.append(loop_thread.spawn(open_and_close()))
+
+    loop_thread.call(spawn_and_break)
+    loop_thread._thread.join(5)
+    assert told[1:] == ["begun", "ended"]
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        told[0].result(5)

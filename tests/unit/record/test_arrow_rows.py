@@ -340,3 +340,8 @@ def test_columns_that_another_thread_writes_to_are_an_error_or_encoded(column: s
         check=False,
     )
     assert (ran.returncode, ran.stdout) == (0, f"refused or made {times}\n"), ran.stderr
+
+
+def test_the_beginning_of_1970_is_a_time_for_old_brokers_too() -> None:
+    arrow = ArrowRows(pa.table({"value": [b"a", b"b"], "timestamp": [0, None]}))
+    assert [row[0] for row in read(arrow.encode(arrow.all_rows(), magic=1, timestamp_ms=9))] == [0, 9]

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
-from kafka.record import Compression, decode_batches, zstd
+from kafka.record import Compression, decode_batches, lz4, zstd
 from kafka.record.codecs import SMALL_CODECS, CodecError, SizeLimitError, compress, decompress
 
 from .samples import batch
@@ -398,3 +398,20 @@ def test_small_zstd_frames_are_unpacked_and_anything_else_is_refused() -> None:
     boasting = sized[:4] + bytes((sized[4] | 0xC0,)) + (1 << 50).to_bytes(8, "little") + sized[at + 2 :]
     with pytest.raises(ValueError, match="claims to hold more"):
         zstd.decompress_into(memoryview(boasting), room)
+
+
+def test_what_begins_otherwise_is_no_lz4_frame() -> None:
+    frame = lz4_frame(b"text", stored=True)
+    assert decompress(Compression.LZ4, memoryview(frame)) == b"text"
+    for wrong in (b"\x05" + frame[1:], frame[:3] + b"\x19" + frame[4:], frame[:6], b""):
+        with pytest.raises(CodecError, match="Expected an lz4 frame, got"):
+            decompress(Compression.LZ4, memoryview(wrong))
+
+
+def test_lz4_blocks_fill_their_memory_to_the_last_byte_and_no_further() -> None:
+    frame = memoryview(lz4_frame(b"first", b"second", stored=True))
+    room = memoryview(bytearray(11))
+    assert lz4.decompress_into(frame, room) == 11
+    assert bytes(room) == b"firstsecond"
+    with pytest.raises(ValueError, match="stores 6 bytes where 5 are possible"):
+        lz4.decompress_into(frame, memoryview(bytearray(10)))

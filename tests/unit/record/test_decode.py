@@ -232,6 +232,8 @@ def test_headers_of_a_damaged_batch_leave_none_behind() -> None:
         (b"\x00\x00\x00\x06abc", "a length points outside the batch"),
         (b"\x00\x00\x00\x01\x01\x02\x00", "a header's key is null"),
         (b"\x00\x00\x00\x01\x01\x00\x00", "a header's key is null"),
+        (b"\x00\x00\x00\x01\x01\x02\x50k", "a header's key is null"),
+        (b"\x00\x00\x00\x01\x01\x02\x02k\x50v", "a header's key is null"),
         (b"\x00" + b"\x80" * 8, "a variable-length number is too long or cut off"),
         (b"\x00\x00" + b"\x80" * 8, "a variable-length number is too long or cut off"),
     ],

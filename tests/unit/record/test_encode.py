@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kafka.errors import UnsupportedCompressionTypeError, UnsupportedForMessageFormatError
 from kafka.record import BatchBuilder, Compression, ProducerState, batch_headers, check_batch, decode_batches
+from kafka.record.builder import MAX_TIMESTAMP
 from kafka.record.headers import encode_headers
 
 from .samples import Record, rows
@@ -273,3 +274,20 @@ def test_timestamps_may_go_back() -> None:
         builder.append(timestamp, None, None)
     assert [timestamp for _, timestamp, *_ in rows(decode_batches(builder.build()))] == [1000, 0, 2**45, 5]
     assert builder.max_timestamp == 2**45
+
+
+@pytest.mark.parametrize("timestamp", [-1, MAX_TIMESTAMP])
+def test_the_first_and_the_last_timestamp_are_taken(timestamp: int) -> None:
+    one, other = BatchBuilder(), BatchBuilder()
+    one.append(timestamp, None, b"v")
+    assert other.append_if_room(timestamp, None, b"v", None) == 0
+    assert one.build() == other.build()
+    assert one.max_timestamp == other.max_timestamp == timestamp
+
+
+def test_room_is_asked_for_36_bytes_beside_the_key_and_the_value() -> None:
+    for limit, fits in ((200, True), (199, False)):
+        builder = BatchBuilder(size_limit=limit)
+        builder.append(0, None, b"first")
+        value = b"v" * (200 - builder.size_in_bytes - 36 - 3)
+        assert builder.has_room_for(b"key", value, ()) is fits
