@@ -139,3 +139,59 @@ def test_a_topic_that_is_gone_is_forgotten_and_one_with_another_error_is_not():
     mended = metadata.updated(known, keep_others=True)
     assert dict(mended.topic_errors) == {}
     assert mended.version == metadata.version + 1
+
+
+def test_nothing_is_known_at_first():
+    metadata = ClusterMetadata()
+    assert (metadata.version, metadata.controller_id, metadata.cluster_id) == (0, -1, None)
+    assert (metadata.brokers(), metadata.topics(), dict(metadata.topic_errors)) == (set(), set(), {})
+    assert metadata.available_partitions_for_topic("t") == set()
+    assert metadata.leader_epoch(TopicPartition("t", 0)) == -1
+    assert metadata.topic_id("t") is None
+    assert metadata.topic_name(FIRST) is None
+    assert not metadata.is_internal("t")
+
+
+def test_a_broker_with_the_number_0_leads_as_any_other():
+    metadata = after(response(topic("t", (0, 1), (-1, 1))))
+    assert metadata.available_partitions_for_topic("t") == {0}
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 0
+    assert metadata.partitions_for_broker(0) == {TopicPartition("t", 0)}
+
+
+def test_internal_topics_are_told_from_others():
+    metadata = after(response(topic("t", (1, 1)), topic("__offsets", (1, 1), topic_id=SECOND, is_internal=True)))
+    assert [metadata.is_internal(name) for name in ("t", "__offsets", "other")] == [False, True, False]
+
+
+def test_a_topic_of_an_id_that_is_not_known_is_passed_by_and_one_that_is_known_is_read():
+    metadata = after(
+        response(topic("t", (1, 1))),
+        response(topic(None, (1, 1), topic_id=SECOND), topic(None, (2, 2), topic_id=FIRST)),
+    )
+    assert metadata.topics() == {"t"}
+    assert metadata.leader_for_partition(TopicPartition("t", 0)) == 2
+
+
+def test_each_picture_has_a_greater_version_and_the_same_one_has_not():
+    metadata = after(response(topic("t", (1, 5))), response(topic("t", (1, 5))))
+    assert metadata.version == 2
+    tp = TopicPartition("t", 0)
+    assert metadata.with_leader(tp, 2, 5) is metadata
+    assert metadata.with_leader(TopicPartition("t", 1), 2, 6) is metadata
+    assert metadata.with_leader(TopicPartition("other", 0), 2, 6) is metadata
+    moved = metadata.with_leader(tp, 2, 6)
+    assert (moved.version, moved.leader_for_partition(tp)) == (3, 2)
+    assert metadata.leader_for_partition(tp) == 1
+
+
+def test_an_older_epoch_is_not_believed_and_the_same_or_none_is():
+    tp = TopicPartition("t", 0)
+    for epoch, leader in ((6, 1), (7, 2), (-1, 2), (0, 1)):
+        assert after(response(topic("t", (1, 7))), response(topic("t", (2, epoch)))).leader_for_partition(tp) == leader
+
+
+def test_the_cluster_s_id_is_kept_where_an_answer_has_none():
+    later = response()
+    later.cluster_id = None
+    assert after(response(), later).cluster_id == "c"

@@ -234,3 +234,67 @@ def test_so_many_causes_are_told_apart_and_the_oldest_is_forgotten(caplog: pytes
         simulate(scenario)
     assert "still known" not in caplog.text
     assert "forgotten, so told" in caplog.text
+
+
+class NoJitter(random.Random):
+    """The middle of each range."""
+
+    def uniform(self, low: float, high: float) -> float:
+        return (low + high) / 2
+
+
+def test_a_next_try_at_the_deadline_itself_would_come_too_late() -> None:
+    async def scenario() -> None:
+        exact = RetryPolicy(Backoff(100, 1_000, NoJitter()), LOG)
+        started = asyncio.get_running_loop().time()
+        with pytest.raises(KafkaTimeoutError, match="after one failed try"):
+            await exact.run("asking", Operation(KafkaConnectionError("refused")), 100)
+        assert asyncio.get_running_loop().time() == started
+
+    simulate(scenario)
+
+
+def test_metadata_that_cannot_be_had_before_the_next_try_are_told_in_detail_only(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        renew = Operation(KafkaConnectionError("no metadata"))
+        operation = Operation(NotLeaderForPartitionError("t-0"), "done")
+
+        async def renewed(error: KafkaError) -> None:
+            await renew()
+
+        assert await policy(renew=renewed).run("asking", operation, 30_000) == "done"
+        assert renew.calls == 1
+
+    with caplog.at_level(logging.DEBUG):
+        simulate(scenario)
+    assert [each.levelname for each in caplog.records if "no metadata" in each.getMessage()] == ["DEBUG"]
+
+
+def test_what_is_left_of_the_time_is_at_least_a_millisecond() -> None:
+    async def scenario() -> None:
+        attempts = policy().attempts("asking", 2_000)
+        assert attempts.left_ms == pytest.approx(2_000)
+        await asyncio.sleep(1.5)
+        assert attempts.left_ms == pytest.approx(500)
+        await asyncio.sleep(10)
+        assert attempts.left_ms == 1.0
+        assert policy().attempts("asking").left_ms is None
+
+    simulate(scenario)
+
+
+def test_after_a_success_failures_are_counted_anew(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        attempts = policy().attempts("asking")
+        for number in (1, 2):
+            attempts.note(KafkaConnectionError("gone"))
+            assert (attempts.failures, str(attempts.last)) == (number, str(KafkaConnectionError("gone")))
+        attempts.succeeded()
+        assert (attempts.failures, attempts.last) == (0, None)
+        attempts.succeeded()
+
+    with caplog.at_level(logging.INFO):
+        simulate(scenario)
+    assert caplog.text.count("asking works again") == 1

@@ -126,7 +126,8 @@ def test_a_socket_that_has_the_number_0_is_cut_off_too_and_a_closed_one_is_passe
     os.dup2(ours.fileno(), 0)
     try:
         assert stat.S_ISSOCK(os.fstat(0).st_mode)
-        assert in_child(lambda: not stat.S_ISSOCK(os.fstat(0).st_mode))
+        assert in_child(lambda: not stat.S_ISSOCK(os.fstat(0).st_mode) and not os.get_inheritable(0))
+        assert in_child(lambda: os.write(0, b"to nobody") == 9 and os.read(0, 1) == b"")
     finally:
         os.dup2(kept, 0)
         os.close(kept)

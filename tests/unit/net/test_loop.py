@@ -351,3 +351,58 @@ def test_what_was_just_handed_to_a_loop_that_fails_begins_and_is_ended(loop_thre
     assert told[1:] == ["begun", "ended"]
     with pytest.raises(IllegalStateError, match="make a new one"):
         told[0].result(5)
+
+
+def test_where_not_even_ending_works_coroutines_are_closed(loop_thread, monkeypatch, caplog):
+    ended = []
+
+    async def hang():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("hung")
+
+    waiting = loop_thread.spawn(hang())
+    loop_thread.run(value(None))
+    monkeypatch.setattr(loop_thread.loop, "watch_nothing", broken_select)
+    break_loop(loop_thread, monkeypatch)
+    with pytest.raises(IllegalStateError, match="make a new one"):
+        waiting.result(5)
+    loop_thread._thread.join(5)
+    assert ended == ["hung"]
+    assert "could not be ended" in caplog.text
+
+
+def test_a_task_has_some_turns_of_the_loop_to_end_in(loop_thread):
+    ended = threading.Event()
+
+    async def hang():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            ended.set()
+
+    loop_thread.spawn(hang())
+    loop_thread.run(value(None))
+    loop_thread.stop()
+    assert ended.is_set()
+
+
+def test_what_runs_is_ended_when_the_interpreter_exits():
+    done = python(
+        """
+        import asyncio
+        from kafka.net.loop import LoopThread
+        thread = LoopThread.shared()
+        async def hang():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                print("ended", flush=True)
+        call = thread.spawn(hang())
+        thread.run(asyncio.sleep(0))
+        """
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("ended\n", "", 0)

@@ -415,3 +415,9 @@ def test_lz4_blocks_fill_their_memory_to_the_last_byte_and_no_further() -> None:
     assert bytes(room) == b"firstsecond"
     with pytest.raises(ValueError, match="stores 6 bytes where 5 are possible"):
         lz4.decompress_into(frame, memoryview(bytearray(10)))
+
+
+def test_an_lz4_frame_that_is_a_header_alone_has_no_end_mark() -> None:
+    assert len(LZ4_HEADER) == 7
+    with pytest.raises(CodecError, match="7 bytes ends before its end mark"):
+        decompress(Compression.LZ4, memoryview(LZ4_HEADER))

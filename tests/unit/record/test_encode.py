@@ -291,3 +291,12 @@ def test_room_is_asked_for_36_bytes_beside_the_key_and_the_value() -> None:
         builder.append(0, None, b"first")
         value = b"v" * (200 - builder.size_in_bytes - 36 - 3)
         assert builder.has_room_for(b"key", value, ()) is fits
+
+
+@pytest.mark.parametrize("timestamp", [-2, MAX_TIMESTAMP + 1])
+def test_a_timestamp_that_cannot_be_is_refused_where_there_is_room_too(timestamp: int) -> None:
+    builder = BatchBuilder()
+    with pytest.raises(ValueError, match="timestamp"):
+        builder.append_if_room(timestamp, None, b"v", None)
+    assert builder.count == 0
+    assert builder.append_if_room(1, None, b"v", None) == 0

@@ -1,0 +1,142 @@
+"""When a connection is closed because of the time, in virtual time."""
+
+import asyncio
+
+import pytest
+
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+from kafka.net.deadlines import Deadlines
+from kafka.net.inflight import InFlight, InFlightTable
+from kafka.wire.api.heartbeat import HeartbeatRequest
+from unit.virtual_loop import simulate
+
+
+class Connection:
+    """Notes when it was aborted, and why."""
+
+    described_as = "broker 1 at a:9092"
+    ended_here = False
+
+    def __init__(self):
+        self._started = asyncio.get_running_loop().time()
+        self.aborted = []
+
+    def abort(self, error):
+        self.aborted.append((asyncio.get_running_loop().time() - self._started, error))
+
+
+class Watched:
+    """Deadlines, and what they watch; ``waiting`` is what is kept back."""
+
+    def __init__(self, max_idle_ms):
+        self.loop = asyncio.get_running_loop()
+        self.connection, self.table, self.waiting = Connection(), InFlightTable(), []
+        self.deadlines = Deadlines(self.loop, self.connection, self.table, self.waiting, max_idle_ms)
+
+    def request(self, timeout_s):
+        """A request is sent now."""
+        entry = InFlight(HeartbeatRequest, 0, self.loop.create_future(), timeout_s)
+        self.deadlines.last_used = self.loop.time()
+        entry.deadline = self.loop.time() + timeout_s
+        self.table[self.table.next_id()] = entry
+        self.deadlines.timer.at(entry.deadline)
+        return entry
+
+
+def play(scenario, max_idle_ms):
+    async def main():
+        await scenario(Watched(max_idle_ms))
+
+    simulate(main)
+
+
+@pytest.mark.parametrize("max_idle_ms", [0, 500, 8_000])
+def test_a_connection_that_is_not_used_is_closed_when_its_time_is_up(max_idle_ms):
+    async def scenario(watched):
+        watched.deadlines.watch_use()
+        await asyncio.sleep(60)
+        ((at, error),) = watched.connection.aborted
+        assert at == max_idle_ms / 1000
+        assert isinstance(error, KafkaConnectionError)
+        assert "unused connection to broker 1" in str(error)
+        assert watched.connection.ended_here
+
+    play(scenario, max_idle_ms)
+
+
+def test_without_a_limit_an_unused_connection_stays():
+    async def scenario(watched):
+        watched.deadlines.watch_use()
+        entry = watched.request(10)
+        await asyncio.sleep(5)
+        watched.table.remove(entry)
+        await asyncio.sleep(36_000)
+        assert watched.connection.aborted == []
+
+    play(scenario, -1)
+
+
+def test_unused_counts_from_the_last_request():
+    async def scenario(watched):
+        watched.deadlines.watch_use()
+        await asyncio.sleep(6)
+        watched.table.remove(watched.request(100))
+        await asyncio.sleep(60)
+        assert [at for at, _ in watched.connection.aborted] == [14]
+
+    play(scenario, 8_000)
+
+
+def test_while_requests_are_kept_back_or_wait_the_connection_is_in_use():
+    async def scenario(watched):
+        watched.deadlines.watch_use()
+        watched.waiting.append("kept back")
+        await asyncio.sleep(20)
+        watched.waiting.clear()
+        entry = watched.request(100)
+        await asyncio.sleep(20)
+        assert watched.connection.aborted == []
+        watched.table.remove(entry)
+        await asyncio.sleep(100)
+        assert len(watched.connection.aborted) == 1
+
+    play(scenario, 8_000)
+
+
+def test_an_answer_that_is_late_closes_the_connection_and_is_told_apart():
+    async def scenario(watched):
+        watched.deadlines.watch_use()
+        late, other = watched.request(2.5), watched.request(60)
+        await asyncio.sleep(60)
+        ((at, error),) = watched.connection.aborted
+        assert at == 2.5
+        assert not watched.connection.ended_here
+        assert "was closed, because Heartbeat" in str(error)
+        with pytest.raises(
+            KafkaTimeoutError, match=r"Heartbeat\w* version 0 got no answer from broker 1 .* in 2\.5 s;"
+        ):
+            await late.future
+        assert list(watched.table.values()) == [other]
+
+    play(scenario, 540_000)
+
+
+def test_a_late_answer_that_nobody_waits_for_closes_the_connection_too():
+    async def scenario(watched):
+        watched.request(2.5).future.cancel()
+        await asyncio.sleep(3)
+        assert [at for at, _ in watched.connection.aborted] == [2.5]
+
+    play(scenario, 540_000)
+
+
+def test_the_next_deadline_is_looked_at_after_one_that_was_met():
+    async def scenario(watched):
+        met = watched.request(1)
+        await asyncio.sleep(0.5)
+        watched.request(3)
+        watched.table.remove(met)
+        await asyncio.sleep(60)
+        assert [at for at, _ in watched.connection.aborted] == [3.5]
+
+    play(scenario, 540_000)
