@@ -192,6 +192,36 @@ def test_an_interrupt_while_the_thread_is_started_leaves_nothing_waiting_for_it(
     assert bench.buffer._ahead._worker is None
 
 
+def test_an_interrupt_once_the_thread_decodes_leaves_it_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoding, go = threading.Event(), threading.Event()
+    decode, start = decode_ahead._Task.decode, threading.Thread.start
+
+    def held_up(task: Any, *limits: Any) -> Any:
+        decoding.set()
+        assert go.wait(10)
+        return decode(task, *limits)
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        assert decoding.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(decode_ahead._Task, "decode", held_up)
+    state = PartitionState(TopicPartition("t", 0))
+    item = fetched(state, packed(0))
+    state.buffer.items.append(item)
+    aid = DecodeAhead(DECODING, [state], threading.RLock())
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            aid.offer(BOUND)
+    aid.offer(BOUND)
+    threads = [thread for thread in threading.enumerate() if thread.name == "kafka-decode"]
+    go.set()
+    assert len(threads) == 1
+    assert aid.take(item).left == COUNT
+
+
 def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(held: threading.Event) -> None:
     bench = Bench(3)
     bench.put(0, 0)

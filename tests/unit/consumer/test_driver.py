@@ -187,3 +187,17 @@ def test_a_close_that_is_interrupted_closes_the_connections(monkeypatch: pytest.
         assert bench.cluster.closed
 
     play(scenario, group_id="g")
+
+
+def test_a_seek_ends_waiting_for_a_position() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {1, 2}
+        bench.core.assign([T0])
+        begun = asyncio.get_running_loop().time()
+        waiting = asyncio.ensure_future(bench.core.position(T0, 60_000))
+        await asyncio.sleep(1)
+        bench.core.seek(bench.core.subscription.assigned(T0), 5)
+        assert await waiting == 5
+        assert asyncio.get_running_loop().time() - begun == pytest.approx(1)
+
+    play(scenario)

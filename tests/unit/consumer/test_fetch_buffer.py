@@ -307,3 +307,16 @@ def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
     assert item.is_decoded
     bench.put(state, 100, 101)
     assert (bench.take(), bench.buffer.nbytes) == ([(0, [100])], 0)
+
+
+def test_partitions_that_wait_for_room_wait_until_there_is_some() -> None:
+    size = len(numbered(0, 10))
+    bench = Bench(max_partition_fetch_bytes=size, fetch_max_bytes=3 * size)
+    states = [bench.state(number) for number in range(5)]
+    for state in states[:4]:
+        bench.put(state, 0, 10)
+    assert bench.buffer.is_full(states[4])
+    bench.take(10)
+    assert bench.unblocked == []
+    bench.take(10)
+    assert bench.unblocked == [states[4]]

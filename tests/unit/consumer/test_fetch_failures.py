@@ -300,3 +300,14 @@ def test_failures_with_answers_between_them_are_not_counted_together(caplog: pyt
 
     play(scenario, {0: 1})
     assert warnings(caplog) == []
+
+
+@pytest.mark.parametrize(("leader", "noted"), [(0, True), (-1, False)])
+def test_a_leader_that_a_broker_names_is_noted(leader: int, noted: bool) -> None:
+    async def scenario(bench: Bench) -> None:
+        (state,) = bench.assign(0)
+        bench.leaders.errors[0] = [(6, leader)]
+        await asyncio.sleep(1)
+        assert bench.leaders.noted == ([(state.tp, leader, 9)] if noted else [])
+
+    play(scenario, {0: 1})

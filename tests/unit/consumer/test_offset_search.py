@@ -15,6 +15,7 @@ from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafka.errors import (
+    KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
     TopicAuthorizationFailedError,
@@ -197,5 +198,58 @@ def test_what_is_none_of_kafkas_errors_reaches_the_caller() -> None:
         bench.cluster.script("ListOffsets", OSError("on purpose"))
         with pytest.raises(OSError, match="on purpose"):
             await bench.lookup({T[0]: 5}, 60_000)
+
+    on_bench(scenario)
+
+
+def test_metadata_that_cannot_be_had_are_told_of_and_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: [6, 6]}
+        bench.cluster.metadata_errors = [KafkaConnectionError("on purpose")]
+        assert (await bench.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
+
+    on_bench(scenario)
+    told = [record.getMessage() for record in caplog.records if "on purpose" in record.getMessage()]
+    assert len(told) == 1
+    assert told[0].startswith("refreshing metadata to look up offsets failed")
+
+
+def test_a_broker_that_answers_again_is_said_to_work(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: [6]}
+        await bench.lookup({T[0]: LATEST}, 10_000)
+
+    with caplog.at_level(logging.INFO, "test"):
+        on_bench(scenario)
+    told = [record.getMessage() for record in caplog.records if record.name == "test"]
+    assert told[-1] == "looking up offsets on broker 1 works again"
+
+
+def test_an_error_after_the_first_that_does_not_pass_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: 29, 2: 43}  # one broker leads both
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.lookup({T[0]: LATEST, T[2]: LATEST}, 1_000)
+
+    on_bench(scenario)
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
+def test_partitions_of_several_leaders_are_all_asked_for_once_these_are_known() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.topics["u"] = 4
+        wanted = {TopicPartition("u", number): LATEST for number in range(4)}
+        assert (await bench.lookup(wanted, 10_000)).keys() == wanted.keys()
+
+    on_bench(scenario)
+
+
+def test_the_first_pause_is_that_of_one_failure() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = {0: [6]}
+        await bench.lookup({T[0]: LATEST}, 10_000)
+        first, second = bench.cluster.times("ListOffsets")
+        assert second - first < 0.12 + 0.1 + 0.01  # the pause, the refresh, the answers
 
     on_bench(scenario)

@@ -139,3 +139,7 @@ def test_what_would_end_a_thread_is_an_error_of_the_assignor(failure: BaseExcept
     cause = caught.value.__cause__
     assert isinstance(cause, KafkaError)
     assert cause.__cause__ is failure
+
+
+def test_a_member_that_was_in_no_generation_says_so() -> None:
+    assert JoinSubscription(frozenset({"t"})).generation_id == -1

@@ -84,12 +84,12 @@ def test_round_robin_deals_out_all_topics_in_turn(
 @pytest.mark.parametrize("assignor", [RangePartitionAssignor, RoundRobinPartitionAssignor])
 def test_static_members_come_first_in_order_of_instance_id(assignor: type[RangePartitionAssignor]) -> None:
     group = {
-        "dynamic-a": Subscription(["t"]),
+        "0-dynamic": Subscription(["t"]),
         "z-static": Subscription(["t"], group_instance_id="1"),
         "a-static": Subscription(["t"], group_instance_id="2"),
     }
     assigned = readable(assignor.assign(Counts(t=3), group))
-    assert assigned == {"z-static": "t0", "a-static": "t1", "dynamic-a": "t2"}
+    assert assigned == {"z-static": "t0", "a-static": "t1", "0-dynamic": "t2"}
 
 
 @pytest.mark.parametrize("assignor", [RangePartitionAssignor, RoundRobinPartitionAssignor])
@@ -105,3 +105,14 @@ def test_every_partition_goes_to_exactly_one_member(assignor: type[RangePartitio
 def test_the_metadata_are_the_topics_in_order() -> None:
     assert RangePartitionAssignor.metadata({"b", "a"}).topics == ["a", "b"]
     assert RoundRobinPartitionAssignor.metadata(["b", "a"]).topics == ["a", "b"]
+
+
+@pytest.mark.parametrize("assignor", [RangePartitionAssignor, RoundRobinPartitionAssignor])
+def test_assignors_have_the_version_of_kafka_pythons(
+    assignor: type[RangePartitionAssignor],
+) -> None:
+    assert assignor.version == 0
+
+
+def test_a_member_that_tells_no_generation_has_none() -> None:
+    assert Subscription(["t"]).generation == -1

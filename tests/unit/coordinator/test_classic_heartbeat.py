@@ -238,3 +238,40 @@ def test_heartbeats_survive_any_error_and_silence_is_told(caplog: pytest.LogCapt
     assert "heartbeat of group 'g' failed unexpectedly: OSError(9" in unexpected.message
     (silent,) = [record for record in caplog.records if "no heartbeat was answered" in record.message]
     assert silent.levelno == logging.WARNING
+
+
+def test_no_task_is_left_of_heartbeats_that_were_stopped() -> None:
+    def beating() -> bool:
+        return any(task.get_name() == "heartbeat g" for task in asyncio.all_tasks())
+
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, heartbeat_interval_ms=3_000)
+        heartbeat = member.membership._heartbeat
+        assert not heartbeat.running
+        await member.join()
+        assert heartbeat.running
+        assert beating()
+        await member.membership.leave("on purpose", 0)
+        await asyncio.sleep(0)
+        assert not heartbeat.running
+        assert not beating()
+
+    play(scenario)
+
+
+def test_heartbeats_that_fail_are_sent_again_after_a_pause_and_silence_is_not_told_before_its_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, heartbeat_interval_ms=3_000)
+        await member.join()
+        cluster.script("Heartbeat", 16, 16, 16)
+        await asyncio.sleep(5)
+        times = cluster.times("Heartbeat")
+        pauses = [late - early for early, late in itertools.pairwise(times)]
+        assert len(times) == 4
+        assert min(pauses) > 0.08
+        await member.membership.close(1_000)
+
+    play(scenario)
+    assert "no heartbeat was answered" not in caplog.text

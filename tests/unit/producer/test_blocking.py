@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaProducer
+from kafka import AsyncKafkaProducer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import (
     IllegalArgumentError,
@@ -145,6 +145,7 @@ def test_a_producer_is_closed_once_and_takes_nothing_then(broker: EmbeddedBroker
 @pytest.mark.parametrize(("version", "magic"), [((0, 9), 0), ((0, 10, 0), 1), ((0, 11), 2), ((4, 1), 2)])
 def test_the_format_that_brokers_of_a_version_take(version: tuple[int, ...], magic: int) -> None:
     assert KafkaProducer.max_usable_produce_magic(version) == magic
+    assert AsyncKafkaProducer.max_usable_produce_magic(version) == magic
 
 
 def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_end_it(

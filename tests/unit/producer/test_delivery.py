@@ -452,3 +452,28 @@ def test_headers_are_refused_not_dropped_by_an_old_broker(start_version: int) ->
         assert cluster.log(0).values == [b"a", b"c"]
 
     simulate(scenario)
+
+
+def test_no_broker_gets_more_requests_at_a_time_than_the_limit_however_many_partitions_it_leads() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 12})
+        cluster.latency_s = 0.1
+        async with producing(cluster, max_request_size=300, max_in_flight_requests_per_connection=2) as producer:
+            for number in range(48):
+                await producer.send(b"x" * 100, partition=number % 12)
+            await producer.core.flush()
+            assert cluster.most_in_flight == 2
+            assert producer.core.metrics.snapshot()["producer-metrics"]["requests-in-flight"] == 0
+
+    simulate(scenario)
+
+
+def test_a_producer_that_is_closed_does_not_hear_of_metadata_any_more() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await producer.send(b"x")
+            assert cluster._listeners
+        assert not cluster._listeners
+
+    simulate(scenario)
