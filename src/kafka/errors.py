@@ -77,6 +77,10 @@ class AssertedStateError(IllegalStateError, AssertionError):
     """A state that kafka-python asserts not to be in: an `AssertionError` as well."""
 
 
+class NothingSubscribedError(AssertedStateError, ValueError):
+    """`subscribe()` without topics and without a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
+
+
 class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
     """The partition is not assigned to this consumer.
 

@@ -316,7 +316,7 @@ class FakeCluster:
 
     # The protocols: life
 
-    async def start(self) -> None:
+    async def start(self, *, in_background: bool = False) -> None:
         if self.broker_ids <= self.down:
             raise KafkaConnectionError("no broker answers")
         await asyncio.sleep(self.latency_s)
@@ -428,6 +428,10 @@ class FakeCluster:
         if node_id not in self._seen_nodes:
             return None
         return self.api_versions_of(node_id).pick(request, 0, max_version)
+
+    @property
+    def release(self) -> tuple[int, ...] | None:
+        return None
 
     async def controller(self) -> int:
         if self.metadata.broker_metadata(self.metadata.controller_id) is None:

@@ -44,7 +44,8 @@ class KafkaAdminClient(
     old; `ForkedClientError` in a forked child.
 
     Arguments: client options by keyword, see below.
-    Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`.
+    Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`. With
+    ``api_version`` it waits for no server, and connects in the background.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -54,16 +55,23 @@ class KafkaAdminClient(
     def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
         parsed = parse_admin(configs)
-        self.config = {**self.DEFAULT_CONFIG, **configs}
+        self._config = {**self.DEFAULT_CONFIG, **configs}
         self._loop_thread = LoopThread.shared()
         self._cluster = ClusterClient(parsed.connection, parsed.security)
         self._requests = AdminRequests(self._cluster, parsed.connection)
         try:
-            self._loop_thread.run(self._cluster.start())
+            in_background = parsed.connection.api_version is not None
+            self._loop_thread.run(self._cluster.start(in_background=in_background))
         except BaseException:
             self._loop_thread.spawn(self._cluster.close())
             raise
         self._closed = False
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options as given, with defaults; ``api_version`` is that of the brokers once one is connected."""
+        self._config["api_version"] = self._cluster.release
+        return self._config
 
     def close(self) -> None:
         """Close the connections. Does nothing the second time."""

@@ -72,14 +72,21 @@ class ClusterClient:
         self._updater.on_change(self._take_metadata)
         warn_if_plain()
 
-    async def start(self) -> None:
+    async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster and read its metadata.
+
+        Arguments:
+            in_background: return at once, and look until the cluster is found. What is asked meanwhile looks too, and
+                fails as it does where all brokers are lost.
 
         Raises `NoBrokersAvailable`, which names each bootstrap server and what it answered;
         `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
         the client is closed meanwhile.
         """
         self._updater.start()
+        if in_background:
+            self._updater.refresher.request()
+            return
         await self._discovery.start()
         self._updater.refresher.fetched()
 
@@ -251,6 +258,11 @@ class ClusterClient:
         """The version that `send` would use; None: the broker was not connected yet, or has no fitting version."""
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
+
+    @property
+    def release(self) -> tuple[int, ...] | None:
+        """``api_version`` as given, or the release of a broker that was connected; None: none was. In any thread."""
+        return self._options.api_version or self._pool.release()
 
     async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
         """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it.

@@ -10,6 +10,7 @@ from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
+from kafka.net.releases import release_of
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +114,12 @@ class ConnectionPool:
     def api_versions(self, node_id: int) -> ApiVersions | None:
         """What the broker served when it was last connected; None: it never was."""
         return self._versions.get(node_id)
+
+    def release(self) -> tuple[int, ...] | None:
+        """The release of one of the brokers, by what they served; None: none was connected. In any thread."""
+        for versions in list(self._versions.values()):
+            return release_of(versions)
+        return None
 
     async def get(self, node_id: int, channel: str = "") -> Connection:
         """The connection to a broker, opened if there is none.

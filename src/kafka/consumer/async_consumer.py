@@ -29,6 +29,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls):
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         self._config = parse_consumer(configs)
         self._topics = topics
+        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(self._config)
 
     async def start(self) -> None:

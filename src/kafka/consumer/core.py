@@ -160,9 +160,9 @@ class ConsumerCore:
 
     # The loop's side: life --------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Find the cluster; raises `NoBrokersAvailable`."""
-        await self.client.start()
+    async def start(self, *, in_background: bool = False) -> None:
+        """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
+        await self.client.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
         self.commits.start()
 

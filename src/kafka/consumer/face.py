@@ -37,6 +37,7 @@ class ConsumerFace:
     }
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
+    _servers_given: Any
     _api_timeout_ms: float
 
     @property
@@ -45,10 +46,14 @@ class ConsumerFace:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The options in effect, by name, without those of `kafka.config.SecurityOptions`."""
+        """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
+
+        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
+        """
         config = self._core.config
         slices = (config.connection, config.fetch, config.group, config.consumer)
-        return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+        options = {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+        return {**options, "bootstrap_servers": self._servers_given, "api_version": self._core.client.release}
 
     def subscribe(
         self,

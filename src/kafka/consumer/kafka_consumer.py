@@ -27,7 +27,8 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
     `kafka.consumer.kafka`.
 
     Raises `KafkaConfigurationError` for an option that is unknown or wrong, `NoBrokersAvailable` if no bootstrap server
-    answers within ``bootstrap_timeout_ms``.
+    answers within ``bootstrap_timeout_ms``. With ``api_version`` it waits for no server, and connects in the
+    background.
     """
 
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
@@ -40,10 +41,11 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
             return
         config = parse_consumer(configs)
         self._given = (topics, dict(configs))
+        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)
         self._make_driver(config)
         try:
-            self._driver.run(self._core.start())
+            self._driver.run(self._core.start(in_background=config.connection.api_version is not None))
             close_at_exit(self._core, self._driver.runner)
             if topics:
                 self.subscribe(topics)

@@ -101,14 +101,15 @@ class ProducerCore:
         self._failed = False
         self._end_with_loop: dict[EndsWithLoop, None] = {}
 
-    async def start(self) -> None:
+    async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster, and begin to send what comes.
 
-        Raises `NoBrokersAvailable` and the like, see `ClusterClient.start`.
+        Raises `NoBrokersAvailable` and the like, but not ``in_background``, see `ClusterClient.start`.
         """
-        await self.cluster.start()
+        await self.cluster.start(in_background=in_background)
         connection, options = self.config.connection, self.config.producer
-        self.buffer.magic = await self._usable_magic()
+        if not in_background:  # else it is made older when it is sent, if it has to be
+            self.buffer.magic = await self._usable_magic()
         statistics = ProducerStatistics(self.metrics, self._loop.time)
         idempotence = Idempotence(
             self.cluster,

@@ -33,7 +33,8 @@ class KafkaProducer(ProducerCalls, RecordSender):
         configs: options, see `kafka.config.ProducerOptions`, `ConnectionOptions` and `SecurityOptions`.
 
     Raises `KafkaConfigurationError` for options that are unknown or do not go together, `NoBrokersAvailable` if no
-    bootstrap server answers within `bootstrap_timeout_ms`.
+    bootstrap server answers within `bootstrap_timeout_ms`. With `api_version` it waits for no server, and connects in
+    the background: `send` waits for the cluster then, up to `max_block_ms`.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -42,11 +43,12 @@ class KafkaProducer(ProducerCalls, RecordSender):
 
     def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
         config = parse_producer(client_configs(configs))
-        self.config: dict[str, Any] = {
+        self._config: dict[str, Any] = {
             field.name: getattr(part, field.name)
             for part in (config.connection, config.producer)
             for field in dataclasses.fields(part)
         }
+        self._config["bootstrap_servers"] = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._runner = ThreadRunner()
         callbacks = WorkerThread(f"kafka-callbacks-{config.connection.client_id}")
         self._core: ProducerCore = ProducerCore(config, self._runner.loop, callbacks=callbacks)
@@ -54,10 +56,20 @@ class KafkaProducer(ProducerCalls, RecordSender):
         lifetime.register(self._core, self._runner.thread)
         self._runner.thread.on_death(self._core, ProducerCore.loop_failed)
         try:
-            self._runner.run(self._core, self._core.start())
+            in_background = config.connection.api_version is not None
+            self._runner.run(self._core, self._core.start(in_background=in_background))
         except BaseException:
             lifetime.close_dropped(self._core)
             raise
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
+
+        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
+        """
+        self._config["api_version"] = self._core.cluster.release
+        return self._config
 
     def __enter__(self) -> KafkaProducer:
         return self

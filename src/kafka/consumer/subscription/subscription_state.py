@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from kafka.consumer.arguments import check_pattern, check_topic_names
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.errors import AssertedStateError, IllegalStateError, PartitionNotAssignedError
+from kafka.errors import IllegalStateError, NothingSubscribedError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
@@ -90,7 +90,7 @@ class SubscriptionState:
         if named and pattern is not None:
             raise IllegalStateError("subscribe() takes either topics or a pattern, not both")
         if not named and pattern is None:
-            raise AssertedStateError("subscribe() takes topics or a pattern; unsubscribe() ends a subscription")
+            raise NothingSubscribedError("subscribe() takes topics or a pattern; unsubscribe() ends a subscription")
         if pattern is not None:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, check_pattern(pattern), frozenset()
         else:

@@ -24,10 +24,10 @@ from kafka.legacy.client_async.completions import Completions
 from kafka.legacy.client_async.delayed_tasks import DelayedTaskQueue
 from kafka.legacy.client_async.node_connections import NodeConnections, NodeId
 from kafka.legacy.client_async.node_states import NodeStates
-from kafka.legacy.connection.releases import release_of
 from kafka.legacy.future import Future
 from kafka.legacy.simple.client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
+from kafka.net.releases import release_of
 
 _FIRST_CHECK_MS = 2000
 _CLOSE_TIMEOUT_S = 5.0

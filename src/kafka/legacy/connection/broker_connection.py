@@ -20,10 +20,10 @@ from kafka.errors import (
 )
 from kafka.legacy.connection.link import Link
 from kafka.legacy.connection.received import Answer, Received
-from kafka.legacy.connection.releases import release_of
 from kafka.legacy.connection.states import DEFAULT_CONFIG, ConnectionStates, InFlightRequest
 from kafka.legacy.future import Future
 from kafka.legacy.protocol.translation import Translated, translate
+from kafka.net.releases import release_of
 from kafka.net.versions import CAN_BE_ASKED_SINCE
 
 _log = logging.getLogger(__name__)
