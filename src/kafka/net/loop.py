@@ -5,7 +5,6 @@ import atexit
 import contextlib
 import logging
 import os
-import selectors
 import socket
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from kafka.errors import Cancelled, ForkedClientError, IllegalStateError
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
+from kafka.net.green_threads import selector_for_loop
 from kafka.net.loop_call import LoopCall
 
 log = logging.getLogger(__name__)
@@ -29,6 +29,9 @@ _TASKS_TIMEOUT_S = 0.5
 class _ClientLoop(asyncio.SelectorEventLoop):
     """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.blocking`."""
 
+    def __init__(self) -> None:
+        super().__init__(selector_for_loop())
+
     time = staticmethod(time.monotonic)  # asyncio's is the same, by way of a Python function
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
@@ -37,7 +40,7 @@ class _ClientLoop(asyncio.SelectorEventLoop):
 
     def watch_nothing(self) -> None:
         """Forget the selector, which has failed, and all that it watched: what runs here can end then."""
-        self._selector = selectors.DefaultSelector()
+        self._selector = selector_for_loop()
 
 
 class LoopThread:
