@@ -7,8 +7,9 @@ ones ask for pages of 2 MiB where the system has them: their first use costs a f
 
 import contextlib
 import mmap
-import threading
 from typing import TypeAlias
+
+from kafka.net.loop_lock import loop_lock
 
 _ROUND_UP = 64 * 1024
 _MAX_BUFFERS = 32
@@ -64,7 +65,7 @@ class BufferPool:
         self._max_bytes = max_bytes
         self._free: list[Memory] = []
         self._held = 0
-        self._lock = threading.Lock()
+        self._lock = loop_lock()
 
     @property
     def held_bytes(self) -> int:

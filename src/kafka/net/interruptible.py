@@ -14,13 +14,24 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from kafka.net.loop_lock import let_go, take_again
+
 IN_SLICES = os.name == "nt"
 """Whether this system needs them."""
 _SLICE_S = 0.1
 
 
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    """Wait for a lock; whether it was got within ``timeout_s`` seconds."""
+    """Wait for a lock; whether it was got within ``timeout_s`` seconds. The loop gets meanwhile what it needs."""
+    held = let_go()
+    try:
+        return _acquire(lock, timeout_s)
+    finally:
+        if held:
+            take_again(held)
+
+
+def _acquire(lock: threading.Lock, timeout_s: float) -> bool:
     if not IN_SLICES:
         return lock.acquire(timeout=min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
     deadline = time.monotonic() + timeout_s

@@ -17,6 +17,7 @@ from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
 from kafka.net.green_threads import selector_for_loop
 from kafka.net.loop_call import LoopCall
+from kafka.net.loop_lock import loop_lock
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class LoopThread:
         self._stopped = False
         self._death: BaseException | None = None
         # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
-        self._lock_waiting = threading.RLock()
+        self._lock_waiting = loop_lock()
         self._waiting: set[LoopCall[Any]] = set()
         self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
         self._owners = weakref.WeakKeyDictionary()
@@ -275,7 +276,6 @@ class LoopThread:
         cls._shared = None
         for thread in list(cls._all):
             thread._forked = True
-            thread._lock_waiting = threading.RLock()
             keep_alive(thread)
 
 

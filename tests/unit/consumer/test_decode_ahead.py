@@ -24,7 +24,7 @@ from kafka.net import interruptible, parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at
-from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.interrupt import LIBRARY, NEVER, PACKAGE, Interrupt, interrupts
 
 COUNT = 40
 SIZE = 12_000
@@ -402,6 +402,25 @@ def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
         other.start()
         other.join(5)
         assert not other.is_alive(), interrupt.where
+
+
+def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken() -> None:
+    data = packed(0)
+
+    def claimed() -> tuple[DecodeAhead, Fetched]:
+        item = fetched(PartitionState(TopicPartition("t", 0)), data)
+        return one_in_hand(item), item
+
+    aid, item = claimed()
+    undisturbed = Interrupt(NEVER, PACKAGE)
+    with undisturbed:
+        aid.take(item)
+    for n in range(undisturbed.looks):
+        aid, item = claimed()
+        signal = Interrupt(n, PACKAGE, handler=partial(aid.abandon, item))
+        with signal:
+            taken = aid.take(item)
+        assert taken is None or len(taken.columns) == COUNT, signal.where
 
 
 def parts_of(start: int, parts: int) -> bytes:

@@ -23,6 +23,7 @@ from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.errors import IllegalStateError
+from kafka.net import LoopThread
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
@@ -35,10 +36,16 @@ CONFIG = parse_consumer({})
 
 
 class Desk:
-    """The calls of a consumer on a buffer with two partitions, without anything that waits."""
+    """The calls of a consumer on a buffer with two partitions, without anything that waits.
 
-    def __init__(self, ends: tuple[int, int] = ENDS, **options: Any) -> None:
+    Arguments:
+        ends: of the partitions.
+        each: how many records an answer has.
+    """
+
+    def __init__(self, ends: tuple[int, int] = ENDS, each: int = LAST, **options: Any) -> None:
         config = parse_consumer(options) if options else CONFIG
+        self._each = each
         self._ends = ends
         self._lost: list[PartitionState] = []
         self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
@@ -56,10 +63,17 @@ class Desk:
 
     def _fetch(self, state: PartitionState) -> None:
         """What a broker would give from the position on."""
-        begin, end = at(state) or 0, self._ends[state.tp.partition]
-        if begin < end:
-            data = numbered(begin, end)
-            self._buffer.put(state, Fetched(state.tp, state.generation, begin, memoryview(data), len(data)))
+        end = self._ends[state.tp.partition]
+        for begin in range(at(state) or 0, end, self._each):
+            self._put(state, begin, min(begin + self._each, end))
+
+    def _put(self, state: PartitionState, begin: int, end: int) -> None:
+        data = numbered(begin, end)
+        self._buffer.put(state, Fetched(state.tp, state.generation, begin, memoryview(data), len(data)))
+
+    def fetch_more(self, offset: int) -> None:
+        """A record for the first partition has come."""
+        self._put(self._states[0], offset, offset + 1)
 
     def refetch(self) -> None:
         """Fetch what an interrupt has made useless."""
@@ -282,6 +296,55 @@ def test_a_handler_of_a_signal_may_come_anywhere(
             got = list(dict.fromkeys(got))
         assert sorted(got) == EVERYTHING, f"in {signal.where}"
         assert desk.positions() == ENDS
+
+
+@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers(
+    call: Callable[[Any], Any], rows: Callable[[Any], Rows]
+) -> None:
+    ends, everything = (6, 1), [*((0, offset) for offset in range(6)), (1, 0)]
+
+    def read_with(signal: Interrupt) -> Rows:
+        with signal:
+            return rows(call(desk.calls))
+
+    call(Desk().calls)
+    desk = Desk(ends, each=2)
+    read_with(undisturbed := Interrupt(NEVER, FOLDER))
+    for n in range(0, undisturbed.looks, 7):
+        desk = Desk(ends, each=2)
+        got = read_with(signal := Interrupt(n, FOLDER, handler=desk.pause))
+        desk.resume()
+        while more := rows(call(desk.calls)):
+            got += more
+        assert sorted(got) == everything, f"in {signal.where}"
+
+
+@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the_buffer(
+    call: Callable[[Any], Any], rows: Callable[[Any], Rows]
+) -> None:
+    """As one does that closes a client."""
+
+    async def fetch(desk: Desk) -> None:
+        desk.is_full(0)
+        desk.fetch_more(2)
+
+    def wait(desk: Desk) -> None:
+        LoopThread.shared().run(fetch(desk), 5)
+
+    call(Desk().calls)
+    desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
+    with undisturbed:
+        call(desk.calls)
+    for n in range(0, undisturbed.looks, 3):
+        desk = Desk()
+        signal = Interrupt(n, FOLDER, handler=lambda desk=desk: wait(desk))
+        with signal:
+            got = rows(call(desk.calls))
+        while more := rows(call(desk.calls)):
+            got += more
+        assert sorted(got) == sorted([*EVERYTHING, (0, 2)]), f"in {signal.where}"
 
 
 def test_a_deserializer_that_polls_is_told_off() -> None:

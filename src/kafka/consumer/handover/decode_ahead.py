@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.net import interruptible, parallel
+from kafka.net.loop_lock import loop_lock
 from kafka.record import Columns
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class DecodeAhead:
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
         """The one of them that has parts to decode."""
-        self._lock = threading.Lock()
+        self._lock = loop_lock()
         self._news = threading.Lock()
         """Locked: nothing has changed since the caller looked."""
         self._news.acquire()
@@ -123,7 +124,8 @@ class DecodeAhead:
 
     def is_ready(self, item: object) -> bool:
         """Whether `take` need not wait for a claimed item."""
-        return bool(self._tasks[item].parts)
+        task = self._tasks.get(item)
+        return task is None or bool(task.parts)
 
     def offer(self, max_bytes: int) -> None:
         """Go on with the claimed item, or begin with another, if there is one that pays and not enough lies ready.
@@ -150,12 +152,16 @@ class DecodeAhead:
                     self._worker = None
             raise
 
-    def take(self, item: Fetched) -> DecodedFetch:
-        """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done."""
-        task = self._tasks[item]
-        part = None
+    def take(self, item: Fetched) -> DecodedFetch | None:
+        """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done.
+
+        None where a signal's handler has abandoned it meanwhile.
+        """
+        task, part = self._tasks.get(item), None
         while True:
             with self._lock:
+                if task is None or task.abandoned:
+                    return None
                 if task.parts:
                     part = task.parts.popleft()
                     self._ready -= part.nbytes
@@ -167,7 +173,7 @@ class DecodeAhead:
             if part.is_last:
                 self._unfinished = None
         if part.is_last:
-            del self._tasks[item]
+            self._tasks.pop(item, None)
         if part.raised is not None:
             raise part.raised
         assert part.columns is not None

@@ -4,7 +4,6 @@ The loop puts in the answers for partitions, and goes on fetching as long as the
 without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while decoding.
 """
 
-import threading
 from collections.abc import Callable, Iterable
 
 from kafka.config import FetchOptions
@@ -15,6 +14,7 @@ from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.ready_queue import ReadyQueue
+from kafka.net.loop_lock import loop_lock
 
 NO_LIMIT = 2**62
 """More records, or bytes, than there can be."""
@@ -50,7 +50,7 @@ class FetchBuffer:
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._unblocked = unblocked
-        self._lock = threading.RLock()  # a handler that seeks may run within it
+        self._lock = loop_lock()  # a signal's handler may run within it
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
@@ -131,6 +131,7 @@ class FetchBuffer:
             self._ready.give_back_passed_over()
         hand_out = self._hand_out = HandOut(self._put_back)
         try:
+            hand_out.is_being_read = True  # a handler that pauses leaves it as it is
             told = self._fill(hand_out, max_records, max_bytes, one_each)
         except BaseException:
             hand_out.roll_back()
@@ -138,6 +139,7 @@ class FetchBuffer:
                 self._start_over(self._ready.at)
             raise
         finally:
+            hand_out.is_being_read = False
             if self._ready.passed_over:
                 self._ready.give_back_passed_over()
         if hand_out.slices and not hand_out.count:

@@ -75,7 +75,7 @@ class NextAnswer:
             item.drop()
         return None
 
-    def _columns_of(self, item: Fetched | DecodedFetch, max_bytes: int, ahead_bytes: int) -> DecodedFetch:
+    def _columns_of(self, item: Fetched | DecodedFetch, max_bytes: int, ahead_bytes: int) -> DecodedFetch | None:
         if isinstance(item, DecodedFetch):
             return item
         if self._ahead.has(item):
