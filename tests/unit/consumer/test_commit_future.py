@@ -109,3 +109,54 @@ def test_an_interrupt_comes_through_where_it_is_waited_in_slices(monkeypatch: py
         future.get()
     future.resolve(None)
     future.get()
+
+
+async def test_whoever_gives_up_awaiting_it_does_no_harm() -> None:
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+    future = CommitFuture()
+
+    async def wait() -> None:
+        await future
+
+    patient, impatient = asyncio.create_task(wait()), asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    impatient.cancel()
+    future.resolve(None)
+    await patient
+    await asyncio.sleep(0)
+    assert impatient.cancelled()
+    assert told == []
+
+
+def test_a_loop_that_is_closed_is_told_nothing() -> None:
+    future = CommitFuture()
+
+    async def wait() -> None:
+        await future
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(wait())
+    loop.run_until_complete(asyncio.sleep(0))
+    task.cancel()
+    loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+    loop.close()
+    future.resolve(None)
+    assert future.succeeded()
+
+
+def test_what_is_added_once_callbacks_have_run_is_called_at_once_where_it_fits() -> None:
+    done, failed = CommitFuture(), CommitFuture()
+    assert not done.has_callbacks
+    done.add_both(print)
+    assert done.has_callbacks
+    error = ValueError("x")
+    for future, outcome in ((done, None), (failed, error)):
+        future.resolve(outcome)
+        future.calls()
+        calls: list[Any] = []
+        future.add_callback(lambda *given, calls=calls: calls.append(("succeeded", *given)))
+        future.add_errback(lambda *given, calls=calls: calls.append(("failed", *given)))
+        future.add_both(lambda *given, calls=calls: calls.append(("both", *given)))
+        assert calls == [("failed" if outcome else "succeeded", outcome), ("both", outcome)]
+        assert (future.succeeded(), future.failed()) == (outcome is None, outcome is not None)

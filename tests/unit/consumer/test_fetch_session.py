@@ -134,8 +134,10 @@ def test_a_broker_that_gives_no_session_is_asked_for_one_again() -> None:
 
 def test_the_epoch_goes_round_past_zero() -> None:
     session = established(0)
-    session._epoch = 2**31 - 1
+    session._epoch = 2**31 - 2
     session.next_request()
+    session.answered(99)
+    assert session.next_request().session_epoch == 2**31 - 1
     session.answered(99)
     assert session.next_request().session_epoch == 1
 
@@ -167,3 +169,44 @@ def test_the_cost_of_a_request_follows_what_has_changed() -> None:
     session = established(*range(1_000))
     want(session, 500, 1)
     assert len(named(session.next_request())) == 1
+
+
+def test_the_request_that_ends_a_session_names_it_and_nothing_else() -> None:
+    session = established(0, 1)
+    assert session.in_session
+    body = session.last_request()
+    assert (body.session_id, body.session_epoch, body.topics, body.forgotten) == (99, -1, [], [])
+    session.reset()
+    assert not session.in_session
+
+
+def test_an_id_that_the_broker_changes_begins_another_session() -> None:
+    session = established(0)
+    session.next_request()
+    session.answered(100)
+    body = session.next_request()
+    assert (body.session_id, body.session_epoch) == (100, 1)
+
+
+def test_the_names_of_ids_are_kept_until_everything_is_named_again() -> None:
+    session = established(0)
+    want(session, 0, 5, OTHER_ID)
+    session.next_request()
+    assert session.topic_names == {ID.int: "t", OTHER_ID.int: "t"}
+    session.reset()
+    session.next_request()
+    assert session.topic_names == {OTHER_ID.int: "t"}
+
+
+def test_what_is_fetched_from_where_it_was_is_not_named_again() -> None:
+    session = established(0)
+    want(session, 0)
+    assert session.next_request().topics == []
+
+
+def test_a_topic_that_gets_its_old_id_back_before_the_request_is_not_forgotten() -> None:
+    session = established(0)
+    want(session, 0, 1, OTHER_ID)
+    want(session, 0, 2, ID)
+    body = session.next_request()
+    assert (named(body), forgotten(body)) == ({0: 2}, [])

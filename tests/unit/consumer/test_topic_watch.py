@@ -11,7 +11,7 @@ import pytest
 from fakes.cluster import FakeCluster
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.consumer.subscription.topic_watch import TopicWatch
-from kafka.errors import TopicAuthorizationFailedError
+from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.virtual_loop import simulate
 
@@ -126,5 +126,99 @@ def test_what_is_there_costs_no_request(watching: Watching) -> None:
         bench.watch.update()
         await asyncio.sleep(100)
         assert (bench.cluster.refreshes, bench.lines(), bench.cluster.watched) == (0, [], {"t"})
+
+    watching(scenario)
+
+
+def test_of_many_partitions_that_do_not_exist_five_are_named(watching: Watching) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.publish(["t"])
+        for count, shown in ((5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2")):
+            numbers = [int(number) for number in shown.split(", ")]
+            bench.subscription.assign_from_user([TopicPartition("t", number) for number in numbers])
+            bench.watch.metadata_changed(bench.cluster.metadata)
+            assert len(numbers) == count
+            bench.watch._warnings = type(bench.watch._warnings)(logging.getLogger(bench.watch.__module__))
+        assert bench.lines() == [
+            "topic 't' has 2 partitions, and none with the number 2, 3, 4, 5, 6; waiting for it",
+            "topic 't' has 2 partitions, and none with the number 2, 3, 4, 5, 6 and 1 more; waiting for it",
+        ]
+
+    watching(scenario)
+
+
+def test_topics_of_the_whole_group_are_watched_by_its_leader_until_partitions_are_taken_by_hand(
+    watching: Watching,
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.publish(["t"])
+        bench.subscription.subscribe(["t"])
+        bench.watch.watch_group(frozenset({"u"}))
+        assert bench.cluster.watched == {"t", "u"}
+        bench.watch.update()
+        assert bench.cluster.watched == {"t", "u"}
+        bench.subscription.unsubscribe()
+        bench.subscription.assign_from_user([TopicPartition("t", 0)])
+        bench.watch.update()
+        assert bench.cluster.watched == {"t"}
+
+    watching(scenario)
+
+
+def test_a_pattern_watches_all_topics_and_is_matched_at_once(watching: Watching) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.publish(["t"])
+        bench.subscription.subscribe(pattern="t")
+        bench.watch.update()
+        assert bench.cluster.watched is None
+        assert bench.subscription.topics == {"t"}
+        assert not bench.watch.metadata_changed(bench.cluster.metadata)
+        await asyncio.sleep(1)
+        assert bench.cluster.refreshes == 1
+        bench.cluster.topics["t2"] = 1
+        bench.cluster.publish(["t", "t2"])
+        assert bench.subscription.topics == {"t", "t2"}
+
+    watching(scenario)
+
+
+def test_nothing_is_looked_for_once_the_consumer_is_closed(watching: Watching) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.subscription.subscribe(["nope"])
+        bench.watch.update()
+        await asyncio.sleep(1)
+        before = bench.cluster.refreshes
+        timer = bench.watch._timer
+        assert timer is not None
+        bench.watch.close()
+        assert timer.cancelled()
+        bench.watch.update()
+        await asyncio.sleep(100)
+        assert bench.cluster.refreshes == before
+
+    watching(scenario)
+
+
+def test_another_error_of_a_topic_is_raised_too(watching: Watching) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.topic_errors["secret"] = 29
+        bench.subscription.subscribe(["secret"])
+        bench.watch.update()
+        await asyncio.sleep(20)
+        bench.cluster.topic_errors["secret"] = 17
+        await asyncio.sleep(100)
+        assert bench.errors == [TopicAuthorizationFailedError({"secret"}), InvalidTopicError({"secret"})]
+
+    watching(scenario)
+
+
+def test_errors_of_topics_that_others_want_are_not_this_consumers(watching: Watching) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.topic_errors["secret"] = 29
+        bench.subscription.subscribe(["t"])
+        bench.watch.watch_group(frozenset({"secret"}))
+        bench.cluster.publish(["t", "secret"])
+        await asyncio.sleep(1)
+        assert bench.errors == []
 
     watching(scenario)

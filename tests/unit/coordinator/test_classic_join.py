@@ -221,3 +221,19 @@ def test_a_join_is_waited_for_as_long_as_the_group_may_take() -> None:
         assert len(cluster.requests("JoinGroup")) == 1
 
     play(scenario)
+
+
+def test_a_reason_is_cut_at_what_brokers_keep_of_it() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster)
+        await member.join()
+        member.membership.subscription_changed("x" * 300)
+        member.take_step()
+        await member.until(lambda: len(cluster.requests("JoinGroup")) == 2)
+        assert cluster.requests("JoinGroup")[-1].reason == "x" * 255
+        await member.until(lambda: member.state is MemberState.ADOPTING)
+        await member.membership.leave("y" * 300, 1_000)
+        assert cluster.requests("LeaveGroup")[-1].members[0].reason == "y" * 255
+        await member.membership.close(1_000)
+
+    play(scenario)

@@ -240,3 +240,12 @@ async def test_a_topic_that_batches_are_left_of_is_not_forgotten(buffer: RecordB
 
 def queue_of_known(buffer: RecordBuffer) -> list[TopicPartition]:
     return [queue.topic_partition for queue in buffer.queues()]
+
+
+async def test_the_first_of_what_is_sent_again_may_go_before_what_is_on_its_way(buffer: RecordBuffer) -> None:
+    queue = PartitionQueue(PLACE)
+    queue.retries[:] = [made(buffer, 0.0, 1), made(buffer, 0.0, 3)]
+    queue.in_network[made(buffer, 0.0, 2)] = None
+    assert queue.may_retry()
+    queue.retries[:] = queue.retries[1:]
+    assert not queue.may_retry()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from typing import Any
 
 import pytest
 
+from fakes.cluster import SILENCE
 from kafka.errors import (
     ClusterAuthorizationFailedError,
     CoordinatorNotAvailableError,
@@ -475,5 +477,43 @@ def test_a_producer_that_is_closed_does_not_hear_of_metadata_any_more() -> None:
             await producer.send(b"x")
             assert cluster._listeners
         assert not cluster._listeners
+
+    simulate(scenario)
+
+
+def test_a_batch_that_cannot_be_encoded_leaves_the_others_in_one_request() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=3)
+        async with producing(cluster, linger_ms=5) as producer:
+            encode = producer.core._sender._produce.encode
+
+            def fails(batch: Any, magic: int) -> int:
+                if batch.topic_partition.partition == 1:
+                    raise UnsupportedForMessageFormatError
+                return encode(batch, magic)
+
+            producer.core._sender._produce.encode = fails  # type: ignore[method-assign]
+            futures = [await producer.send(b"x", partition=partition) for partition in range(3)]
+            await asyncio.sleep(1)
+            (request,) = [request for _, request in cluster.produced]
+            assert sorted(each.index for each in request.topic_data[0].partition_data) == [0, 2]
+            assert [future.failed() for future in futures] == [False, True, False]
+            assert isinstance(futures[1].exception, UnsupportedForMessageFormatError)
+
+    simulate(scenario)
+
+
+def test_a_producer_that_is_closed_while_it_asks_for_an_id_asks_no_more() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        cluster.serve("InitProducerId", lambda call: SILENCE)
+        async with producing(cluster, request_timeout_ms=1_000) as producer:
+            await producer.send(b"x")
+            await asyncio.sleep(0.1)
+            await producer.core.close(0)
+        asked = len(cluster.requests("InitProducerId"))
+        await asyncio.sleep(120)
+        assert asked == len(cluster.requests("InitProducerId")) == 1
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     simulate(scenario)

@@ -89,3 +89,35 @@ def test_one_timer_rings_at_the_first_time() -> None:
         assert len(rung) == 3
 
     simulate(scenario)
+
+
+def test_a_time_for_everything_does_not_hide_the_queues_that_are_due_after_it() -> None:
+    async def scenario() -> None:
+        schedule = Schedule(asyncio.get_running_loop(), lambda: None)
+        only = queue(0)
+        schedule.add(1.0, None)
+        schedule.add(2.0, only)
+        assert schedule.take(3.0) == [only]
+
+    simulate(scenario)
+
+
+def test_everything_can_be_planned_again_once_its_time_has_come() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        rung: list[float] = []
+
+        def ring() -> None:
+            rung.append(loop.time())
+            schedule.take(loop.time())
+            if len(rung) < 3:
+                schedule.add(loop.time() + 1, None)
+                schedule.set_timer()
+
+        schedule = Schedule(loop, ring)
+        schedule.add(loop.time() + 1, None)
+        schedule.set_timer()
+        await asyncio.sleep(10)
+        assert len(rung) == 3
+
+    simulate(scenario)

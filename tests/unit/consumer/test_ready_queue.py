@@ -1,0 +1,96 @@
+"""The order in which partitions are handed out."""
+
+from __future__ import annotations
+
+import threading
+
+from kafka.consumer.handover.fetched import DecodedFetch, Fetched
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.ready_queue import ReadyQueue
+from kafka.structs import TopicPartition
+
+
+def queue_of(*states: PartitionState) -> ReadyQueue:
+    ready = ReadyQueue(threading.RLock())
+    for state in states:
+        ready.add(state)
+    return ready
+
+
+def state(number: int, items: int = 1) -> PartitionState:
+    made = PartitionState(TopicPartition("t", number))
+    made.buffer.items.extend(Fetched(made.tp, 0, 0) for _ in range(items))
+    return made
+
+
+def test_partitions_take_turns() -> None:
+    one, two = state(1), state(2)
+    ready = queue_of(one, two, one)
+    assert list(ready) == [one, two]
+    assert ready.next() is one
+    assert ready.at is one
+    ready.give_back(one)
+    assert [ready.next(), ready.next(), ready.next()] == [two, one, None]
+    assert ready.at is None
+
+
+def test_what_is_in_the_callers_hands_is_not_put_in_again() -> None:
+    one = state(1)
+    ready = queue_of(one)
+    assert ready.next() is one
+    ready.add(one)
+    assert list(ready) == []
+    ready.give_back(one)
+    assert list(ready) == [one]
+
+
+def test_neither_empty_nor_paused_partitions_are_put_in() -> None:
+    empty, paused = state(1, items=0), state(2)
+    paused.paused = True
+    ready = queue_of(empty, paused)
+    assert ready.next() is None
+    assert not empty.buffer.queued
+    ready.put_first(paused)
+    assert ready.next() is None
+    paused.paused = False
+    ready.put_first(paused)
+    assert ready.next() is paused
+
+
+def test_partitions_that_were_paused_or_emptied_in_the_queue_are_passed() -> None:
+    paused, emptied, last = state(1), state(2), state(3)
+    ready = queue_of(paused, emptied, last)
+    paused.paused = True
+    emptied.buffer.items.clear()
+    assert ready.next() is last
+    assert not paused.buffer.queued
+    assert not emptied.buffer.queued
+    paused.paused = False
+    ready.add(paused)
+    assert ready.next() is paused
+
+
+def test_what_is_begun_comes_before_whose_turn_it_is() -> None:
+    one, two = state(1), state(2)
+    ready = queue_of(one, two)
+    assert ready.next() is one
+    one.buffer.current = DecodedFetch((), 5, 0)  # type: ignore[arg-type]
+    ready.give_back(one)
+    assert list(ready) == [one, two]
+
+
+def test_what_is_put_first_stands_there_once() -> None:
+    one, two = state(1), state(2)
+    ready = queue_of(one, two)
+    ready.put_first(two)
+    ready.put_first(two)
+    assert list(ready) == [two, one]
+
+
+def test_those_passed_over_come_back() -> None:
+    one, two = state(1), state(2)
+    ready = queue_of(one, two)
+    ready.passed_over += [passed for passed in (ready.next(), ready.next()) if passed is not None]
+    ready.give_back_passed_over()
+    assert ready.passed_over == []
+    assert list(ready) == [one, two]

@@ -1,0 +1,81 @@
+"""What is done about each answer to a batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.errors import (
+    BrokerResponseError,
+    ClusterAuthorizationFailedError,
+    CorruptRecordError,
+    DuplicateSequenceNumberError,
+    InvalidProducerEpochError,
+    InvalidProducerIdMappingError,
+    InvalidRecordError,
+    MessageSizeTooLargeError,
+    NoError,
+    NotLeaderForPartitionError,
+    OutOfOrderSequenceNumberError,
+    ProducerFencedError,
+    RecordListTooLargeError,
+    TopicAuthorizationFailedError,
+    UnknownProducerIdError,
+)
+from kafka.producer.outcome.batch_action import BatchAction, action_for
+
+
+def decide(
+    error: type[BrokerResponseError],
+    *,
+    records: int = 2,
+    has_sequence: bool = True,
+    is_first: bool = True,
+    required: bool = False,
+) -> BatchAction:
+    return action_for(
+        error, records=records, has_sequence=has_sequence, is_first=is_first, idempotence_required=required
+    )
+
+
+@pytest.mark.parametrize("has_sequence", [False, True])
+@pytest.mark.parametrize(
+    ("error", "action"),
+    [
+        (NoError, BatchAction.COMPLETE),
+        (DuplicateSequenceNumberError, BatchAction.COMPLETE),
+        (MessageSizeTooLargeError, BatchAction.SPLIT),
+        (RecordListTooLargeError, BatchAction.SPLIT),
+        (CorruptRecordError, BatchAction.RETRY),
+        (NotLeaderForPartitionError, BatchAction.RETRY),
+        (InvalidRecordError, BatchAction.FAIL),
+        (TopicAuthorizationFailedError, BatchAction.FAIL),
+    ],
+)
+def test_what_is_done_whether_there_is_a_sequence_or_not(
+    error: type[BrokerResponseError], action: BatchAction, has_sequence: bool
+) -> None:
+    assert decide(error, has_sequence=has_sequence) is action
+
+
+@pytest.mark.parametrize("error", [MessageSizeTooLargeError, RecordListTooLargeError])
+def test_a_single_record_cannot_be_split(error: type[BrokerResponseError]) -> None:
+    assert decide(error, records=1) is BatchAction.FAIL
+
+
+@pytest.mark.parametrize("error", [OutOfOrderSequenceNumberError, UnknownProducerIdError])
+def test_a_gap_in_the_sequence_may_be_filled_by_those_before(error: type[BrokerResponseError]) -> None:
+    assert decide(error, is_first=True) is BatchAction.BUMP_EPOCH
+    assert decide(error, is_first=False) is BatchAction.RETRY_IN_ORDER
+    assert decide(error, has_sequence=False) is BatchAction.FAIL
+
+
+@pytest.mark.parametrize("error", [InvalidProducerEpochError, ProducerFencedError, InvalidProducerIdMappingError])
+def test_an_id_that_is_no_longer_good_is_replaced(error: type[BrokerResponseError]) -> None:
+    assert decide(error) is BatchAction.RESET_PRODUCER_ID
+    assert decide(error, has_sequence=False) is not BatchAction.RESET_PRODUCER_ID
+
+
+def test_idempotence_that_is_not_allowed_is_done_without_unless_it_was_asked_for() -> None:
+    assert decide(ClusterAuthorizationFailedError) is BatchAction.DISABLE_IDEMPOTENCE
+    assert decide(ClusterAuthorizationFailedError, required=True) is BatchAction.FAIL
+    assert decide(ClusterAuthorizationFailedError, has_sequence=False) is BatchAction.FAIL

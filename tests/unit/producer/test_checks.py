@@ -1,0 +1,113 @@
+"""What a caller may give for one record, at the bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import IllegalArgumentError
+from kafka.producer.intake.checks import (
+    checked_bytes,
+    checked_number,
+    checked_partition,
+    checked_timeout_s,
+    checked_timestamp,
+    checked_topic,
+    refuse_headers,
+)
+
+LATEST = 2**61
+"""The last timestamp that can be sent, in milliseconds."""
+
+
+@pytest.mark.parametrize("topic", ["a", "a" * 249, "a.b_c-9Z", "...", "a.", "_"])
+def test_a_topics_name_has_1_to_249_legal_characters(topic: str) -> None:
+    assert checked_topic(topic) == topic
+
+
+@pytest.mark.parametrize("topic", ["", "a" * 250, ".", "..", "a b", "a/b", "\u00e4", "\u0661"])
+def test_what_is_no_topics_name_is_refused(topic: str) -> None:
+    with pytest.raises(IllegalArgumentError, match=r"is no topic's name"):
+        checked_topic(topic)
+
+
+@pytest.mark.parametrize("given", [-1, 0, LATEST])
+def test_a_timestamp_is_from_minus_1_to_the_last(given: int) -> None:
+    assert checked_timestamp("t", given) == given
+
+
+@pytest.mark.parametrize("given", [-2, LATEST + 1])
+def test_times_that_cannot_be_are_refused(given: int) -> None:
+    with pytest.raises(IllegalArgumentError, match=r"from -1 to 2\*\*61"):
+        checked_timestamp("t", given)
+
+
+@pytest.mark.parametrize("given", [1.5, "5", None])
+def test_a_timestamp_is_a_whole_number(given: Any) -> None:
+    with pytest.raises(TypeError, match="has to be an int, milliseconds"):
+        checked_timestamp("t", given)
+
+
+@pytest.mark.parametrize("given", [0, 0.5, 7, None])
+def test_a_timeout_is_from_0_or_none(given: float | None) -> None:
+    assert checked_timeout_s(given) == given
+
+
+@pytest.mark.parametrize("given", [-1, -0.001, float("nan")])
+def test_a_timeout_below_0_is_refused(given: float) -> None:
+    with pytest.raises(IllegalArgumentError):
+        checked_timeout_s(given)
+
+
+@pytest.mark.parametrize("given", [True, False, 1.0, "1", None])
+def test_a_partition_is_a_number_and_no_truth_value(given: Any) -> None:
+    with pytest.raises(TypeError, match="partition for topic 't' has to be an int"):
+        checked_number("t", given, "partition")
+
+
+@pytest.mark.parametrize("given", [0, 2])
+def test_partitions_are_numbered_from_0(given: int) -> None:
+    assert checked_partition("t", given, 3, "partition") == given
+
+
+@pytest.mark.parametrize("given", [-1, 3])
+def test_a_partition_that_the_topic_does_not_have_is_refused(given: int) -> None:
+    with pytest.raises(IllegalArgumentError, match=f"has partitions 0 to 2, but partition is {given}"):
+        checked_partition("t", given, 3, "partition")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("no list", "have to be a list of"),
+        ([("a", b"1"), "ab"], "has to be a pair .str, bytes., not 'ab'"),
+        ([("a",)], "has to be a pair"),
+        ([("a", b"1", b"2")], "has to be a pair"),
+        ([(b"a", b"1")], "a pair .str, bytes or None."),
+        ([("a", "1")], "a pair .str, bytes or None."),
+        ([("a", b"1"), ("b", 2)], "not .'b', 2."),
+    ],
+)
+def test_headers_that_are_none_are_named(given: Any, expected: str) -> None:
+    with pytest.raises(TypeError, match=expected):
+        refuse_headers("t", given)
+
+
+@pytest.mark.parametrize("value", [None, b"x", bytearray(b"x"), memoryview(b"x")])
+def test_headers_that_are_pairs_are_not_refused(value: Any) -> None:
+    refuse_headers("t", [("a", value)])
+    refuse_headers("t", (["a", value],))
+
+
+@pytest.mark.parametrize("given", [b"x", bytearray(b"x"), memoryview(b"x")])
+def test_buffers_become_bytes(given: Any) -> None:
+    found = checked_bytes("value", "t", given, None)
+    assert (type(found), found) == (bytes, b"x")
+
+
+def test_what_is_no_bytes_is_told_with_what_to_do() -> None:
+    with pytest.raises(TypeError, match="pass bytes, or give the producer a value_serializer"):
+        checked_bytes("value", "t", "text", None)
+    with pytest.raises(TypeError, match="that is what the key_serializer returned"):
+        checked_bytes("key", "t", 5, lambda *given: given)  # type: ignore[arg-type]
