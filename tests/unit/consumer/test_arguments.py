@@ -54,6 +54,11 @@ async def test_an_offset_is_an_int64_from_0(face: Face, offset: Any) -> None:
     assert [record.offset for record in await face.read(3)] == [2, 3, 4]
 
 
+async def test_a_callback_of_a_commit_can_be_called(face: Face) -> None:
+    with pytest.raises(TypeError, match="callback has to be something that can be called, or None, not 3"):
+        await face.commit_async({TP: OffsetAndMetadata(1)}, callback=3)
+
+
 @pytest.mark.parametrize(
     ("metadata", "error"), [(1, TypeError), (b"x", TypeError), ("\ud800", ValueError), ("x" * 40_000, ValueError)]
 )

@@ -6,13 +6,16 @@ import asyncio
 import contextlib
 import gc
 import os
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from kafka import KafkaConsumer
+from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.broker import EmbeddedBroker
-from kafka.net import LoopThread
+from kafka.consumer.core import ConsumerCore
+from kafka.net import LoopCall, LoopThread
 from kafka.net.fork import owners_on
 from unit.interrupt import PACKAGE, interrupts
 
@@ -68,3 +71,36 @@ def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedB
             consumer.close()
         del consumer
         assert not is_anything_left(), f"interrupted in {interrupt.where}"
+
+
+def test_a_consumer_leaves_its_group_though_the_wait_for_that_is_interrupted(
+    kafka_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = kafka_broker.bootstrap_servers
+    consumer = KafkaConsumer("t", bootstrap_servers=servers, group_id="left")
+    while not consumer.assignment():
+        consumer.poll(100)
+    go_on, close, wait = asyncio.Event(), ConsumerCore.close, LoopCall.wait
+
+    async def held(core: ConsumerCore, timeout_ms: float) -> None:
+        await go_on.wait()
+        await close(core, timeout_ms)
+
+    def interrupted(call: LoopCall[Any], timeout_s: float | None = None) -> bool:
+        if call._coroutine.__name__ == "held":
+            raise KeyboardInterrupt
+        return wait(call, timeout_s)
+
+    monkeypatch.setattr(ConsumerCore, "close", held)
+    monkeypatch.setattr(LoopCall, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        consumer.close()
+    LoopThread.shared().call(go_on.set)
+    with KafkaAdminClient(bootstrap_servers=servers) as admin:
+        deadline = time.monotonic() + PATIENCE_S
+        while members_of(admin, "left"):
+            assert time.monotonic() < deadline
+
+
+def members_of(admin: KafkaAdminClient, group: str) -> Any:
+    return admin.describe_consumer_groups([group])[0].members

@@ -9,6 +9,7 @@ import itertools
 import random
 import weakref
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -59,6 +60,8 @@ def sending(**configs: Any) -> Any:
         ({"value": b"", "topic": "no/slash"}, IllegalArgumentError, "no topic's name"),
         ({"value": b"", "topic": ""}, IllegalArgumentError, "no topic's name"),
         ({"value": b"", "topic": b"t"}, TypeError, "str"),
+        ({"value": b"", "topic": []}, TypeError, "a topic's name has to be a str, not list"),
+        ({"value": b"", "headers": [("\ud800", b"")]}, IllegalArgumentError, "a header's key for topic 't'"),
         ({"value": b"", "partition": 1.5}, TypeError, "int"),
         ({"value": b"", "timestamp_ms": 2**61 + 1}, ValueError, r"from -1 to 2\*\*61, not 2305843009213693953"),
         ({"value": b"", "timestamp_ms": 2**70}, ValueError, r"from -1 to 2\*\*61, not 1180591620717411303424"),
@@ -114,8 +117,8 @@ def test_subclasses_of_what_a_record_is_made_of_are_taken() -> None:
     assert (cluster.log(0).values, cluster.log(0).keys) == ([b"v"], [b"k"])
 
 
-@pytest.mark.parametrize("timeout", [-1, -0.5, float("-inf"), float("nan")])
-def test_a_time_to_wait_that_is_none_is_refused(timeout: float) -> None:
+@pytest.mark.parametrize("timeout", [-1, -0.5, float("-inf"), float("nan"), Decimal("NaN")])
+def test_a_time_to_wait_that_is_none_is_refused(timeout: Any) -> None:
     async def check(producer: FakeProducer) -> None:
         for wait in (producer.flush, producer.close):
             with pytest.raises(ValueError, match="a timeout is a number of seconds from 0, or None, not"):
@@ -123,6 +126,7 @@ def test_a_time_to_wait_that_is_none_is_refused(timeout: float) -> None:
             with pytest.raises(TypeError, match="a timeout is a number of seconds, or None, not '5'"):
                 await wait("5")  # type: ignore[arg-type]
         await producer.flush(0.5)
+        await producer.flush(Decimal("0.1"))  # type: ignore[arg-type]
         await producer.send(b"still open")
 
     sending()(check)

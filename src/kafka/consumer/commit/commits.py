@@ -143,6 +143,8 @@ class Commits:
     def commit_later(self, offsets: Offsets, callback: Callback | None, timeout_ms: float) -> CommitFuture:
         """Commit without waiting; see `KafkaConsumer.commit_async`."""
         self._group()
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback has to be something that can be called, or None, not {callback!r}")
         future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
         offsets = dict(offsets)

@@ -148,7 +148,7 @@ class AsyncDriver:
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 try:
-                    await self.run(core.close(left_ms), left_ms)
+                    await self.runner.run_through(core.close(left_ms), left_ms)
                 finally:
                     self.runner.if_alone(core.drop_fetched)
                     try:

@@ -27,6 +27,8 @@ def _at_exit() -> None:
     closing = []
     for core, runner in list(_open.items()):
         if core.close_begun:
+            if runner.last_call is not None:  # an interrupt has ended the wait for it
+                closing.append(runner.last_call)
             continue
         was_closed, core.closed = core.closed, True  # but an interrupt came
         if core.config.group.group_id is not None and not was_closed:

@@ -101,6 +101,10 @@ class LoopRunner:
         """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself."""
         return await coroutine
 
+    async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
+        """The same: here the caller's own task runs it, and is cancelled as a whole."""
+        return await coroutine
+
     async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's, and await what it returns if it is a coroutine function."""
         call = _Call(self, _innermost.get())

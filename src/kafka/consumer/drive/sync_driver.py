@@ -149,7 +149,7 @@ class SyncDriver:
                 self.runner.notify()
                 left_ms = self._left_ms(deadline)
                 try:
-                    self.run(core.close(left_ms), left_ms)
+                    self.runner.run_through(core.close(left_ms), left_ms)
                 finally:
                     self.runner.if_alone(core.drop_fetched)
                     try:

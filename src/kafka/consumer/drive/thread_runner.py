@@ -38,6 +38,8 @@ class ThreadRunner:
         self.one_caller = SingleCaller()
         self.is_in_a_call = False
         """Whether the caller is in a function of the user's."""
+        self.last_call: LoopCall[None] | None = None
+        """What `run_through` has begun."""
         self._closing = threading.Lock()
         self._closer: int | None = None
         """The thread that closes it."""
@@ -99,6 +101,11 @@ class ThreadRunner:
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
         return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
+
+    def run_through(self, coroutine: Coroutine[Any, Any, None], timeout_ms: float) -> None:
+        """The same, but an interrupt ends only the wait: the coroutine goes on, also while the interpreter exits."""
+        call = self.last_call = self.begin(lambda: coroutine)
+        call.result(timeout_ms / 1000 + _MARGIN_S)
 
     def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's."""

@@ -126,7 +126,10 @@ class RecordAppender:
         Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it can never be taken, and
         what the serializers and the partitioner raise.
         """
-        found: Any = self._topics.get(topic)
+        try:
+            found: Any = self._topics.get(topic)
+        except TypeError:  # it has no hash, and is no name
+            found = None
         if found is None:
             raise self._unknown(topic, partition)
         topic = found.topic  # not a subclass of str, such as a member of a StrEnum

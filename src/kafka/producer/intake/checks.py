@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -60,6 +61,8 @@ def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
     except TypeError:
         refuse_headers(topic, given)
         raise
+    except UnicodeEncodeError as error:
+        raise IllegalArgumentError(f"a header's key for topic {topic!r} cannot be encoded: {error}") from error
 
 
 def refuse_headers(topic: str, given: Any) -> None:
@@ -92,12 +95,14 @@ def checked_timestamp(topic: str, given: Any) -> int:
 
 def checked_timeout_s(given: Any) -> float | None:
     """Check a time to wait in seconds, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
+    if given is None:
+        return None
     try:
-        if given is None or given >= 0:
-            timeout: float | None = given
-            return timeout
-    except TypeError:
+        timeout = math.fabs(given)  # takes what float() takes, but no text
+    except (TypeError, ValueError):
         raise TypeError(f"a timeout is a number of seconds, or None, not {given!r}") from None
+    if not math.isnan(timeout) and given >= 0:
+        return timeout
     raise IllegalArgumentError(f"a timeout is a number of seconds from 0, or None, not {given!r}")
 
 
