@@ -14,3 +14,28 @@ def test_pauses_double_up_to_the_limit_with_a_fifth_of_jitter():
 def test_pauses_differ():
     backoff = Backoff(100, 1_000, random.Random(1))
     assert len({backoff.seconds(3) for _ in range(20)}) > 10
+
+
+class NoJitter(random.Random):
+    """The middle of each range, which it notes."""
+
+    ranges: list[tuple[float, float]]
+
+    def uniform(self, low, high):
+        self.ranges = [*getattr(self, "ranges", []), (low, high)]
+        return (low + high) / 2
+
+
+def test_pauses_are_exact_but_for_their_jitter():
+    rng = NoJitter()
+    backoff = Backoff(30_000, 100_000, rng)
+    assert [backoff.seconds(failures) for failures in range(5)] == [0.0, 30.0, 60.0, 100.0, 100.0]
+    assert set(rng.ranges) == {(0.8, 1.2)}
+
+
+def test_a_limit_below_the_first_pause_is_that_pause():
+    assert [Backoff(30_000, 1_000, NoJitter()).seconds(failures) for failures in (1, 2, 9)] == [30.0] * 3
+
+
+def test_a_backoff_of_no_time_never_pauses():
+    assert [Backoff(0, 0).seconds(failures) for failures in (0, 1, 9)] == [0.0] * 3

@@ -106,3 +106,82 @@ def test_a_system_without_large_pages_gives_others(monkeypatch):
     assert len(BufferPool().take(5_000_000).view) == 5_000_000
     monkeypatch.delattr("kafka.net.buffers.mmap.MADV_HUGEPAGE", raising=False)
     assert isinstance(BufferPool().take(5_000_000)._buffer, bytearray)
+
+
+MIB = 1 << 20
+
+
+def test_a_small_buffer_is_used_again_for_any_small_frame():
+    pool = BufferPool()
+    first = pool.take(60_000)
+    memory = first._buffer
+    first.release()
+    again = pool.take(1)
+    assert again._buffer is memory
+    assert len(again.view) == 1
+
+
+@pytest.mark.parametrize("sizes", [(1_000_000, 1_200_000, 1_100_000), (1_200_000, 1_100_000, 1_000_000)])
+def test_the_smallest_buffer_that_fits_is_taken_wherever_it_stands(sizes):
+    pool = BufferPool()
+    buffers = [pool.take(size) for size in sizes]
+    best = buffers[sizes.index(1_000_000)]._buffer
+    for buffer in buffers:
+        buffer.release()
+    assert pool.take(900_000)._buffer is best
+
+
+def test_of_buffers_of_one_size_the_last_one_given_back_is_taken():
+    pool = BufferPool()
+    one, other = pool.take(100_000), pool.take(100_000)
+    last = other._buffer
+    one.release()
+    other.release()
+    assert pool.take(100_000)._buffer is last
+
+
+def test_a_buffer_that_is_a_byte_too_small_is_not_taken():
+    pool = BufferPool()
+    first = pool.take(65_536)
+    memory = first._buffer
+    first.release()
+    assert pool.take(65_537)._buffer is not memory
+    assert pool.take(65_536)._buffer is memory
+
+
+def test_as_much_as_the_limit_is_kept_and_the_longest_unused_goes_first():
+    pool = BufferPool(max_bytes=3 * 65_536)
+    buffers = [pool.take(1) for _ in range(4)]
+    memories = [buffer._buffer for buffer in buffers]
+    for buffer in buffers[:3]:
+        buffer.release()
+    assert pool.held_bytes == 3 * 65_536
+    buffers[3].release()
+    assert pool.held_bytes == 3 * 65_536
+    kept = [pool.take(1)._buffer for _ in range(3)]
+    assert pool.held_bytes == 0
+    assert {id(each) for each in kept} == {id(each) for each in memories[1:]}
+
+
+def test_no_more_than_32_buffers_are_kept():
+    pool = BufferPool()
+    buffers = [pool.take(1) for _ in range(40)]
+    for buffer in buffers:
+        buffer.release()
+    assert pool.held_bytes == 32 * 65_536
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no large pages here")
+def test_large_pages_are_asked_for_from_4_mib_on(monkeypatch):
+    asked = []
+
+    class Noting(mmap.mmap):
+        def madvise(self, option):
+            asked.append((len(self), option))
+
+    monkeypatch.setattr("kafka.net.buffers.mmap.mmap", Noting)
+    pool = BufferPool()
+    assert isinstance(pool.take(4 * MIB - 65_536)._buffer, bytearray)
+    assert asked == []
+    assert isinstance(pool.take(4 * MIB)._buffer, mmap.mmap)
+    assert asked == [(4 * MIB, mmap.MADV_HUGEPAGE)]

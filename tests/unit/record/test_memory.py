@@ -38,3 +38,23 @@ def test_what_is_cut_keeps_its_beginning(size: int, used: int) -> None:
 def test_a_small_rest_does_not_hold_much_memory() -> None:
     kept = [cut(allocate(1 << 20), 100) for _ in range(10)]
     assert all(len(memoryview(view.obj)) < LARGE for view in kept)
+
+
+@pytest.mark.parametrize(
+    ("size", "used", "is_copied"),
+    [
+        (64 * 1024, 1, True),
+        (64 * 1024, 32 * 1024 - 1, True),
+        (64 * 1024, 32 * 1024, False),
+        (64 * 1024, 64 * 1024, False),
+        (64 * 1024 - 1, 1, False),
+        (1000, 0, False),
+    ],
+)
+def test_only_what_would_hold_more_than_twice_its_size_of_large_memory_is_copied(
+    size: int, used: int, is_copied: bool
+) -> None:
+    view = allocate(size)
+    smaller = cut(view, used)
+    assert len(smaller) == used
+    assert (smaller.obj is not view.obj) is is_copied

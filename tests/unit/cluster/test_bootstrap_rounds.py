@@ -1,0 +1,180 @@
+"""How often and for how long bootstrap servers are asked, and what is said at the end, in virtual time."""
+
+import asyncio
+import random
+
+import pytest
+
+from kafka.cluster import Backoff
+from kafka.cluster import bootstrap as module
+from kafka.cluster.bootstrap import Bootstrap
+from kafka.config import parse_admin
+from kafka.errors import KafkaConnectionError, KafkaProtocolError, NoBrokersAvailable
+from kafka.net.dial import DialError
+from unit.virtual_loop import simulate
+
+
+class NoJitter(random.Random):
+    """The middle of each range."""
+
+    def uniform(self, low, high):
+        return (low + high) / 2
+
+
+class Servers:
+    """What connecting to each server raises, and when it was tried; a server without an error answers."""
+
+    def __init__(self, **errors):
+        self.errors, self.tried, self.takes_s = errors, [], 0.0
+        self._started = asyncio.get_running_loop().time()
+
+    @property
+    def now(self):
+        return round(asyncio.get_running_loop().time() - self._started, 6)
+
+    async def open(self, host, port, *rest):
+        self.tried.append((self.now, host))
+        await asyncio.sleep(self.takes_s)
+        if host in self.errors:
+            raise self.errors[host]
+        return host
+
+    async def ask(self, connection, topics):
+        return "metadata"
+
+
+def refused(host):
+    error = DialError.of(host, 9092, [], "connection refused")
+    error.refused = True
+    return error
+
+
+def play(monkeypatch, scenario, hosts=("a", "b"), backoff_ms=1_000, **configs):
+    parsed = parse_admin({"bootstrap_servers": [f"{host}:9092" for host in hosts], **configs})
+
+    async def main():
+        servers = Servers(**{host: refused(host) for host in hosts})
+        monkeypatch.setattr(module, "open_connection", servers.open)
+        bootstrap = Bootstrap(parsed.connection, parsed.security, servers.ask, random.Random(1))
+        bootstrap._backoff = Backoff(backoff_ms, backoff_ms, NoJitter())
+        bootstrap._again_backoff = Backoff(backoff_ms, 4 * backoff_ms, NoJitter())
+        await scenario(bootstrap, servers)
+
+    simulate(main)
+
+
+@pytest.mark.parametrize(("timeout_ms", "ends_at"), [(3_000, 2.0), (3_001, 3.0), (500, 0.0)])
+def test_where_all_refuse_the_users_shorter_time_is_kept(monkeypatch, timeout_ms, ends_at):
+    async def scenario(bootstrap, servers):
+        with pytest.raises(NoBrokersAvailable, match="connection refused"):
+            await bootstrap.until_found(None)
+        assert servers.now == ends_at
+
+    play(monkeypatch, scenario, api_version_auto_timeout_ms=timeout_ms, bootstrap_timeout_ms=30_000)
+
+
+def test_where_one_does_not_refuse_the_whole_time_is_taken(monkeypatch):
+    async def scenario(bootstrap, servers):
+        servers.errors["b"] = KafkaConnectionError("b:9092 hung up")
+        with pytest.raises(NoBrokersAvailable, match=r"in 30 s.*hung up"):
+            await bootstrap.until_found(None)
+        assert servers.now == 30.0
+
+    play(monkeypatch, scenario, api_version_auto_timeout_ms=3_000, bootstrap_timeout_ms=30_000)
+
+
+def test_without_a_shorter_time_the_whole_time_is_taken_though_all_refuse(monkeypatch):
+    async def scenario(bootstrap, servers):
+        with pytest.raises(NoBrokersAvailable, match="in 30 s"):
+            await bootstrap.until_found(None)
+        assert servers.now == 30.0
+        assert [at for at, host in servers.tried if host == "a"] == [float(second) for second in range(30)]
+
+    play(monkeypatch, scenario, bootstrap_timeout_ms=30_000)
+
+
+def test_where_nobody_speaks_kafka_the_search_ends_at_once(monkeypatch):
+    async def scenario(bootstrap, servers):
+        for host in ("a", "b"):
+            servers.errors[host] = KafkaProtocolError(f"{host} is an HTTP server")
+        with pytest.raises(NoBrokersAvailable, match="HTTP server"):
+            await bootstrap.until_found(None)
+        assert servers.now == 0.0
+
+    play(monkeypatch, scenario, bootstrap_timeout_ms=30_000)
+
+
+def test_a_server_that_comes_back_is_found_in_the_next_round(monkeypatch):
+    async def scenario(bootstrap, servers):
+        finding = asyncio.ensure_future(bootstrap.until_found({"t"}))
+        await asyncio.sleep(1.5)
+        del servers.errors["b"]
+        assert await finding == ("b", "metadata")
+        assert servers.now == 2.0
+
+    play(monkeypatch, scenario, bootstrap_timeout_ms=30_000)
+
+
+def test_each_server_has_a_head_start_before_the_next_one_is_tried(monkeypatch):
+    async def scenario(bootstrap, servers):
+        servers.errors.clear()
+        servers.takes_s = 1.2
+        await bootstrap.once(None)
+        assert [at for at, _ in servers.tried] == [0.0, 0.5, 1.0]
+        assert servers.now == 1.2
+
+    play(monkeypatch, scenario, hosts=("a", "b", "c", "d"))
+
+
+def test_a_cluster_that_was_lost_is_looked_for_again_after_growing_pauses(monkeypatch):
+    async def scenario(bootstrap, servers):
+        for pause in (1.0, 2.0, 4.0, 4.0):
+            with pytest.raises(NoBrokersAvailable, match="connection refused"):
+                await bootstrap.again(None)
+            tried = len(servers.tried)
+            with pytest.raises(NoBrokersAvailable, match=rf"tried again in {pause:.1f} s"):
+                await bootstrap.again(None)
+            await asyncio.sleep(pause - 0.25)
+            with pytest.raises(NoBrokersAvailable, match=r"tried again in 0\.2 s"):
+                await bootstrap.again(None)
+            assert len(servers.tried) == tried
+            await asyncio.sleep(0.25)
+
+    play(monkeypatch, scenario)
+
+
+def test_after_a_success_pauses_begin_anew(monkeypatch):
+    async def scenario(bootstrap, servers):
+        for pause in (1.0, 2.0):
+            with pytest.raises(NoBrokersAvailable):
+                await bootstrap.again(None)
+            await asyncio.sleep(pause)
+        errors, servers.errors = servers.errors, {}
+        await bootstrap.again(None)
+        await bootstrap.again(None)
+        servers.errors = errors
+        with pytest.raises(NoBrokersAvailable):
+            await bootstrap.again(None)
+        with pytest.raises(NoBrokersAvailable, match=r"tried again in 1\.0 s"):
+            await bootstrap.again(None)
+
+    play(monkeypatch, scenario)
+
+
+def test_a_fault_while_looking_again_is_an_error_of_kafka(monkeypatch):
+    async def scenario(bootstrap, servers):
+        servers.errors["a"] = ValueError("a fault")
+        with pytest.raises(module.KafkaError, match="looking for the cluster failed unexpectedly"):
+            await bootstrap.again(None)
+
+    play(monkeypatch, scenario, hosts=("a",))
+
+
+def test_a_broker_that_failed_a_moment_ago_is_not_tried_but_named(monkeypatch):
+    async def scenario(bootstrap, servers):
+        bootstrap._failed_at = {("a", 9092): KafkaConnectionError("failed a moment ago")}.get
+        with pytest.raises(NoBrokersAvailable, match="failed a moment ago"):
+            await bootstrap.once(None)
+        assert [host for _, host in servers.tried] == ["b"]
+
+    play(monkeypatch, scenario)

@@ -1,0 +1,204 @@
+"""Why a broker could not be connected: in words, as attributes, and after how long, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from typing import Any
+
+import pytest
+
+from kafka.config import parse_admin
+from kafka.net import dial as module
+from kafka.net.dial import DialError, describe_failure, dial
+from kafka.net.stream import Stream
+from unit.virtual_loop import simulate
+
+IPV4 = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+IPV6 = (socket.AF_INET6, socket.SOCK_STREAM, 6, "")
+OPTIONS = parse_admin({"socket_connection_setup_timeout_ms": 10_000}).connection
+
+
+def tls_error(reason: str) -> ssl.SSLError:
+    error = ssl.SSLError(1, "said by the library")
+    error.reason = reason
+    return error
+
+
+def not_trusted() -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError(1, "verify failed")
+    error.verify_message = "self-signed certificate"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (not_trusted(), "its certificate is not trusted: self-signed certificate"),
+        (
+            tls_error("WRONG_VERSION_NUMBER"),
+            "it does not speak TLS on this port (WRONG_VERSION_NUMBER); is security_protocol right?",
+        ),
+        (tls_error("NO_SHARED_CIPHER"), "the TLS handshake failed: NO_SHARED_CIPHER"),
+        (TimeoutError(), "no answer in time"),
+        (TimeoutError(errno.ETIMEDOUT, "x"), "connection timed out (ETIMEDOUT)"),
+        (ConnectionResetError(), "it reset the connection"),
+        (BrokenPipeError(errno.EPIPE, "x"), "it reset the connection"),
+        (ConnectionAbortedError(), "it reset the connection"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "connection refused (ECONNREFUSED)"),
+        (OSError("several reasons"), "several reasons"),
+        (OSError(99_999, "no such number"), "[Errno 99999] no such number"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_a_failure_is_told_in_words(error: Exception, words: str) -> None:
+    assert describe_failure(error) == words
+
+
+def test_an_error_names_each_address_but_not_the_only_one_twice() -> None:
+    one = DialError.of("a", 1, [("a:1", "refused")])
+    assert str(one).endswith("cannot connect to a:1: refused")
+    assert (one.host, one.port, one.attempts) == ("a", 1, (("a:1", "refused"),))
+    assert (one.permanent, one.refused) == (False, False)
+    other = DialError.of("a", 1, [("10.0.0.1:1", "refused"), ("10.0.0.2:1", "gone")])
+    assert str(other).endswith("cannot connect to a:1: 10.0.0.1:1: refused; 10.0.0.2:1: gone")
+    assert str(DialError.of("a", 1, [], "no such name")).endswith("cannot connect to a:1: no such name")
+
+
+class FakeStream(Stream):
+    """Notes that it was aborted."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda *_: True, lambda *_: None, 1_000)
+        self.aborted = False
+
+    def abort(self, why: Exception | None = None) -> None:
+        self.aborted = True
+
+
+class Network:
+    """What a look-up and each address answer, and when: (seconds, error or None for a connection)."""
+
+    def __init__(self, *answers: tuple[float, Exception | None], lookup: tuple[float, Any] | None = None) -> None:
+        self.answers = list(answers)
+        found = [(*IPV4, (f"10.0.0.{number}", 9092)) for number, _ in enumerate(answers)]
+        self.lookup = lookup if lookup is not None else (0.0, found)
+        self.dialled: list[tuple[float, str]] = []
+        self.streams: list[FakeStream] = []
+        self.options: list[dict[str, Any]] = []
+
+    def install(self, loop: Any) -> None:
+        self._started = loop.time()
+        loop.getaddrinfo, loop.create_connection = self._getaddrinfo, self._create_connection
+
+    @property
+    def now(self) -> float:
+        return asyncio.get_running_loop().time() - self._started
+
+    async def _getaddrinfo(self, host: str, port: int, **options: Any) -> Any:
+        seconds, answer = self.lookup
+        await asyncio.sleep(seconds)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def _create_connection(self, factory: Any, host: str, port: int, **options: Any) -> Any:
+        self.dialled.append((self.now, host))
+        self.options.append(options)
+        seconds, error = self.answers.pop(0)
+        await asyncio.sleep(seconds)
+        if error is not None:
+            raise error
+        self.streams.append(factory())
+        return None, self.streams[-1]
+
+
+def connect(network: Network, tls: Any = None) -> tuple[Stream | None, DialError | None, float]:
+    """Dial: the stream, or the error, and how long it took."""
+
+    async def main() -> tuple[Stream | None, DialError | None, float]:
+        network.install(asyncio.get_running_loop())
+        try:
+            return await dial("b.test", 9092, OPTIONS, tls, FakeStream), None, network.now
+        except DialError as error:
+            return None, error, network.now
+
+    return simulate(main)
+
+
+def refused() -> ConnectionRefusedError:
+    return ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+
+
+@pytest.mark.parametrize(("code", "expected"), [(socket.EAI_NONAME, True), (socket.EAI_AGAIN, False)])
+def test_a_name_that_does_not_exist_refuses_and_one_that_cannot_be_looked_up_does_not(
+    code: int, expected: bool
+) -> None:
+    _, error, _ = connect(Network(lookup=(0.0, socket.gaierror(code, "why"))))
+    assert error is not None
+    assert "the name 'b.test' cannot be resolved: why" in str(error)
+    assert error.refused is expected
+
+
+def test_a_look_up_that_takes_too_long_is_given_up() -> None:
+    _, error, took = connect(Network((0.0, None), lookup=(60.0, [])))
+    assert "looking up the name 'b.test' took longer than 10 s" in str(error)
+    assert took == 10.0
+
+
+def test_where_all_addresses_refuse_the_broker_refuses() -> None:
+    _, error, took = connect(Network((0.0, refused()), (0.0, refused())))
+    assert error is not None
+    assert error.refused
+    assert not error.permanent
+    assert [address for address, _ in error.attempts] == ["10.0.0.0:9092", "10.0.0.1:9092"]
+    assert took < 0.001
+
+
+def test_where_one_address_fails_otherwise_the_broker_does_not_refuse() -> None:
+    _, error, _ = connect(Network((0.0, refused()), (0.0, ConnectionResetError())))
+    assert error is not None
+    assert not error.refused
+
+
+def test_each_address_has_a_head_start_and_the_first_that_answers_is_taken() -> None:
+    network = Network((60.0, None), (1.0, None), (60.0, None))
+    stream, _, took = connect(network)
+    assert stream is network.streams[0]
+    starts = [at for at, _ in network.dialled]
+    step = module._STAGGER_S
+    assert starts == pytest.approx([0.0, step, 2 * step])
+    assert took == pytest.approx(step + 1.0)
+
+
+def test_the_time_for_the_look_up_counts_and_silence_is_given_up() -> None:
+    network = Network((60.0, None), (60.0, None), lookup=(4.0, [(*IPV4, ("10.0.0.1", 9)), (*IPV4, ("10.0.0.2", 9))]))
+    stream, error, took = connect(network)
+    assert stream is None
+    assert took == pytest.approx(10.0)
+    assert str(error).count("no answer in 6 s") == 2
+
+
+def test_an_address_of_another_family_and_one_that_comes_twice_are_passed_by() -> None:
+    found = [(socket.AF_UNIX, 1, 0, "", "path"), *[(*IPV6, ("::1", 9, 0, 0))] * 2, (*IPV4, ("10.0.0.1", 9))]
+    network = Network((0.0, refused()), (0.0, refused()), lookup=(0.0, found))
+    _, error, _ = connect(network)
+    assert error is not None
+    assert [address for address, _ in error.attempts] == ["[::1]:9", "10.0.0.1:9"]
+
+
+def test_with_tls_a_peer_that_hangs_up_may_not_speak_it_and_one_that_refuses_only_refuses() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    network = Network((0.0, ConnectionResetError()), (0.0, refused()))
+    _, error, _ = connect(network, context)
+    assert error is not None
+    assert [("does it speak TLS" in why, "ECONNREFUSED" in why) for _, why in error.attempts] == [
+        (True, False),
+        (False, True),
+    ]
+    assert {options["server_hostname"] for options in network.options} == {"b.test"}
+    _, error, _ = connect(Network((0.0, tls_error("NO_SHARED_CIPHER"))), context)
+    assert error is not None
+    assert error.permanent
