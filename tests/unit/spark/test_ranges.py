@@ -148,3 +148,15 @@ def test_many_ranges_are_described_briefly():
     text = describe(OffsetRange("t", p, 0, 5) for p in range(20))
     assert text.startswith("t-0 [0, 5), t-1 [0, 5)")
     assert text.endswith("and 12 more")
+
+
+def test_as_many_ranges_as_tasks_are_wanted_are_left_whole():
+    ranges = [OffsetRange("t", number, 0, size) for number, size in enumerate((60, 40, 20))]
+    assert sizes(plan_tasks(ranges, 3, None)) == [[60], [40], [20]]
+    assert sizes(plan_tasks(ranges, 4, None)) == [[30], [30], [40], [20]]
+
+
+def test_eight_ranges_are_described_and_the_number_of_those_that_follow():
+    ranges = [OffsetRange("t", number, 0, 5) for number in range(9)]
+    assert describe(ranges[:8]) == ", ".join(str(each) for each in ranges[:8])
+    assert describe(ranges) == ", ".join(str(each) for each in ranges[:8]) + " and 1 more"
