@@ -1,0 +1,108 @@
+"""When automatic commits are due, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from kafka.cluster import Backoff
+from kafka.consumer.commit.auto_commit import AutoCommitSchedule
+from kafka.errors import CommitFailedError, RetriableCommitFailedError
+from unit.virtual_loop import simulate
+
+
+class Bench:
+    """A schedule of five seconds, and when it told the caller that a commit is due, from its beginning on."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.began = self.loop.time()
+        self.told: list[float] = []
+        self.schedule = AutoCommitSchedule(5_000, Backoff(1_000, 60_000), self._tell)
+
+    def _tell(self) -> None:
+        self.told.append(round(self.loop.time() - self.began, 6))
+
+
+def play(scenario: Callable[[Bench], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await scenario(Bench())
+
+    simulate(main)
+
+
+def test_one_is_due_after_each_interval_and_is_taken_once() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.schedule.start()
+        assert not bench.schedule.take_due()
+        await asyncio.sleep(4.999)
+        assert not bench.schedule.take_due()
+        await asyncio.sleep(0.002)
+        assert [bench.schedule.take_due(), bench.schedule.take_due()] == [True, False]
+        await asyncio.sleep(11)
+        assert bench.told == [5.0, 10.0, 15.0]
+
+    play(scenario)
+
+
+def test_none_is_due_before_the_start_and_after_the_end() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.schedule.failed(RetriableCommitFailedError("early"), 1)
+        await asyncio.sleep(60)
+        assert bench.told == []
+        bench.schedule.start()
+        await asyncio.sleep(1)
+        bench.schedule.stop()
+        bench.schedule.failed(RetriableCommitFailedError("late"), 1)
+        await asyncio.sleep(60)
+        assert bench.told == []
+
+    play(scenario)
+
+
+def test_one_that_failed_and_may_pass_is_due_again_after_a_pause_no_longer_than_the_interval() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.schedule.start()
+        bench.schedule.failed(RetriableCommitFailedError("once"), 1)
+        await asyncio.sleep(2)
+        (first,) = bench.told
+        assert 0.8 <= first <= 1.2
+        for _ in range(20):
+            bench.schedule.failed(RetriableCommitFailedError("again"), 1)
+        await asyncio.sleep(5.001)
+        assert bench.told == [first, 7.0]
+
+    play(scenario)
+
+
+def test_one_that_failed_for_good_waits_for_the_interval() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.schedule.start()
+        await asyncio.sleep(1)
+        bench.schedule.failed(CommitFailedError(), 1)
+        await asyncio.sleep(9.5)
+        assert bench.told == [5.0, 10.0]
+
+    play(scenario)
+
+
+def test_success_makes_the_next_pause_a_short_one_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+
+    async def scenario(bench: Bench) -> None:
+        bench.schedule.start()
+        for _ in range(4):
+            bench.schedule.failed(RetriableCommitFailedError("again"), 1)
+        for _ in range(2):
+            bench.schedule.succeeded()
+        bench.schedule.failed(RetriableCommitFailedError("once"), 1)
+        await asyncio.sleep(2)
+        assert len(bench.told) == 1
+        assert bench.told[0] <= 1.2
+
+    play(scenario)
+    warning, over = caplog.messages
+    assert warning.startswith("auto commit of 1 offsets failed: ")
+    assert over == "automatic commits work again after RetriableCommitFailedError"
