@@ -12,7 +12,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     UnsupportedVersionError,
 )
-from kafka.net import open_connection
+from kafka.net import Connection, open_connection
 from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.metadata import MetadataRequest
@@ -181,3 +181,34 @@ async def test_a_broker_that_refuses_version_0_is_not_asked_again(broker):
     with pytest.raises(UnsupportedVersionError):
         await connect(broker, api_version=(1, 1))
     assert [header.request_api_version for header, _ in broker.seen] == [0]
+
+
+async def test_a_connection_has_served_once_it_answered_more_than_its_setup(broker):
+    connection = await connect(broker)
+    assert connection.received_anything
+    assert not connection.has_served
+    await connection.send(heartbeat())
+    assert connection.has_served
+    assert not connection.receiving
+    await connection.close()
+
+
+async def test_before_it_is_open_a_connection_has_received_nothing():
+    connection = Connection("a", 1, options().connection)
+    assert not connection.received_anything
+    assert not connection.receiving
+    assert connection.in_flight == 0
+    await connection.close()
+
+
+async def test_a_broker_is_named_by_its_id_the_number_0_included(broker):
+    for node_id, named in ((-1, ""), (0, "broker 0 at "), (7, "broker 7 at ")):
+        connection = await connect(broker, node_id=node_id)
+        assert connection.described_as == f"{named}{broker.host}:{broker.port}"
+        await connection.close()
+
+
+async def test_the_client_says_the_id_that_it_was_given(broker):
+    for given in ("mine", ""):
+        await (await connect(broker, client_id=given)).close()
+        assert broker.seen[-1][0].client_id == given

@@ -202,3 +202,31 @@ def test_with_tls_a_peer_that_hangs_up_may_not_speak_it_and_one_that_refuses_onl
     _, error, _ = connect(Network((0.0, tls_error("NO_SHARED_CIPHER"))), context)
     assert error is not None
     assert error.permanent
+
+
+class Sock:
+    """Notes the options that are set."""
+
+    def __init__(self) -> None:
+        self.options: list[tuple[int, int, int]] = []
+
+    def setsockopt(self, level: int, name: int, value: int) -> None:
+        self.options.append((level, name, value))
+
+
+async def test_each_socket_option_is_set_and_the_buffers_only_where_they_are_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sock = Sock()
+    monkeypatch.setattr(FakeStream, "extra", lambda self, name: sock if name == "socket" else None)
+    base, alive = socket.SOL_SOCKET, (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+    def options_set(**configs: Any) -> list[tuple[int, int, int]]:
+        sock.options.clear()
+        parsed = parse_admin({"socket_options": [(6, 1, 1)], **configs}).connection
+        module._set_socket_options(FakeStream(), parsed)
+        return list(sock.options)
+
+    assert options_set(receive_buffer_bytes=None, send_buffer_bytes=None) == [alive, (6, 1, 1)]
+    given = [(base, socket.SO_RCVBUF, 5_000), (base, socket.SO_SNDBUF, 6_000)]
+    assert options_set(receive_buffer_bytes=5_000, send_buffer_bytes=6_000) == [alive, *given, (6, 1, 1)]

@@ -26,7 +26,7 @@ class ScriptedTopics:
         self.codes: dict[str, int] = {"t": 0, "u": 0}
         self.ends: dict[TopicPartition, int] = {T0: 5, U0: 7}
         self.waited_ms = 0.0
-        self.made = 0
+        self.made = self.closed = 0
         self.failures: list[Exception] = []
         monkeypatch.setattr(cluster_module, "make_consumer", lambda configs: self.make())
         monkeypatch.setattr("kafka.KafkaAdminClient", lambda **configs: self.make(), raising=False)
@@ -40,7 +40,7 @@ class ScriptedTopics:
         return self
 
     def close(self) -> None:
-        pass
+        self.closed += 1
 
     def _fail(self) -> None:
         if self.failures:
@@ -171,3 +171,33 @@ def test_a_partition_without_a_leader_is_an_error_after_a_minute(cluster, monkey
     with pytest.raises(KafkaTimeoutError, match="no leader"):
         lookup().latest([T0, U0], {})
     assert 50_000 <= cluster.waited_ms <= 70_000
+
+
+def test_what_was_opened_is_closed_and_opened_again_by_the_next_question(cluster):
+    with lookup() as asked:
+        assert (cluster.made, cluster.closed) == (0, 0)
+        for number in (1, 2):
+            asked.topics()
+            asked.partitions(["t"])
+            assert cluster.made == number
+            asked.close()
+            assert cluster.closed == number
+        asked.close()
+    assert cluster.closed == 2
+
+
+def test_a_topic_that_is_gone_again_is_waited_for_again(cluster):
+    asked = lookup()
+    assert asked.partitions(["t", "v"]).keys() == {"t"}
+    cluster.codes["v"] = 0
+    cluster.ends[TopicPartition("v", 0)] = 1
+    assert asked.partitions(["t", "v"]).keys() == {"t", "v"}
+    waited = cluster.waited_ms
+    cluster.codes["v"] = 3
+    assert asked.partitions(["t", "v"]).keys() == {"t"}
+    assert cluster.waited_ms > waited
+
+
+def test_no_topics_are_no_question(cluster):
+    assert lookup().partitions([]) == {}
+    assert cluster.made == 0
