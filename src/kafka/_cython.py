@@ -44,7 +44,7 @@ def _same(thing: T) -> T:
 
 nogil = gil = with_gil = _Nothing()
 cfunc = ccall = cclass = inline = final = internal = no_gc = no_gc_clear = freelist = total_ordering = _Nothing()
-locals = returns = exceptval = _settings
+locals = returns = exceptval = annotation_typing = _settings
 boundscheck = wraparound = cdivision = initializedcheck = nonecheck = overflowcheck = infer_types = _Nothing()
 embedsignature = binding = always_allow_keywords = profile = linetrace = auto_pickle = annotation_typing = _Nothing()
 

@@ -185,3 +185,15 @@ def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_
         unavailable.remove()
         assert future.get(PATIENCE_S).topic == "t"
         assert rows.get(PATIENCE_S).rows == 1
+
+
+@pytest.mark.parametrize(
+    ("timeout", "error"), [("x", TypeError), ([1], TypeError), (float("nan"), IllegalArgumentError)]
+)
+def test_a_time_to_wait_for_a_record_is_a_number(broker: EmbeddedBroker, timeout: Any, error: type[Exception]) -> None:
+    with producer_for(broker, linger_ms=60_000) as producer:
+        future = producer.send("t", b"x")
+        with pytest.raises(error, match="a timeout is a number of seconds, or None, not"):
+            future.get(timeout)
+        with pytest.raises(KafkaTimeoutError):
+            future.get(-1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.producer.outcome.callbacks import ON_BOTH, ON_FAILURE, ON_SUCCESS, run_callbacks
-from kafka.producer.outcome.waiter import LoopWaiter
+from kafka.producer.outcome.waiter import LoopWaiter, seconds
 
 try:
     import cython
@@ -87,6 +87,7 @@ class FutureRecordMetadata:
         error = self.exception
         return error is not None and error.retriable
 
+    @cython.annotation_typing(False)  # what is no number is refused by `seconds`
     def get(self, timeout: float | None = None) -> RecordMetadata:
         """Wait for the record to be acknowledged and return where it is.
 
@@ -94,7 +95,8 @@ class FutureRecordMetadata:
             timeout: longest wait in seconds; None waits until the record is delivered or has failed, which it does at
                 the latest after `delivery_timeout_ms`.
 
-        Raises `KafkaTimeoutError` when the time is up, and else what befell the record.
+        Raises `KafkaTimeoutError` when the time is up, `TypeError` or `IllegalArgumentError` for a time that is no
+        number, and else what befell the record.
         """
         batch, index = self.place()
         while not batch.done:
@@ -103,6 +105,7 @@ class FutureRecordMetadata:
                     "get() on the producer's own event loop would wait for itself; use add_callback() or await"
                 )
             batch.owner.check_may_wait()
+            timeout = seconds(timeout)
             if not batch.wait(timeout):
                 raise KafkaTimeoutError(
                     f"the record for {batch.name} was not acknowledged within {timeout or 0:g} seconds; it is still on "

@@ -1,9 +1,25 @@
-"""Who waits for batches: a coroutine, and whatever is to be told when the loop fails."""
+"""Who waits for batches, and for how long: a coroutine, and whatever is to be told when the loop fails."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+import math
+from typing import Any, Protocol
+
+from kafka.errors import IllegalArgumentError
+
+
+def seconds(given: Any) -> float | None:
+    """A time to wait as a float, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
+    if given is None:
+        return None
+    try:
+        timeout = math.copysign(math.fabs(given), given)  # takes what float() takes, but no text
+    except (TypeError, ValueError):
+        raise TypeError(f"a timeout is a number of seconds, or None, not {given!r}") from None
+    if math.isnan(timeout):
+        raise IllegalArgumentError(f"a timeout is a number of seconds, or None, not {given!r}")
+    return timeout
 
 
 class EndsWithLoop(Protocol):
