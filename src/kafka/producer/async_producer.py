@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from kafka.config import ProducerConfigs, parse_producer, with_options
+from kafka.config import ProducerConfigs, with_options
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
+from kafka.producer.face import ProducerFace
 from kafka.producer.intake.appender import Append, RecordSender
 from kafka.producer.intake.blocked import Blocked
 from kafka.producer.loop_runner import LoopRunner
-from kafka.producer.options import client_configs
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 
@@ -35,7 +35,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 
 @with_options("producer")
-class AsyncKafkaProducer(AsyncProducerCalls):
+class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
@@ -47,7 +47,7 @@ class AsyncKafkaProducer(AsyncProducerCalls):
     """
 
     def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
-        self._config = parse_producer(client_configs(configs))
+        self._parse(configs)
         self._core: ProducerCore | None = None
 
     async def start(self) -> None:
@@ -55,7 +55,7 @@ class AsyncKafkaProducer(AsyncProducerCalls):
         if self._core is not None:
             raise IllegalStateError("the producer was started before")
         self._runner = LoopRunner()
-        self._core = ProducerCore(self._config, self._runner.loop)
+        self._core = ProducerCore(self._parsed, self._runner.loop)
         self._until_dropped = lifetime.close_when_dropped(self._core)
         await anext(self._until_dropped)
         try:

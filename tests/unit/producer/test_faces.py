@@ -13,7 +13,7 @@ from kafka.errors import IllegalStateError
 
 ASYNC_ALONE = {"start", "stop", "send_and_wait"}
 """A program with a loop begins and ends a producer in coroutines; `send_and_wait` is `send` and `get` in one."""
-SYNC_ALONE = {"DEFAULT_CONFIG"}
+SYNC_ALONE: set[str] = set()
 
 
 def public(face: type) -> set[str]:
@@ -34,7 +34,8 @@ def test_the_paths_that_programs_import_are_there() -> None:
     assert {FutureRecordMetadata.__name__, RecordMetadata.__name__} == {"FutureRecordMetadata", "RecordMetadata"}
 
 
-SHARED = sorted(public(KafkaProducer) & public(AsyncKafkaProducer))
+OPTIONS = {"DEFAULT_CONFIG", "config"}
+SHARED = sorted((public(KafkaProducer) & public(AsyncKafkaProducer)) - OPTIONS)
 
 
 async def test_a_producer_that_is_not_started_says_what_starts_it() -> None:
@@ -55,3 +56,13 @@ def test_a_method_takes_and_promises_the_same_on_both_faces(name: str) -> None:
     documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaProducer, KafkaProducer)]
     asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
     assert asynchronous == synchronous != ""
+
+
+def test_both_show_their_options() -> None:
+    for face in (KafkaProducer, AsyncKafkaProducer):
+        assert public(face) >= OPTIONS
+    assert AsyncKafkaProducer.DEFAULT_CONFIG is KafkaProducer.DEFAULT_CONFIG
+    given = {"bootstrap_servers": ["one:9092"], "client_id": "me", "linger_ms": 7, "api_version": (2, 6)}
+    producer = AsyncKafkaProducer(**given)
+    assert {name: producer.config[name] for name in given} == given
+    assert "sasl_plain_password" not in producer.config

@@ -1,0 +1,38 @@
+"""What the synchronous and the asyncio producer have in common: their options."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from kafka.config import ProducerConfig, option_table, parse_producer
+from kafka.producer.core import ProducerCore
+from kafka.producer.options import client_configs
+
+
+class ProducerFace:
+    """The options of a producer: as they were given, parsed, and in effect."""
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "producer" in row.clients
+    } | {"client_id": None}  # each producer has a name of its own
+    _parsed: ProducerConfig
+    _servers_given: Any
+    _core: ProducerCore | None
+
+    def _parse(self, configs: Mapping[str, Any]) -> None:
+        """Take the options in; raises `KafkaConfigurationError`."""
+        self._parsed = parse_producer(client_configs(configs))
+        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
+
+        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
+        """
+        slices = (self._parsed.connection, self._parsed.producer)
+        options = {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+        release = self._core.cluster.release if self._core is not None else self._parsed.connection.api_version
+        return {**options, "bootstrap_servers": self._servers_given, "api_version": release}
