@@ -212,6 +212,6 @@ def test_after_a_success_pauses_begin_anew():
         with pytest.raises(KafkaConnectionError):
             await refresher.refresh()
         await refresher.refresh()
-        assert 0.08 <= fetches.times[-1] - fetches.times[-2] <= 0.121
+        assert 0.078 <= fetches.times[-1] - fetches.times[-2] <= 0.122
 
     play(scenario, *[KafkaConnectionError("gone")] * 4)
