@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 
-from kafka.record.abc import ABCRecord
+from kafka.legacy.record.record_fields import RecordFields
 
 
-class DefaultRecord(ABCRecord):
+class DefaultRecord(RecordFields):
     """A record of a batch of magic 2."""
 
-    __slots__ = ("_headers", "_key", "_offset", "_size_in_bytes", "_timestamp", "_timestamp_type", "_value")
+    __slots__ = ("_headers", "_size_in_bytes")
 
     def __init__(
         self,
@@ -35,26 +35,6 @@ class DefaultRecord(ABCRecord):
     def size_in_bytes(self) -> int:
         """How many bytes the record has in its batch, without its size itself."""
         return self._size_in_bytes
-
-    @property
-    def offset(self) -> int:
-        return self._offset
-
-    @property
-    def timestamp(self) -> int:
-        return self._timestamp
-
-    @property
-    def timestamp_type(self) -> int:
-        return self._timestamp_type
-
-    @property
-    def key(self) -> bytes | None:
-        return self._key
-
-    @property
-    def value(self) -> bytes | None:
-        return self._value
 
     @property
     def headers(self) -> list[tuple[str, bytes | None]]:

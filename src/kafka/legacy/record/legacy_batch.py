@@ -9,15 +9,16 @@ from kafka.legacy.protocol.message import Message
 from kafka.legacy.record.legacy_base import LegacyRecordBase
 from kafka.legacy.record.legacy_builder import LegacyRecordBatchBuilder
 from kafka.legacy.record.numbers import calc_crc32
-from kafka.record.abc import ABCRecord, ABCRecordBatch
+from kafka.legacy.record.record_fields import RecordFields
+from kafka.record.abc import ABCRecordBatch
 from kafka.record.codecs import CodecError, decompress
 from kafka.record.types import Buffer
 
 
-class LegacyRecord(ABCRecord):
+class LegacyRecord(RecordFields):
     """A message of magic 0 or 1."""
 
-    __slots__ = ("_crc", "_crc_bytes", "_key", "_magic", "_offset", "_timestamp", "_timestamp_type", "_value")
+    __slots__ = ("_crc", "_crc_bytes", "_magic")
 
     def __init__(
         self,
@@ -44,27 +45,6 @@ class LegacyRecord(ABCRecord):
     def magic(self) -> int:
         """0 or 1."""
         return self._magic
-
-    @property
-    def offset(self) -> int:
-        return self._offset
-
-    @property
-    def timestamp(self) -> int | None:
-        """In milliseconds since the epoch; None in magic 0."""
-        return self._timestamp
-
-    @property
-    def timestamp_type(self) -> int | None:
-        return self._timestamp_type
-
-    @property
-    def key(self) -> bytes | None:
-        return self._key
-
-    @property
-    def value(self) -> bytes | None:
-        return self._value
 
     @property
     def headers(self) -> list[tuple[str, bytes | None]]:
