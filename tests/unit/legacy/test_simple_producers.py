@@ -28,6 +28,8 @@ from kafka.common import (
     RequestTimedOutError,
     UnsupportedCodecError,
 )
+from kafka.legacy.producers import background
+from kafka.legacy.protocol.message_sets import create_message_set
 from kafka.net import LoopThread
 from kafka.partitioner import Murmur2Partitioner, RoundRobinPartitioner
 from kafka.producer.base import Producer
@@ -185,6 +187,25 @@ def test_a_batch_is_sent_when_its_time_has_come() -> None:
     assert client.asked.acquire(timeout=10)
     sender.stop()
     assert client.sent == [[b"alone"]]
+
+
+def test_what_cannot_be_encoded_does_not_end_the_thread(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def encode(pairs: Any, *rest: Any) -> Any:
+        if pairs[0][0] == b"odd":
+            raise MemoryError
+        return create_message_set(pairs, *rest)
+
+    monkeypatch.setattr(background, "create_message_set", encode)
+    client = Recorder()
+    sender = Producer(client, async_send=True, batch_send_every_n=1)
+    sender.send_messages(TOPIC, 0, b"odd")
+    sender.send_messages(TOPIC, 0, b"even")
+    assert client.asked.acquire(timeout=10)
+    sender.stop()
+    assert client.sent == [[b"even"]]
+    assert f"1 messages to {TOPIC}:0 could not be encoded, and are lost" in caplog.text
 
 
 def test_a_batch_has_a_message_set_a_partition(client: SimpleClient) -> None:

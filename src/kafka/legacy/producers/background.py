@@ -187,7 +187,11 @@ class BackgroundSender:
                 deadline = time.monotonic() + self._options.batch_time
         for place, pairs in by_place.items():
             key = pairs[-1][1]
-            messages = create_message_set(pairs, self._options.codec, key, self._options.compresslevel)
+            try:
+                messages = create_message_set(pairs, self._options.codec, key, self._options.compresslevel)
+            except Exception:  # of a codec's library, or there is no memory: what comes later is sent all the same
+                log.exception("%d messages to %s:%d could not be encoded, and are lost", len(pairs), *place)
+                continue
             self._batches[ProduceRequestPayload(*place, tuple(messages))] = 0  # type: ignore[arg-type]  # as it was
 
     def _send(self) -> None:
