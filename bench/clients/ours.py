@@ -16,14 +16,15 @@ from bench.job import (
 )
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
-from kafka import _variant
-from kafka.version import DISTRIBUTION_VERSION
+from kafka import _variant, version
 
 POLL_RECORDS = 2_000
 RECORDS_FETCH = {"fetch_max_bytes": FETCH_BYTES, "max_partition_fetch_bytes": 2 << 20}
 COLUMNS_FETCH = {"max_partition_fetch_bytes": 4 << 20}
 """Larger than by default: the loop's thread needs the interpreter less often for fewer and larger answers."""
-VERSION = f"{DISTRIBUTION_VERSION} ({_variant.variant()})"
+OWN_VERSION = getattr(version, "DISTRIBUTION_VERSION", version.__version__)
+"""The distribution's version. In older trees, which these clients run too, the two versions were one."""
+VERSION = f"{OWN_VERSION} ({_variant.variant()})"
 
 
 def consumer_settings(job: Job) -> dict[str, Any]:

@@ -6,11 +6,10 @@ import importlib.metadata
 from functools import partial
 
 from bench import spark_jobs
-from kafka import _variant
-from kafka.version import DISTRIBUTION_VERSION
+from kafka import _variant, version
 
 SPARK = importlib.metadata.version("pyspark")
-VERSION = f"{DISTRIBUTION_VERSION} ({_variant.variant()}), PySpark {SPARK}"
+VERSION = f"{getattr(version, 'DISTRIBUTION_VERSION', version.__version__)} ({_variant.variant()}), PySpark {SPARK}"
 UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 """Rows of a known size need no bound of bytes beside that of 10,000 rows: Spark asks each row for its size else."""
 SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED)
