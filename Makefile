@@ -1,6 +1,7 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
+# make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -14,7 +15,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons demo bench \
+.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations demo bench \
     bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
@@ -116,6 +117,9 @@ fuzz: setup
 
 test-pythons: setup
 	$(BIN)/python scripts/pythons.py $(PYTHONS_ARGS)
+
+test-generations: setup java
+	$(BIN)/python scripts/generations.py $(GENERATIONS_ARGS)
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness

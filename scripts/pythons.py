@@ -104,8 +104,8 @@ def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[st
         return [variant for variant, passed in zip(VARIANTS, pool.map(passes, VARIANTS), strict=True) if not passed]
 
 
-def find_interpreter(version: str) -> str | None:
-    """An interpreter of this version: the newest of pyenv's, else that on the PATH."""
+def find_interpreter(version: str, needs: Sequence[str] = ("venv", "ensurepip")) -> str | None:
+    """An interpreter of this version that has these modules: the newest of pyenv's, else that on the PATH."""
     candidates = []
     if pyenv := shutil.which("pyenv"):
         listed = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True, check=False).stdout
@@ -114,15 +114,15 @@ def find_interpreter(version: str) -> str | None:
             prefix = subprocess.run([pyenv, "prefix", release], capture_output=True, text=True, check=False).stdout
             candidates.append(os.path.join(prefix.strip(), "bin", "python"))
     candidates.append(shutil.which(f"python{version}") or "")
-    return next((each for each in candidates if each and _version_of(each) == version), None)
+    return next((each for each in candidates if each and _version_of(each, needs) == version), None)
 
 
 def _release_number(release: str) -> list[int]:
     return [int(part) for part in release.split(".") if part.isdigit()]
 
 
-def _version_of(interpreter: str) -> str:
-    code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+def _version_of(interpreter: str, needs: Sequence[str]) -> str:
+    code = f"import {', '.join(['sys', *needs])}; print('%d.%d' % sys.version_info[:2])"
     try:
         return subprocess.run([interpreter, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
     except OSError:

@@ -33,8 +33,15 @@ class FetchError(RuntimeError):
 
 
 def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
-    """Return the folder with the jars of an Apache Kafka 4 broker and its Java tools."""
+    """Return the folder with the jars of an Apache Kafka broker, from 0.9, and its Java tools."""
     kafka = "org.apache.kafka"
+    release = tuple(int(part) for part in version.split("."))
+    if release < (4,):
+        scala = "2.13" if release >= (2, 5) else "2.12" if release >= (0, 10, 1) else "2.11"
+        artifacts = [Artifact(kafka, f"kafka_{scala}", version)]
+        if release < (1,):  # JAXB left the JDK in Java 11
+            artifacts.append(Artifact("javax.xml.bind", "jaxb-api", "2.3.0"))
+        return fetch_jars(f"kafka-{version}", artifacts)
     return fetch_jars(
         f"kafka-{version}",
         [

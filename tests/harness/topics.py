@@ -92,14 +92,17 @@ def create_topic(
         await_topic(address, name, partitions, deadline)
 
 
-def await_topic(address: str, name: str, partitions: int, deadline: float) -> None:
+def await_topic(
+    address: str, name: str, partitions: int, deadline: float, metadata_version: int = METADATA_VERSION
+) -> None:
     """Wait until one broker tells a leader for each partition; it does within milliseconds of the creation."""
     request_class: Any = message_class("MetadataRequest")
     module = __import__(request_class.__module__, fromlist=["x"])
-    topics = [module.MetadataRequestTopic(name=name)]
+    request = request_class(topics=[module.MetadataRequestTopic(name=name)])
+    request.allow_auto_topic_creation = metadata_version < 4  # versions before 4 cannot say no
     with Wire(address) as wire:
         while True:
-            (topic,) = wire.ask(request_class(topics=topics, allow_auto_topic_creation=False), METADATA_VERSION).topics
+            (topic,) = wire.ask(request, metadata_version).topics
             ready = [p for p in topic.partitions if p.error_code == 0 and p.leader_id >= 0]
             if topic.error_code == 0 and len(ready) == partitions:
                 return
