@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import mutants, mutate
 
 pytestmark = pytest.mark.once
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "mutate.py"
 
 
-@pytest.fixture(scope="module")
-def mutate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutate", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutate"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def changed(mutate: ModuleType, text: str) -> list[str]:
+def changed(text: str) -> list[str]:
     """Every mutant of a text, as the whole text that it makes."""
-    finder = mutate._Finder("package/file.py", text)
+    finder = mutants._Finder("package/file.py", text)
     finder.visit(ast.parse(text))
     return [text[: each.start] + each.new + text[each.end :] for each in finder.found]
 
@@ -53,8 +41,8 @@ def changed(mutate: ModuleType, text: str) -> list[str]:
         ("if cython.compiled:\n    x = 1\nelse:\n    x = 7", ["if cython.compiled:\n    x = 1\nelse:\n    x = 8"]),
     ],
 )
-def test_a_place_is_changed(mutate: ModuleType, text: str, expected: list[str]) -> None:
-    assert changed(mutate, text) == expected
+def test_a_place_is_changed(text: str, expected: list[str]) -> None:
+    assert changed(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,13 +56,76 @@ def test_a_place_is_changed(mutate: ModuleType, text: str, expected: list[str]) 
         "x: int",
         "'%d' % a",
         "if cython.compiled:\n    x = a + 1",
+        "if cython.compiled and a < b:\n    x = 1",
+        "if not cython.compiled or not a:\n    x = y",
+        "x = a + 1 if cython.compiled else b",
     ],
 )
-def test_what_no_test_has_to_notice_is_left_alone(mutate: ModuleType, text: str) -> None:
-    assert changed(mutate, text) == []
+def test_what_no_test_has_to_notice_is_left_alone(text: str) -> None:
+    assert changed(text) == []
 
 
-def test_every_package_of_the_table_has_mutants_and_tests(mutate: ModuleType) -> None:
+COMPILED_ONLY = """
+import cython
+
+_AHEAD, _LINE = 16, 64
+_LIMIT = 3
+
+
+class _Memory:
+    def __init__(self):
+        self.size = 7
+
+
+def _fetch(row):
+    if row + _LINE > 0:
+        prefetch(row + _AHEAD)
+        _fetch(row - 1)
+
+
+def _take():
+    return _Memory()
+
+
+def each(rows):
+    for row in rows:
+        if cython.compiled and row + _AHEAD < len(rows):
+            _fetch(row)
+            _take()
+        if not cython.compiled or not _LIMIT:
+            continue
+        _store(row + 1)
+
+
+def _store(row):
+    if cython.compiled:
+        return row + 1
+    return row
+"""
+
+
+def test_what_only_compiled_modules_run_is_left_out_with_all_that_only_it_names() -> None:
+    assert changed(COMPILED_ONLY) == [COMPILED_ONLY.replace("            continue", "            break")]
+    used_plain = COMPILED_ONLY + "\n\ndef plain(row):\n    _fetch(row)\n"
+    assert any("row - _LINE" in each for each in changed(used_plain))
+    assert any("row - _AHEAD)" in each for each in changed(used_plain))
+    assert not any("size = 8" in each for each in changed(used_plain))
+
+
+def test_mutants_are_chosen_by_package_folder_and_file() -> None:
+    places = ["record/lz4.py", "record/zstd.py", "producer/send/sender.py", "producer/sender.py"]
+    every = [mutate.Mutant(place, 1, 0, 0, 1, "a", "b", "constant") for place in places]
+
+    def chosen(*paths: str) -> list[str]:
+        return [each.file for each in mutate._within(every, paths)]
+
+    assert chosen() == places
+    assert chosen("record") == places[:2]
+    assert chosen("producer/send/", "record/zstd.py") == places[1:3]
+    assert chosen("producer/send") == [places[2]]
+
+
+def test_every_package_of_the_table_has_mutants_and_tests() -> None:
     found = mutate.mutants(list(mutate.TESTS))
     assert {each.package for each in found} == set(mutate.TESTS)
     folders = {folder for names in mutate.TESTS.values() for folder in names}
@@ -101,7 +152,7 @@ def far(a,
     [(1, (1, 1)), (5, (4, 5)), (6, (6, 7)), (7, (6, 7)), (8, (8, 8)), (11, (9, 12))],
 )
 def test_a_mutant_is_run_by_the_tests_of_its_statement(
-    mutate: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, expected: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, expected: tuple[int, int]
 ) -> None:
     (tmp_path / "far.py").write_text(SOURCE_TEXT)
     monkeypatch.setattr(mutate, "SOURCE", tmp_path)

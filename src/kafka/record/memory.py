@@ -78,7 +78,7 @@ def _keep(chunk: _Chunk) -> cython.void:
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Block:
+class _Block:
     """A writable buffer (compiled only); its memory lives as long as any view of it."""
 
     _chunk: _Chunk
@@ -106,7 +106,7 @@ def allocate(size: cython.Py_ssize_t) -> memoryview:
         MemoryError: there is no such amount of memory.
     """
     if cython.compiled:
-        return memoryview(Block(size))  # type: ignore[arg-type, call-arg]
+        return memoryview(_Block(size))  # type: ignore[arg-type, call-arg]
     return memoryview(bytearray(size))
 
 
