@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import functools
 import pickle
 import struct
 
@@ -25,7 +24,6 @@ from kafka.errors import (
     UnsupportedVersionError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
-from kafka.wire import message_class
 from kafka.wire.api import alter_configs, incremental_alter_configs
 from kafka.wire.api.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -58,49 +56,9 @@ from kafka.wire.api.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from unit.cluster.scripted_cluster import scripted_cluster
 from unit.net.scripted import HANG_UP
 
-APIS = (
-    *("CreateTopics", "DeleteTopics", "CreatePartitions", "DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
-    *("ListGroups", "DescribeGroups", "DeleteGroups", "OffsetFetch", "DeleteRecords"),
-)
 TP = TopicPartition("t", 0)
-
-
-class Admin:
-    """A `KafkaAdminClient` whose blocking methods are awaited, as the brokers live on the test's loop."""
-
-    def __init__(self, client):
-        self.client = client
-
-    def __getattr__(self, name):
-        return functools.partial(asyncio.to_thread, getattr(self.client, name))
-
-
-@pytest.fixture
-async def cluster():
-    async with scripted_cluster(2) as cluster:
-        cluster.leaders = {"t": [(1, 0), (2, 0)]}
-        for broker in cluster.brokers:
-            for cls in (message_class(f"{api}Request") for api in APIS):
-                broker.versions[cls.API_KEY] = (cls.MIN_VERSION, cls.MAX_VERSION)
-        yield cluster
-
-
-@pytest.fixture
-async def admin(cluster):
-    servers = [f"{broker.host}:{broker.port}" for broker in cluster.brokers]
-    client = await asyncio.to_thread(
-        KafkaAdminClient,
-        bootstrap_servers=servers,
-        request_timeout_ms=3_000,
-        retry_backoff_ms=1,
-        reconnect_backoff_ms=1,
-        reconnect_backoff_max_ms=5,
-    )
-    yield Admin(client)
-    await asyncio.to_thread(client.close)
 
 
 async def reconnect(admin, cluster):

@@ -1,14 +1,11 @@
 """Transactions, leaders and quotas against scripted brokers: whom is asked, what is asked again, what hangs."""
 
-import asyncio
-import functools
 import time
 
 import pytest
 
 from kafka.admin import (
     AbortTransactionSpec,
-    KafkaAdminClient,
     OffsetSpec,
     TransactionListing,
     TransactionState,
@@ -22,7 +19,6 @@ from kafka.errors import (
     UnsupportedVersionError,
 )
 from kafka.structs import OffsetAndTimestamp, TopicPartition
-from kafka.wire import message_class
 from kafka.wire.api import describe_transactions, list_transactions
 from kafka.wire.api.alter_client_quotas import AlterClientQuotasResponse, AlterClientQuotasResponseEntryData
 from kafka.wire.api.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
@@ -32,30 +28,15 @@ from kafka.wire.api.write_txn_markers import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from unit.cluster.scripted_cluster import scripted_cluster
 
-APIS = ("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "ListOffsets", "AlterClientQuotas")
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 HOUR_MS = 3_600_000
 
 
 @pytest.fixture
-async def cluster():
-    async with scripted_cluster(2) as cluster:
-        cluster.leaders = {"t": [(1, 0), (2, 0)]}
-        for broker in cluster.brokers:
-            for cls in (message_class(f"{api}Request") for api in APIS):
-                broker.versions[cls.API_KEY] = (cls.MIN_VERSION, cls.MAX_VERSION)
-        yield cluster
-
-
-@pytest.fixture
-async def call(cluster):
-    servers = [f"{broker.host}:{broker.port}" for broker in cluster.brokers]
-    options = {"request_timeout_ms": 3_000, "retry_backoff_ms": 1}
-    client = await asyncio.to_thread(KafkaAdminClient, bootstrap_servers=servers, **options)
-    yield lambda name, *args, **named: asyncio.to_thread(functools.partial(getattr(client, name), *args, **named))
-    await asyncio.to_thread(client.close)
+def call(admin):
+    """Return a function that calls a method of the client by its name."""
+    return lambda name, *args, **named: getattr(admin, name)(*args, **named)
 
 
 def listing(broker_id, state="Ongoing"):
