@@ -26,6 +26,8 @@ from kafka.common import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
+from kafka.legacy.simple import client as client_module
+from kafka.legacy.simple import requests
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
@@ -114,6 +116,14 @@ def test_a_coordinator_that_moves_is_asked_again(broker: EmbeddedBroker, client:
     assert (answer.error, rule.hits) == (0, 1)
 
 
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again at once for a topic that is being created, as often as with pauses."""
+    monkeypatch.setattr(requests, "_CREATION_PAUSES_S", (0.0,) * len(requests._CREATION_PAUSES_S))
+    monkeypatch.setattr(client_module, "_CREATION_PAUSE_S", 0.0)
+
+
+@pytest.mark.usefixtures("no_pauses")
 def test_a_topic_that_nobody_creates() -> None:
     with EmbeddedBroker(auto_create_topics=False) as broker:
         client = SimpleClient(broker.bootstrap_servers)
@@ -124,6 +134,7 @@ def test_a_topic_that_nobody_creates() -> None:
         client.close()
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_a_topic_that_has_no_leader_yet(broker: EmbeddedBroker, client: SimpleClient) -> None:
     rule = broker.faults.fail(5, api="Metadata")
     with pytest.raises(KafkaTimeoutError):
