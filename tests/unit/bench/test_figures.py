@@ -7,6 +7,8 @@ from bench.figures import MEDIAN, P99, PEAK, RATE, Row, Target, reached, settled
 
 from .results import latency_row, rate_row, result
 
+pytestmark = pytest.mark.once
+
 
 def test_more_records_a_second_are_better() -> None:
     row = rate_row([4e6, 9e6, 6e6], [2e6, 3e6, 1e6])

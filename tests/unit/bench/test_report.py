@@ -13,6 +13,8 @@ from bench.store import Run, load, save
 
 from .results import ABOUT, latency_row, rate_row
 
+pytestmark = pytest.mark.once
+
 
 def line_of(report: str, client: str) -> list[str]:
     (line,) = (line for line in report.splitlines() if line.startswith("| `poll()`") and f"| {client} |" in line)

@@ -13,6 +13,8 @@ from bench.figures import FIGURES
 from bench.roster import CLIENTS, OTHER_TREE, process_environment
 from bench.topics import Topic
 
+pytestmark = pytest.mark.once
+
 TASKS = tasks.usual() + tasks.full() + tasks.small() + tasks.quick() + tasks.against_other_tree()
 
 

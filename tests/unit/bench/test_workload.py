@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from bench.workload import FOLDER_VARIABLE, KEY_SIZE, Sums, expected, make_key, make_records, make_value, store
 
+pytestmark = pytest.mark.once
+
 COUNT, SIZE = 1000, 100
 
 

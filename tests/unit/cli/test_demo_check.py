@@ -7,6 +7,8 @@ from kafka.cli.demo import check
 from kafka.cli.demo.expected import expected_delays
 from kafka.cli.demo.flights import Flights, read_flights
 
+pytestmark = pytest.mark.once
+
 
 def small() -> Flights:
     flights = pd.DataFrame(

@@ -13,6 +13,8 @@ from kafka import errors, structs
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.producer.future import RecordMetadata
 
+pytestmark = pytest.mark.once
+
 PAYLOADS = {
     "ProduceRequest": ("topic", "partition", "messages"),
     "ProduceResponse": ("topic", "partition", "error", "offset"),

@@ -26,6 +26,8 @@ from kafka.protocol.types import (
     VarInt64,
 )
 
+pytestmark = pytest.mark.once
+
 ORIGINALS: dict[str, list[Any]] = json.loads(
     (Path(__file__).parents[2] / "data" / "legacy" / "messages.json").read_text()
 )

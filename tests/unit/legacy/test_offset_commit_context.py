@@ -9,7 +9,10 @@ import pytest
 from kafka.common import OffsetCommitRequest, OffsetCommitResponse, OffsetOutOfRangeError, RequestTimedOutError
 from kafka.context import OffsetCommitContext
 
-pytestmark = pytest.mark.filterwarnings("ignore:OffsetCommitContext is deprecated:DeprecationWarning")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.filterwarnings("ignore:OffsetCommitContext is deprecated:DeprecationWarning"),
+]
 
 
 class Consumer:

@@ -11,6 +11,8 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.produce import ProduceRequest
 
+pytestmark = pytest.mark.once
+
 
 def framed(correlation_id: int, message: bytes) -> bytes:
     return (4 + len(message)).to_bytes(4, "big") + correlation_id.to_bytes(4, "big") + message

@@ -9,6 +9,8 @@ import pytest
 
 from kafka.vendor import six
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     "code",

@@ -17,6 +17,8 @@ from kafka.errors import IllegalStateError, NoOffsetForPartitionError
 from kafka.protocol.list_offsets import OffsetResetStrategy
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
+pytestmark = pytest.mark.once
+
 ONE, TWO, THREE = TopicPartition("one", 0), TopicPartition("one", 1), TopicPartition("two", 0)
 
 

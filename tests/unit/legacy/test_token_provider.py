@@ -8,6 +8,8 @@ import pytest
 
 from kafka.net.sasl.oauth import AbstractTokenProvider, OAuthBearer
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("path", ["kafka.oauth", "kafka.oauth.abstract", "kafka.sasl.oauth"])
 def test_one_class_has_all_paths(path: str) -> None:

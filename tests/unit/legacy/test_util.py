@@ -15,6 +15,8 @@ from kafka import util
 from kafka.errors import BufferUnderflowError, KafkaTimeoutError
 from kafka.structs import OffsetFetchRequestPayload
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("data", "expected"),
