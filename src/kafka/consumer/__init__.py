@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from kafka.consumer.async_consumer import AsyncKafkaConsumer
     from kafka.consumer.kafka_consumer import KafkaConsumer
 
-__all__ = ["AsyncConsumerRebalanceListener", "AsyncKafkaConsumer", "ConsumerRebalanceListener", "KafkaConsumer"]
+__all__ = [
+    "AsyncConsumerRebalanceListener",
+    "AsyncKafkaConsumer",
+    "ConsumerRebalanceListener",
+    "KafkaConsumer",
+    "MultiProcessConsumer",
+    "SimpleConsumer",
+]
 
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",

@@ -85,9 +85,12 @@ class OldMethods:
 
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
-    ) -> Any:
+    ) -> list[int]:
         """Of 0.9: ask for offsets of a partition before a time."""
-        return self._in_old_manner("get_partition_offsets", topic, partition, request_time_ms, max_num_offsets)
+        found: list[int] = self._in_old_manner(
+            "get_partition_offsets", topic, partition, request_time_ms, max_num_offsets
+        )
+        return found
 
     def offsets(self, group: str | None = None) -> dict[Any, Any]:
         """Of 0.9: the offsets to fetch next, committed, done, and where partitions end."""

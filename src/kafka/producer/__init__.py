@@ -17,7 +17,14 @@ from kafka.producer.kafka_producer import KafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 
-__all__ = ["AsyncKafkaProducer", "FutureRecordMetadata", "KafkaProducer", "RecordMetadata"]
+__all__ = [
+    "AsyncKafkaProducer",
+    "FutureRecordMetadata",
+    "KafkaProducer",
+    "KeyedProducer",
+    "RecordMetadata",
+    "SimpleProducer",
+]
 
 _HOMES = {
     "KeyedProducer": "kafka.producer.keyed",

@@ -124,6 +124,29 @@ def test_values_of_kafka_python_3_are_at_the_top() -> None:
     assert [name for name in names if not hasattr(kafka, name)] == []
 
 
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [
+        (
+            "kafka",
+            (
+                "BrokerConnection HashedPartitioner KafkaClient KafkaConnection KafkaConsumer KafkaProducer "
+                "KeyedProducer MultiProcessConsumer RoundRobinPartitioner SimpleClient SimpleConsumer SimpleProducer "
+                "TopicPartition create_gzip_message create_message create_snappy_message"
+            ),
+        ),
+        ("kafka.consumer", "KafkaConsumer MultiProcessConsumer SimpleConsumer"),
+        ("kafka.producer", "KafkaProducer KeyedProducer SimpleProducer"),
+    ],
+)
+def test_a_star_gives_the_names_of_old_generations_and_an_import_loads_none(package: str, names: str) -> None:
+    code = (
+        f"import sys, {package}; assert not [name for name in sys.modules if name.startswith('kafka.legacy')];"
+        f"from {package} import *; assert set({names.split()!r}) <= set(globals())"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_check_error_takes_responses_and_errors_as_1_0_did() -> None:
     answered = structs.ProduceResponsePayload("t", 0, 6, -1)
     with pytest.raises(errors.NotLeaderForPartitionError) as caught:

@@ -198,8 +198,8 @@ def test_options(broker: EmbeddedBroker, make: MakeConsumer) -> None:
 def test_an_offset_that_does_not_exist(make: MakeConsumer, reset: str, expected: list[bytes]) -> None:
     consumer = make((TOPIC, 0, 99), auto_offset_reset=reset, consumer_timeout_ms=50)
     assert rest(consumer) == expected
-    assert consumer.get_partition_offsets(TOPIC, 0, -1, 1) == (3,)
-    assert consumer.get_partition_offsets(TOPIC, 0, -2, 1) == (0,)
+    assert consumer.get_partition_offsets(TOPIC, 0, -1, 1) == [3]
+    assert consumer.get_partition_offsets(TOPIC, 0, -2, 1) == [0]
 
 
 def test_an_offset_that_does_not_exist_and_no_policy(make: MakeConsumer) -> None:

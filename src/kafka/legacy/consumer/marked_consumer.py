@@ -170,7 +170,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
 
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
-    ) -> Any:
+    ) -> list[int]:
         """Ask for offsets of a partition before a time, the newest first.
 
         Arguments:
@@ -179,7 +179,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         """
         asked = [OffsetRequestPayload(text(topic), partition, request_time_ms, max_num_offsets)]
         (answer,) = self._client.send_offset_request(asked)
-        return answer.offsets
+        return list(answer.offsets)
 
     def _reset_offset(self, place: Place) -> int:
         """The offset that ``auto_offset_reset`` names; raises the present error if it names none."""
@@ -220,6 +220,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         first error that the coordinator answers with.
         """
         if not self._group:
+            log.warning("Cannot commit without a group_id!")
             raise KafkaConfigurationError("Attempted to commit offsets without a configured consumer group (group_id)")
         done = {place: offset + 1 for place, offset in self._offsets.task_done.items() if offset is not None}
         new = {place: offset for place, offset in done.items() if offset != self._offsets.commit[place]}
