@@ -12,6 +12,7 @@ import pytest
 from harness.topics import create_topic
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
+from kafka.consumer.arguments import check_offsets
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.errors import IllegalArgumentError
 from unit.consumer.faces import Face
@@ -201,3 +202,9 @@ async def test_topics_are_names(face: Face, topics: Any) -> None:
 def test_text_that_cannot_be_sent_is_refused_at_construction(make: Any, option: str) -> None:
     with pytest.raises(ValueError, match=option):
         make(**{option: "\ud800"})
+
+
+@pytest.mark.parametrize("offsets", [{TP: 5}, {TP: None}, {TOPIC: OffsetAndMetadata(5)}, {None: 5}, [TP], None])
+def test_offsets_to_commit_are_a_dict_of_partitions_to_offsets(offsets: Any) -> None:
+    with pytest.raises(IllegalArgumentError, match="offsets to commit are a dict of TopicPartition"):
+        check_offsets(offsets)

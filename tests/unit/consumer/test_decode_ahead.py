@@ -453,6 +453,23 @@ def test_no_more_than_two_full_parts_lie_ready(monkeypatch: pytest.MonkeyPatch) 
     assert (last.next_offset, item.is_decoded, aid.has(item)) == (10 * COUNT, True, False)
 
 
+def test_what_the_caller_has_gone_on_with_is_decoded_ahead_again_until_its_end(held: threading.Event) -> None:
+    item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5))
+    aid = one_in_hand(item)
+    held.set()
+    until(lambda: not begun())
+    for number in (1, 2, 3):  # the third is decoded by the caller
+        assert aid.take(item).next_offset == number * 2 * COUNT
+    assert not aid.is_ready(item)
+    aid.offer(BOUND)
+    until(lambda: not begun())
+    assert aid.is_ready(item)
+    assert [aid.take(item).next_offset for _ in range(2)] == [8 * COUNT, 10 * COUNT]
+    held.clear()
+    aid.offer(BOUND)
+    assert not begun(), "there is nothing left"
+
+
 def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     states = [PartitionState(TopicPartition("t", number)) for number in range(5)]
     items = [fetched(state, packed(0)) for state in states]

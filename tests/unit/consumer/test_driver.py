@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from fakes.cluster import SILENCE, Call
+from kafka.consumer.position.timestamps import LATEST
 from kafka.errors import (
     CommitFailedError,
     InvalidCommitOffsetSizeError,
+    KafkaConnectionError,
     KafkaTimeoutError,
+    NoOffsetForPartitionError,
     TopicAuthorizationFailedError,
 )
 from kafka.structs import OffsetAndMetadata
 from unit.consumer.bench import T0, T1, Bench, commit_answer, play
+from unit.virtual_loop import simulate
 
 
 def test_a_silent_leader_does_not_keep_the_records_of_others_waiting() -> None:
@@ -201,3 +205,74 @@ def test_a_seek_ends_waiting_for_a_position() -> None:
         assert asyncio.get_running_loop().time() - begun == pytest.approx(1)
 
     play(scenario)
+
+
+def test_starting_waits_for_the_cluster_unless_it_is_to_go_on_in_the_background() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        bench.cluster.down = set(bench.cluster.broker_ids)
+        with pytest.raises(KafkaConnectionError):
+            await bench.core.start()
+        await bench.core.start(in_background=True)
+        await bench.driver.close(autocommit=False, timeout_ms=1_000)
+
+    simulate(scenario)
+
+
+def test_a_position_that_lacks_is_told_of_as_far_as_nobody_has_gone_elsewhere() -> None:
+    async def scenario(bench: Bench) -> None:
+        core = bench.core
+        core.assign([T0, T1])
+        await bench.poll()
+        core.seek(core.subscription.assigned(T0), 5)
+        with pytest.raises(NoOffsetForPartitionError) as raised:
+            await bench.poll()
+        assert raised.value == NoOffsetForPartitionError([T1])
+        await bench.poll()  # and is looked for again
+        core.reset(core.subscription.assigned(T1), LATEST)
+        await bench.poll(1_000)
+        assert await core.position(T1, 1_000) == 100
+
+    play(scenario, auto_offset_reset="none")
+
+
+def test_nothing_is_told_of_partitions_that_were_given_up_before_it_could_be() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0, T1])
+        await bench.poll()
+        bench.core.assign([])
+        assert await bench.poll() == {}
+
+    play(scenario, auto_offset_reset="none")
+
+
+def test_nothing_is_fetched_of_a_partition_while_it_is_paused() -> None:
+    async def scenario(bench: Bench) -> None:
+        def asked() -> int:
+            topics = [topic for request in bench.cluster.requests("Fetch") for topic in request.topics]
+            return sum(each.partition == 0 for topic in topics for each in topic.partitions)
+
+        bench.core.assign([T0, T1])
+        state = bench.core.subscription.assigned(T0)
+        await bench.poll(1_000)
+        bench.core.pause(state)
+        await asyncio.sleep(5)  # the fetch that was on its way is over
+        before = asked()
+        await asyncio.sleep(60)
+        assert asked() == before
+        bench.core.resume(state)
+        await asyncio.sleep(5)
+        assert asked() > before
+
+    play(scenario)
+
+
+def test_closing_leaves_a_quarter_of_its_time_for_leaving() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.serve("OffsetCommit", lambda call: SILENCE)
+        bench.core.commits.commit_later({T0: OffsetAndMetadata(5)}, None, 60_000)
+        before = asyncio.get_running_loop().time()
+        await bench.driver.close(autocommit=False, timeout_ms=4_000)
+        assert asyncio.get_running_loop().time() - before == pytest.approx(3)
+
+    play(scenario, group_id="g")

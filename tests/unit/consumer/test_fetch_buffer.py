@@ -149,6 +149,18 @@ def test_a_partition_is_held_up_at_its_bound_and_let_go_when_the_caller_has_take
     assert not bench.buffer.is_full(state)
 
 
+def test_a_partition_is_let_go_below_its_bound_and_not_at_it() -> None:
+    bench = Bench(max_partition_fetch_bytes=100)  # up to 150 may lie here
+    state = bench.state()
+    for start, nbytes in ((0, 100), (2, 50), (4, 100)):
+        data = memoryview(numbered(start, start + 2))
+        bench.buffer.put(state, Fetched(state.tp, state.generation, start, data, nbytes))
+    for left, blocked in ((250, True), (150, True), (100, False)):
+        assert (bench.buffer.nbytes, bench.unblocked) == (left, [] if blocked else [state])
+        assert bench.buffer.is_full(state) is blocked
+        bench.take(2)
+
+
 def test_all_partitions_are_held_up_at_the_bound_of_all() -> None:
     size = len(numbered(0, 10))
     bench = Bench(max_partition_fetch_bytes=size, fetch_max_bytes=3 * size)
@@ -209,6 +221,7 @@ def test_an_error_waits_until_what_came_before_has_been_taken() -> None:
     with pytest.raises(TopicAuthorizationFailedError):
         bench.take()
     assert bench.take() == [(0, [2, 3])]
+    assert bench.buffer.nbytes == 0
 
 
 def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> None:

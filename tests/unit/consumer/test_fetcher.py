@@ -65,6 +65,8 @@ def test_a_partition_with_a_full_buffer_is_left_out_and_comes_back_when_there_is
         await asyncio.sleep(5)
         before = bench.buffer.nbytes
         assert 0 not in bench.named()
+        request = bench.leaders.requests[-1][2]  # or it would be left out for as long as that waits
+        assert (request.max_wait_ms, request.min_bytes) == (0, 0)
         await asyncio.sleep(5)
         assert bench.buffer.nbytes == before
         bench.leaders.ends[1] = 1
@@ -129,6 +131,8 @@ def test_a_seek_does_not_wait_for_partitions_that_are_held_up() -> None:
             await asyncio.sleep(0.001)
         assert bench.named() == {1: 3}
         assert loop.time() - started < 0.01
+        request = bench.leaders.requests[-1][2]
+        assert (request.max_wait_ms, request.min_bytes) == (0, 0)
 
     play(scenario, {0: 1, 1: 1}, max_partition_fetch_bytes=1_000)
 

@@ -225,10 +225,8 @@ class BrokerFetcher:
         Its connection sends none either, but a request that is made now would be out of date by then, and one that is
         cut short meanwhile would go to the other connection at once.
         """
-        left = self._throttled_until - asyncio.get_running_loop().time()
-        self._throttled_until = 0.0
-        if left > 0:
-            await asyncio.sleep(left)
+        until, self._throttled_until = self._throttled_until, 0.0
+        await asyncio.sleep(until - asyncio.get_running_loop().time())
 
     async def _connected(self) -> BrokerConnection:
         channel = self._polls.channel

@@ -1,0 +1,99 @@
+"""The next answer of a partition, and what a handler of a signal may do meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from kafka.consumer.handover.decode_ahead import DecodeAhead
+from kafka.consumer.handover.fetched import DecodeOptions, Fetched
+from kafka.consumer.handover.next_answer import NextAnswer
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.errors import OffsetOutOfRangeError, TopicAuthorizationFailedError
+from kafka.structs import TopicPartition
+from unit.consumer.batches import numbered
+
+DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed_size=1 << 30)
+
+
+class HandledLock:
+    """A lock that a signal comes with, just before it is had."""
+
+    def __init__(self, handler: Callable[[], object]) -> None:
+        self._handler = handler
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._handler()
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()
+
+
+def state_of(*items: Fetched) -> PartitionState:
+    state = PartitionState(TopicPartition("t", 0))
+    state.buffer.items.extend(items)
+    return state
+
+
+def answer(error: Exception | None = None, sticky: bool = False) -> Fetched:
+    data = None if error is not None else memoryview(numbered(0, 3))
+    return Fetched(TopicPartition("t", 0), 0, 0, data, error=error, sticky=sticky)
+
+
+def opener(
+    lock: Any, resets: bool = False, out_of_range: Callable[[PartitionState], None] = lambda state: None
+) -> NextAnswer:
+    waiting: Iterable[PartitionState] = ()
+    return NextAnswer(DECODING, DecodeAhead(DECODING, waiting, threading.RLock()), lock, resets, out_of_range)
+
+
+@pytest.mark.parametrize(("sticky", "left"), [(False, 1), (True, 2)])
+def test_an_error_is_gone_once_it_is_told_unless_only_a_seek_ends_it(sticky: bool, left: int) -> None:
+    error, after = answer(TopicAuthorizationFailedError({"t"}), sticky), answer()
+    state = state_of(error, after)
+    assert opener(threading.RLock()).open(state, 1, 0, has_before=False) is error.error
+    assert list(state.buffer.items) == [error, after][-left:]
+    assert state.buffer.current is None
+
+
+def test_an_error_behind_records_stays_until_these_have_been_handed_out() -> None:
+    error = answer(TopicAuthorizationFailedError({"t"}))
+    state = state_of(error)
+    assert opener(threading.RLock()).open(state, 1, 0, has_before=True) is error.error
+    assert list(state.buffer.items) == [error]
+
+
+@pytest.mark.parametrize("resets", [True, False])
+def test_only_an_offset_out_of_range_has_a_policy(resets: bool) -> None:
+    told: list[PartitionState] = []
+    out_of_range, other = OffsetOutOfRangeError({}), TopicAuthorizationFailedError({"t"})
+    state = state_of(answer(out_of_range, sticky=True))
+    assert opener(threading.RLock(), resets, told.append).open(state, 1, 0, False) is (None if resets else out_of_range)
+    assert told == ([state] if resets else [])
+    state = state_of(answer(other))
+    assert opener(threading.RLock(), resets, told.append).open(state, 1, 0, False) is other
+    assert told == told[:1]
+
+
+@pytest.mark.parametrize("failed", [True, False])
+@pytest.mark.parametrize("fetched_anew", [True, False])
+def test_what_is_fetched_after_a_handler_has_sought_is_not_lost_with_what_came_before(
+    failed: bool, fetched_anew: bool
+) -> None:
+    state = state_of(answer(TopicAuthorizationFailedError({"t"}) if failed else None))
+    new = [answer()] if fetched_anew else []
+
+    def seek() -> None:
+        state.buffer.items.clear()
+        state.buffer.items.extend(new)
+
+    before = state.buffer.items[0]
+    opener(HandledLock(seek)).open(state, 1 << 20, 0, has_before=False)
+    assert list(state.buffer.items) == new
+    assert state.buffer.current is None
+    assert before.records is None
