@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import math
 import random
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -231,6 +232,7 @@ class FakeCluster:
         self.watched: set[str] | None = set()
         self.closed = False
         self.metadata = ClusterMetadata()
+        self.metadata_renewed_at = -math.inf
         self._rng = rng or random.Random(1)
         self._handlers: dict[str, Callable[[Call], Any]] = {"Metadata": self._metadata_answer}
         self._scripts: dict[str, list[Answer]] = {}
@@ -323,6 +325,7 @@ class FakeCluster:
             raise KafkaConnectionError("no broker answers")
         await asyncio.sleep(self.latency_s)
         self.publish()
+        self.metadata_renewed_at = asyncio.get_running_loop().time()
 
     async def close(self) -> None:
         self.closed = True
@@ -368,6 +371,7 @@ class FakeCluster:
             raise self.metadata_errors.pop(0)
         if self.broker_ids <= self.down:
             raise KafkaConnectionError("no broker answers")
+        self.metadata_renewed_at = asyncio.get_running_loop().time()
         self.publish(self._watched_names() | wanted if everything else wanted, keep_others=not everything)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, ClassVar, NoReturn, TypeVar, Unpack
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, Unpack, overload
 
 from kafka.admin.calls.access import AccessCalls
 from kafka.admin.calls.cluster import ClusterCalls
@@ -17,8 +17,12 @@ from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterClient
 from kafka.config import AdminConfigs, option_table, parse_admin, with_options
+from kafka.config.table import values_of
 from kafka.errors import IllegalStateError, KafkaError
+from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net import LoopThread
+from kafka.net.callback_thread import WorkerThread
+from kafka.net.statistics import NetworkTraffic
 
 T = TypeVar("T")
 _CLOSE_TIMEOUT_S = 5.0
@@ -57,7 +61,11 @@ class KafkaAdminClient(
         parsed = parse_admin(configs)
         self._config = {**self.DEFAULT_CONFIG, **configs}
         self._loop_thread = LoopThread.shared()
-        self._cluster = ClusterClient(parsed.connection, parsed.security)
+        self._metrics = ClientMetrics(parsed.connection, self._loop_thread.loop.time, values_of(parsed.connection))
+        self._reporting = WorkerThread(f"kafka-metrics-{parsed.connection.client_id}")
+        traffic = NetworkTraffic(self._metrics, "admin", self._loop_thread.loop)
+        self._metrics.call_reporters_by(self._reporting.submit)
+        self._cluster = ClusterClient(parsed.connection, parsed.security, traffic=traffic)
         self._requests = AdminRequests(self._cluster, parsed.connection)
         try:
             in_background = parsed.connection.api_version is not None
@@ -83,6 +91,22 @@ class KafkaAdminClient(
             if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
                 closing.result(_CLOSE_TIMEOUT_S)
         self._closed = True
+        self._metrics.close()
+        if self._metrics.has_reporters and not WorkerThread.is_current():
+            self._reporting.drain(_CLOSE_TIMEOUT_S)
+        self._reporting.finish()
+
+    @overload
+    def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
+    @overload
+    def metrics(self, raw: bool) -> dict[Any, Any]: ...
+    def metrics(self, raw: bool = False) -> dict[Any, Any]:
+        """Numbers about the connections of this client, by group and name; nothing with ``metrics_enabled=False``.
+
+        Arguments:
+            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+        """
+        return self._metrics.registered() if raw else self._metrics.snapshot()
 
     def __enter__(self) -> "KafkaAdminClient":
         return self

@@ -20,6 +20,7 @@ from kafka.errors import (
 )
 from kafka.net import Connection, open_connection
 from kafka.net.dial import DialError
+from kafka.net.statistics import NetworkTraffic
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ class Bootstrap:
         ask: asks a server for the cluster's metadata.
         rng: shuffles them, so that not every client asks the first.
         failed_at: why a connection to an address failed that may not be tried again yet, None where it may be.
+        traffic: counts what is exchanged with each server.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class Bootstrap:
         ask: Ask,
         rng: random.Random,
         failed_at: Callable[[Address], Exception | None] = lambda _: None,
+        traffic: NetworkTraffic | None = None,
     ) -> None:
         self._options = options
         self._security = security
         self._ask_metadata = ask
         self._rng = rng
         self._failed_at = failed_at
+        self._traffic = NetworkTraffic() if traffic is None else traffic
         self._backoff = Backoff(options.reconnect_backoff_ms, min(options.reconnect_backoff_max_ms, 1_000))
         self._again_backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
         self._rounds_failed = 0
@@ -189,7 +193,9 @@ class Bootstrap:
             await asyncio.wait(tasks)
 
     async def _ask(self, server: Address, topics: set[str] | None) -> Found:
-        connection = await open_connection(*server, self._options, self._security)
+        number = self._options.bootstrap_servers.index(server)
+        traffic = self._traffic.node(f"bootstrap-{number}")
+        connection = await open_connection(*server, self._options, self._security, -1, traffic)
         try:
             return connection, await self._ask_metadata(connection, topics)
         except BaseException as error:

@@ -25,6 +25,7 @@ from kafka.errors import (
     KafkaTimeoutError,
 )
 from kafka.net import Connection
+from kafka.net.statistics import NetworkTraffic
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -47,17 +48,22 @@ class ClusterClient:
 
     Arguments:
         rng: picks among brokers that are equally good.
+        traffic: counts what is exchanged with the brokers; None: nobody looks at that.
     """
 
     def __init__(
-        self, connection: ConnectionOptions, security: SecurityOptions, rng: random.Random | None = None
+        self,
+        connection: ConnectionOptions,
+        security: SecurityOptions,
+        rng: random.Random | None = None,
+        traffic: NetworkTraffic | None = None,
     ) -> None:
         self._options = connection
         self._rng = rng if rng is not None else loop_random()
-        self._pool = ConnectionPool(connection, security, self._address_of)
+        self._pool = ConnectionPool(connection, security, self._address_of, traffic)
         self._coordinators = Coordinators(self.any_connection)
         self._updater = MetadataUpdater(connection, self.any_connection, lambda: self._discovery.again())
-        bootstrap = Bootstrap(connection, security, self._updater.ask_all, self._rng, self._pool.last_error_at)
+        bootstrap = Bootstrap(connection, security, self._updater.ask_all, self._rng, self._pool.last_error_at, traffic)
         self._discovery = Discovery(bootstrap, self._updater, self._pool, self._coordinators)
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
         self._retries = RetryPolicy(
@@ -263,6 +269,11 @@ class ClusterClient:
     def release(self) -> tuple[int, ...] | None:
         """``api_version`` as given, or the release of a broker that was connected; None: none was. In any thread."""
         return self._options.api_version or self._pool.release()
+
+    @property
+    def metadata_renewed_at(self) -> float:
+        """When the metadata were last read, in the loop's seconds; minus infinity: never. In any thread."""
+        return self._updater.renewed_at
 
     async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
         """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it.

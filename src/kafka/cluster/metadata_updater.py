@@ -1,6 +1,7 @@
 """Keeps a client's metadata new: which topics to ask for, whom to ask, and whom to tell of new metadata."""
 
 import logging
+import math
 from collections.abc import Awaitable, Callable
 
 from kafka.cluster.metadata import ClusterMetadata
@@ -58,6 +59,11 @@ class MetadataUpdater:
         """End what is under way."""
         if self._refresher is not None:
             await self._refresher.close()
+
+    @property
+    def renewed_at(self) -> float:
+        """When they were last read, in the loop's seconds; minus infinity: never."""
+        return -math.inf if self._refresher is None else self._refresher.fetched_at
 
     @property
     def refresher(self) -> MetadataRefresher:

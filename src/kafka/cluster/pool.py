@@ -11,6 +11,7 @@ from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
 from kafka.net.releases import release_of
+from kafka.net.statistics import NetworkTraffic
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,11 @@ async def outcome_of(task: asyncio.Task[T]) -> T:
     if task.cancelled():
         raise IllegalStateError("the client was closed")
     return task.result()
+
+
+def _traffic_name(node_id: int, channel: str) -> str:
+    """What kafka-python calls a broker in metrics: the connection to a coordinator has a name of its own."""
+    return f"coordinator-{node_id}" if channel == "coordinator" else str(node_id)
 
 
 class _Broker:
@@ -61,6 +67,7 @@ class ConnectionPool:
 
     Arguments:
         address_of: gives the present host and port of a broker, None if the cluster has no such broker.
+        traffic: counts what is exchanged with each broker.
     """
 
     def __init__(
@@ -68,10 +75,12 @@ class ConnectionPool:
         options: ConnectionOptions,
         security: SecurityOptions,
         address_of: Callable[[int], Address | None],
+        traffic: NetworkTraffic | None = None,
     ) -> None:
         self._options = options
         self._security = security
         self._address_of = address_of
+        self._traffic = NetworkTraffic() if traffic is None else traffic
         self._brokers: dict[int, _Broker] = {}
         self._versions: dict[int, ApiVersions] = {}
         backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
@@ -155,6 +164,8 @@ class ConnectionPool:
         if before is not None and not before.closed:
             self._close_soon(before)
         connection.node_id = node_id
+        if node_id != BOOTSTRAP_NODE:
+            connection.traffic = self._traffic.node(_traffic_name(node_id, ""))
         self._take(node_id, "", broker, connection)
 
     def try_all_again(self) -> None:
@@ -201,7 +212,8 @@ class ConnectionPool:
 
     async def _open(self, node_id: int, channel: str, broker: _Broker, address: Address) -> Connection:
         try:
-            connection = await open_connection(*address, self._options, self._security, node_id)
+            traffic = self._traffic.node(_traffic_name(node_id, channel))
+            connection = await open_connection(*address, self._options, self._security, node_id, traffic)
         except Exception as error:
             failure = as_kafka_error(f"connecting to broker {node_id}", error)
             if isinstance(error, KafkaConnectionError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
@@ -61,6 +62,8 @@ class MetadataRefresher:
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = 0.0
         self._attempts = RetryPolicy(Backoff(min_interval_ms, max_interval_ms), log, fatal=nothing).attempts(_WHAT)
+        self.fetched_at = -math.inf
+        """When the metadata were last taken in, in the loop's seconds."""
         self._closed = False
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
@@ -87,6 +90,7 @@ class MetadataRefresher:
     def fetched(self) -> None:
         """The metadata have just been taken in, by a refresh or by bootstrapping: count their age from now."""
         self._attempts.succeeded()
+        self.fetched_at = asyncio.get_running_loop().time()
         self._renew_in(self._max_age_s)
 
     async def close(self) -> None:

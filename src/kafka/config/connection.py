@@ -67,6 +67,16 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
     return tuple(map(operator.index, value))
 
 
+def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
+    """A sequence of classes or objects with the methods of `AbstractMetricsReporter`."""
+    needed = ("init", "metric_change", "metric_removal", "close")
+    found = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for reporter in found:
+        if not all(callable(getattr(reporter, method, None)) for method in needed):
+            raise invalid(name, "classes or objects with " + ", ".join(f"{each}()" for each in needed), reporter)
+    return found
+
+
 DEFAULT_CLIENT_ID = f"kafka-python-{__version__}"
 """As kafka-python has it: quotas and dashboards that go by it stay true when a program moves here."""
 
@@ -141,10 +151,20 @@ class ConnectionOptions:
         "Arguments of setsockopt() for each socket.",
         accepts="Sequence[tuple[int, int, int]] | None",
     )
-    metrics_enabled: bool = option(True, boolean, "Whether the client keeps metrics.")
-    metric_reporters: Any = option([], anything, "", inert=True)
-    metrics_num_samples: int = option(2, anything, "", inert=True)
-    metrics_sample_window_ms: int = option(30_000, anything, "", inert=True)
+    metrics_enabled: bool = option(True, boolean, "Whether metrics() and reporters show anything.")
+    metric_reporters: tuple[Any, ...] = option(
+        [],
+        parse_reporters,
+        "Classes, or objects, that are told of each metric; see AbstractMetricsReporter.",
+        "metric.reporters",
+        accepts="Sequence[Any]",
+    )
+    metrics_num_samples: int = option(
+        2, integer(1), "How many windows of time metrics are worked out from.", "metrics.num.samples"
+    )
+    metrics_sample_window_ms: int = option(
+        30_000, integer(1), "How long one of these windows is.", "metrics.sample.window.ms"
+    )
     selector: Any = option(None, anything, "", inert=True)
     kafka_client: Any = option(None, anything, "", inert=True)
     sock_chunk_bytes: int = option(4_096, anything, "", inert=True)

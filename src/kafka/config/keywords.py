@@ -59,13 +59,14 @@ class CommonConfigs(TypedDict, total=False):
     socket_options: Sequence[tuple[int, int, int]] | None
     """Arguments of setsockopt() for each socket. (default [(6, 1, 1)])"""
     metrics_enabled: bool
-    """Whether the client keeps metrics. (default True)"""
-    metric_reporters: Any
-    """Accepted for the sake of older programs. It has no effect. (default [])"""
-    metrics_num_samples: Any
-    """Accepted for the sake of older programs. It has no effect. (default 2)"""
-    metrics_sample_window_ms: Any
-    """Accepted for the sake of older programs. It has no effect. (in milliseconds; default 30000)"""
+    """Whether metrics() and reporters show anything. (default True)"""
+    metric_reporters: Sequence[Any]
+    """Classes, or objects, that are told of each metric; see AbstractMetricsReporter. (default []; Java:
+    metric.reporters)"""
+    metrics_num_samples: int
+    """How many windows of time metrics are worked out from. (default 2; Java: metrics.num.samples)"""
+    metrics_sample_window_ms: int
+    """How long one of these windows is. (in milliseconds; default 30000; Java: metrics.sample.window.ms)"""
     selector: Any
     """Accepted for the sake of older programs. It has no effect. (default None)"""
     kafka_client: Any

@@ -68,6 +68,11 @@ def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
     return cls(**given)
 
 
+def values_of(*slices: Any) -> dict[str, Any]:
+    """The options in these slices by name."""
+    return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class AdminConfig:
     """All options of an admin client."""

@@ -1,42 +1,89 @@
-"""The consumer's metrics. They are read from its parts when somebody asks, so fetching does not record anything."""
+"""The consumer's metrics: where its parts count, and under which names that is shown."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
 
 from kafka.config import ConsumerConfig
+from kafka.config.table import values_of
 from kafka.consumer.commit.commits import Commits
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_statistics import FetchStatistics
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.metrics import Metrics
+from kafka.coordinator.group_statistics import GROUP_METRICS, GroupStatistics
+from kafka.metrics.client_metrics import ClientMetrics, Metric
+from kafka.net.callback_runner import CallbackRunner
+from kafka.net.statistics import NetworkTraffic
 
 
-def register(
-    config: ConsumerConfig,
-    fetcher: Fetcher,
-    buffer: FetchBuffer,
-    subscription: SubscriptionState,
-    commits: Commits,
-    rebalance: Rebalance,
-) -> Metrics:
-    """All metrics of a consumer, under kafka-python's names."""
-    prefix = config.consumer.metric_group_prefix
-    metrics = Metrics(config.connection.metrics_enabled)
-    fetch, group = f"{prefix}-fetch-manager-metrics", f"{prefix}-coordinator-metrics"
-    metrics.gauge(fetch, "bytes-consumed-total", lambda: fetcher.bytes_fetched)
-    metrics.gauge(fetch, "records-consumed-total", lambda: buffer.records_taken)
-    metrics.gauge(fetch, "fetch-responses-total", lambda: fetcher.responses)
-    metrics.gauge(fetch, "buffered-bytes", lambda: buffer.nbytes)
-    metrics.gauge(fetch, "records-lag-max", lambda: _max_lag(subscription))
-    metrics.gauge(group, "assigned-partitions", lambda: len(subscription.assigned_partitions()))
-    metrics.gauge(group, "commits-total", lambda: commits.succeeded)
-    metrics.gauge(group, "rebalances-total", lambda: rebalance.completed)
-    return metrics
+class ConsumerMetrics:
+    """See the module.
+
+    Arguments:
+        config: the consumer's options.
+        loop: whose time counts.
+
+    Attributes:
+        all: every metric of the consumer.
+        traffic: counts what is exchanged with brokers.
+        fetching: counts what is fetched and handed out.
+        group: counts heartbeats, joins and commits.
+
+    Raises what reporters raise.
+    """
+
+    def __init__(self, config: ConsumerConfig, loop: asyncio.AbstractEventLoop) -> None:
+        options = values_of(config.connection, config.fetch, config.group, config.consumer)
+        prefix = config.consumer.metric_group_prefix
+        self._fetch_group, self._group_group = f"{prefix}-fetch-manager-metrics", f"{prefix}-coordinator-metrics"
+        self._thread_name = f"kafka-metrics-{config.connection.client_id}"
+        self._reporting: CallbackRunner | None = None
+        self.all = ClientMetrics(config.connection, loop.time, options)
+        self.traffic = NetworkTraffic(self.all, prefix, loop)
+        self.fetching = FetchStatistics(self.all, self._fetch_group, loop.time)
+        self.group = GroupStatistics(self.all.window)
+        self.all.add(self._group_group, GROUP_METRICS, self.group)
+
+    def show(
+        self,
+        fetcher: Fetcher,
+        buffer: FetchBuffer,
+        subscription: SubscriptionState,
+        commits: Commits,
+        rebalance: Rebalance,
+    ) -> None:
+        """Show what other parts of the consumer tell."""
+        fetched = (
+            _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
+            _gauge("records-consumed-total", "records handed out", lambda: buffer.records_taken),
+            _gauge("fetch-responses-total", "answers that have come", lambda: fetcher.responses),
+            _gauge("buffered-bytes", "bytes that have come and are not handed out", lambda: buffer.nbytes),
+        )
+        self.all.add(self._fetch_group, fetched, None)
+        group = (
+            _gauge("assigned-partitions", "partitions that are read", lambda: len(subscription.assigned_partitions())),
+            _gauge("commits-total", "commits that have succeeded", lambda: commits.succeeded),
+            _gauge("rebalances-total", "how often partitions have been taken", lambda: rebalance.completed),
+        )
+        self.all.add(self._group_group, group, None)
+
+    def report_by(self, callback_runner: Callable[[str], CallbackRunner]) -> None:
+        """From now on parts show something in threads where reporters, if there are any, may not be called."""
+        if self.all.has_reporters:
+            self._reporting = callback_runner(self._thread_name)
+            self.all.call_reporters_by(self._reporting.submit)
+
+    async def close(self, deadline: float) -> None:
+        """Close the reporters, and wait for them up to a time."""
+        self.all.close()
+        if self._reporting is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(deadline):
+                    await self._reporting.idle()
+            self._reporting.finish()
 
 
-def _max_lag(subscription: SubscriptionState) -> float:
-    """How many records the partition farthest behind is behind; NaN as long as it is not known."""
-    lags = [
-        state.fetching.highwater - state.position.offset
-        for state in subscription.states()
-        if state.fetching.highwater is not None and state.position is not None
-    ]
-    return float(max(lags)) if lags else float("nan")
+def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
+    return Metric(name, description, lambda _, now: read())

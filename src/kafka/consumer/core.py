@@ -13,10 +13,10 @@ from typing import Protocol, TypeVar
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfig
-from kafka.consumer import consumer_metrics
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commit.commits import Commits, Offsets
+from kafka.consumer.consumer_metrics import ConsumerMetrics
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
@@ -34,6 +34,7 @@ from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
+from kafka.net.callback_runner import CallbackRunner
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,9 @@ class Runner(Protocol):
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
         """Have ``tell(owner, error)`` called if the loop fails for good; ``owner`` is held weakly."""
 
+    def callback_runner(self, name: str) -> CallbackRunner:
+        """Where functions of the user's run that the caller does not wait for, and what it is called."""
+
 
 class ConsumerCore:
     """See the module.
@@ -81,7 +85,13 @@ class ConsumerCore:
         client: ClusterAccess | None = None,
     ) -> None:
         self.config = config
-        self.client: ClusterAccess = client if client is not None else ClusterClient(config.connection, config.security)
+        self._statistics = ConsumerMetrics(config, loop)
+        self.metrics = self._statistics.all
+        self.client: ClusterAccess = (
+            client
+            if client is not None
+            else ClusterClient(config.connection, config.security, traffic=self._statistics.traffic)
+        )
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.closed = False
@@ -94,14 +104,13 @@ class ConsumerCore:
         self._positions_wanted = False
         self._warned_idle = False
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
-        self.metrics = consumer_metrics.register(
-            config, self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance
-        )
+        self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance)
+        self._statistics.report_by(runner.callback_runner)
 
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
-        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
+        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching)
         self.fetcher = Fetcher(
             fetch,
             self.client,
@@ -112,6 +121,7 @@ class ConsumerCore:
             self._metadata_stale,
             self.events.failed_alike,
             self.config.connection.metadata_max_age_ms,
+            self._statistics.fetching,
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = ClusterView(self.client)
@@ -151,10 +161,13 @@ class ConsumerCore:
         from kafka.coordinator.classic.membership import ClassicMembership
 
         timeout_ms = self.config.connection.request_timeout_ms
-        member = ClassicMembership(self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff)
+        statistics = self._statistics.group
+        member = ClassicMembership(
+            self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff, statistics
+        )
         stable = fetch.isolation_level == "read_committed"
         offsets = GroupOffsets(
-            self.client, group.group_id, group.group_instance_id, member.commit_refused, stable, backoff
+            self.client, group.group_id, group.group_instance_id, member.commit_refused, stable, backoff, statistics
         )
         return member, offsets
 
@@ -184,7 +197,10 @@ class ConsumerCore:
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:
-            await self.client.close()
+            try:
+                await self.client.close()
+            finally:
+                await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
         """Give back the memory of what was fetched and not handed out; after `close`, where nobody polls."""
@@ -355,6 +371,7 @@ class ConsumerCore:
             if state.position is None:
                 self._runner.submit(self.positions.moved, state)
             self.buffer.discard(state)
+            self._statistics.fetching.given_up(state)
             self._runner.submit(self.fetcher.forget, state)
 
     def _resubscribe(self) -> None:

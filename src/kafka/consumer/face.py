@@ -1,11 +1,11 @@
 """What the synchronous and the asyncio consumer have in common: everything that does not wait."""
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 from kafka.config import option_table
+from kafka.config.table import values_of
 from kafka.consumer.arguments import check_offset, check_offsets, check_partition
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
@@ -51,8 +51,7 @@ class ConsumerFace:
         ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
         """
         config = self._core.config
-        slices = (config.connection, config.fetch, config.group, config.consumer)
-        options = {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
+        options = values_of(config.connection, config.fetch, config.group, config.consumer)
         return {**options, "bootstrap_servers": self._servers_given, "api_version": self._core.client.release}
 
     def subscribe(
@@ -146,13 +145,18 @@ class ConsumerFace:
         """The offset after the last record that consumers may see, as the last fetch told; None before the first."""
         return self._assigned(partition).fetching.highwater
 
-    def metrics(self, raw: bool = False) -> dict[str, dict[str, float]]:
-        """Present values by group and name.
+    @overload
+    def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
+    @overload
+    def metrics(self, raw: bool) -> dict[Any, Any]: ...
+    def metrics(self, raw: bool = False) -> dict[Any, Any]:
+        """Present values by group and name; nothing with ``metrics_enabled=False``. Any thread may call this.
 
         Arguments:
-            raw: accepted for the sake of older programs, without effect.
+            raw: True gives `KafkaMetric` objects by their `MetricName` instead, those of single topics and partitions
+                too.
         """
-        return self._core.metrics.snapshot()
+        return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def wakeup(self) -> None:
         """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""

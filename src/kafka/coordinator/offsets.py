@@ -1,13 +1,16 @@
 """The committed offsets of a group: OffsetCommit and OffsetFetch in all versions, tried again where that can help."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
+from kafka.cluster.protocols import BrokerConnection
 from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
 from kafka.coordinator.generation import Generation
+from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -61,6 +64,7 @@ class GroupOffsets:
             membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
+        statistics: counts commits.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class GroupOffsets:
         refused: Refused,
         require_stable: bool,
         backoff: Backoff,
+        statistics: GroupStatistics | None = None,
     ) -> None:
         self._client = client
         self._group_id = group_id
@@ -78,6 +83,7 @@ class GroupOffsets:
         self._refused = refused
         self._require_stable = require_stable
         self._order = CommitOrder()
+        self._statistics = statistics or GroupStatistics()
         self._policy = RetryPolicy(backoff, log, quiet=1, fatal=_ends_trying)
 
     async def commit(
@@ -147,7 +153,7 @@ class GroupOffsets:
         left = self._order.send(number, offsets)  # nothing is awaited from here until the request is on its way
         if left:
             try:
-                response = await connection.send(self._commit_request(left, generation), version)
+                response = await self._send_commit(connection, self._commit_request(left, generation), version)
                 self._check_committed(response, generation)
             except KafkaError as error:
                 if resend or not error.retriable:
@@ -159,6 +165,16 @@ class GroupOffsets:
                 f"the offsets of {len(offsets) - len(left)} of {len(offsets)} partitions were not committed: a newer "
                 "commit of them was sent before this one could be"
             )
+
+    async def _send_commit(
+        self, connection: BrokerConnection, request: offset_commit.OffsetCommitRequest, version: int
+    ) -> offset_commit.OffsetCommitResponse:
+        loop = asyncio.get_running_loop()
+        sent_at = loop.time()
+        response = await connection.send(request, version)
+        now = loop.time()
+        self._statistics.commits.record(1000 * (now - sent_at), now)
+        return response
 
     def _commit_request(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation

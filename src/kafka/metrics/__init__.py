@@ -1,9 +1,72 @@
-"""Numbers about a client by group and name. Layer 0.
+"""Numbers about a client: kafka-python's registry of metrics, and what the clients count for it. Layer 0.
 
-Each part of a client counts what it does itself, per batch or request and never per record. The numbers are read when
-a program asks for them, from any thread.
+| module | what |
+|---|---|
+| `windows` | what the clients count with, once per batch or answer |
+| `client_metrics` | the registry of one client: made when somebody looks, or has reporters |
+| the others | kafka-python's classes, to read a client's metrics and to build upon, at their import paths of then |
+
+The names below are loaded when they are first used, as a client whose metrics nobody looks at needs none of them.
 """
 
-from kafka.metrics.registry import Metrics
+from __future__ import annotations
 
-__all__ = ["Metrics"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from kafka import _old_names
+
+if TYPE_CHECKING:
+    from kafka.metrics.compound_stat import NamedMeasurable as NamedMeasurable
+    from kafka.metrics.dict_reporter import DictReporter as DictReporter
+    from kafka.metrics.kafka_metric import KafkaMetric as KafkaMetric
+    from kafka.metrics.measurable import AnonMeasurable as AnonMeasurable
+    from kafka.metrics.metric_config import MetricConfig as MetricConfig
+    from kafka.metrics.metric_name import MetricName as MetricName
+    from kafka.metrics.metrics import Metrics as Metrics
+    from kafka.metrics.quota import Quota as Quota
+
+__all__ = [
+    "AnonMeasurable",
+    "DictReporter",
+    "KafkaMetric",
+    "MetricConfig",
+    "MetricName",
+    "Metrics",
+    "NamedMeasurable",
+    "Quota",
+]
+
+_HOMES = {
+    "AnonMeasurable": "kafka.metrics.measurable",
+    "DictReporter": "kafka.metrics.dict_reporter",
+    "KafkaMetric": "kafka.metrics.kafka_metric",
+    "MetricConfig": "kafka.metrics.metric_config",
+    "MetricName": "kafka.metrics.metric_name",
+    "Metrics": "kafka.metrics.metrics",
+    "NamedMeasurable": "kafka.metrics.compound_stat",
+    "Quota": "kafka.metrics.quota",
+}
+
+_SUBMODULES = (
+    "compound_stat",
+    "dict_reporter",
+    "kafka_metric",
+    "measurable",
+    "measurable_stat",
+    "metric_config",
+    "metric_name",
+    "metrics",
+    "metrics_reporter",
+    "quota",
+    "stat",
+    "stats",
+)
+"""What `import kafka.metrics` alone gave in kafka-python."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name from its home, or a submodule, when it is first asked for (PEP 562)."""
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -21,6 +21,7 @@ from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
 from kafka.net.outbox import Outbox, Outgoing
 from kafka.net.receiver import Receiver
+from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.stream import Stream
 from kafka.net.tls import tls_context
 from kafka.net.versions import ApiVersions
@@ -45,11 +46,15 @@ class Connection:
         described_as: how messages name it.
         closed: whether the connection is closed, by whichever side.
         ended_here: whether the connection was closed because this side needs it no more.
+        traffic: counts what is exchanged with the broker.
     """
 
-    def __init__(self, host: str, port: int, options: ConnectionOptions, node_id: int = -1) -> None:
+    def __init__(
+        self, host: str, port: int, options: ConnectionOptions, node_id: int = -1, traffic: NodeTraffic | None = None
+    ) -> None:
         self.host, self.port, self.node_id = host, port, node_id
         self.api_versions = ApiVersions({}, self.described_as)
+        self.traffic = NetworkTraffic().node("") if traffic is None else traffic
         self._options = options
         self._client_id = options.client_id if options.client_id is not None else DEFAULT_CLIENT_ID
         self.loop = asyncio.get_running_loop()
@@ -62,7 +67,7 @@ class Connection:
         self._stream: Stream | None = None
         self._why_closed: KafkaError | None = None
         self._on_close: list[Any] = []
-        self.closed = self.ended_here = False
+        self.closed = self.ended_here = self._is_set_up = False
 
     async def connect(self, security: SecurityOptions) -> None:
         """Open the stream only: the first step of `open_connection`."""
@@ -170,9 +175,11 @@ class Connection:
         assert stream is not None
         now = self._deadlines.last_used = self.loop.time()
         if entry is not None:
+            entry.sent_at = now
             entry.deadline = now + entry.timeout_s
             self._table[outgoing.number] = entry
             self._deadlines.timer.at(entry.deadline)
+        self.traffic.sent(sum(map(len, outgoing.parts)), now)
         stream.write(outgoing.parts)
         if outgoing.written is not None:
             stream.when_drained(outgoing.written)
@@ -222,6 +229,8 @@ class Connection:
         """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
         self._answered_when_set_up = self._receiver.answered
         self._deadlines.watch_use()
+        self._is_set_up = True
+        self.traffic.network.connection_opened(self.loop.time())
 
     async def close(self) -> None:
         """Close the connection; requests without an answer fail with `Cancelled`. Does not raise."""
@@ -269,6 +278,8 @@ class Connection:
         self._why_closed = error
         self.closed = True
         self._deadlines.timer.cancel()
+        if self._is_set_up:
+            self.traffic.network.connection_closed(self.loop.time())
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
         waiting += self._outbox.close()
         if self._receiver.raw is not None:

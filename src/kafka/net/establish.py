@@ -12,6 +12,7 @@ from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
 from kafka.net.connection import Connection
 from kafka.net.sasl import SaslSession, check_mechanism
+from kafka.net.statistics import NodeTraffic
 from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
 from kafka.version import DISTRIBUTION_VERSION
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -29,9 +30,17 @@ class _HungUp(KafkaConnectionError):
 
 
 async def open_connection(
-    host: str, port: int, options: ConnectionOptions, security: SecurityOptions, node_id: int = -1
+    host: str,
+    port: int,
+    options: ConnectionOptions,
+    security: SecurityOptions,
+    node_id: int = -1,
+    traffic: NodeTraffic | None = None,
 ) -> Connection:
     """Connect to a broker, agree on API versions (KIP-35, KIP-511) and authenticate.
+
+    Arguments:
+        traffic: counts what is exchanged; None: nobody looks at that.
 
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
     `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
@@ -41,11 +50,11 @@ async def open_connection(
     check_mechanism(security)
     greeting = _first_greeting(host, port, options)
     try:
-        return await _open(host, port, options, security, node_id, greeting)
+        return await _open(Connection(host, port, options, node_id, traffic), options, security, greeting)
     except _HungUp:
         if not greeting:
             raise
-    connection = await _open(host, port, options, security, node_id, 0)
+    connection = await _open(Connection(host, port, options, node_id, traffic), options, security, 0)
     log.info("%s hangs up on ApiVersions version %d; it is asked in version 0", connection.described_as, greeting)
     _greetings[host, port] = 0
     return connection
@@ -61,14 +70,8 @@ def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | N
 
 
 async def _open(
-    host: str,
-    port: int,
-    options: ConnectionOptions,
-    security: SecurityOptions,
-    node_id: int,
-    greeting: int | None,
+    connection: Connection, options: ConnectionOptions, security: SecurityOptions, greeting: int | None
 ) -> Connection:
-    connection = Connection(host, port, options, node_id)
     await connection.connect(security)
     try:
         if greeting is None:

@@ -10,6 +10,8 @@ import selectors
 import sys
 from typing import TYPE_CHECKING
 
+from kafka.net.loop_times import TimedSelector
+
 if TYPE_CHECKING:
     from _typeshed import FileDescriptorLike
 
@@ -24,7 +26,7 @@ def threads_are_greenlets() -> bool:
 
 def selector_for_loop() -> selectors.BaseSelector:
     """A selector for the clients' loop."""
-    return GreenSelector() if threads_are_greenlets() else selectors.DefaultSelector()
+    return GreenSelector() if threads_are_greenlets() else TimedSelector()
 
 
 class GreenSelector(selectors.BaseSelector):

@@ -60,13 +60,13 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """One such request: what it was, who waits for it and, once it is sent, until when (in the loop's seconds).
+    """One such request: what it was, who waits for it and, once it is sent, since when and until when (loop's seconds).
 
     Arguments:
         digest: makes of the response what ``future`` is given, in the thread that reads it; None: the response itself.
     """
 
-    __slots__ = ("deadline", "digest", "future", "request", "timeout_s", "version")
+    __slots__ = ("deadline", "digest", "future", "request", "sent_at", "timeout_s", "version")
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class InFlight:
         self.version = version
         self.future = future
         self.deadline = math.inf
+        self.sent_at = 0.0
         self.timeout_s = timeout_s
 
 

@@ -18,6 +18,7 @@ from kafka.net.fork import after_fork, keep_alive, owners_on
 from kafka.net.green_threads import selector_for_loop
 from kafka.net.loop_call import LoopCall
 from kafka.net.loop_lock import loop_lock
+from kafka.net.loop_times import TimedSelector
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,10 @@ class _ClientLoop(asyncio.SelectorEventLoop):
     """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.blocking`."""
 
     def __init__(self) -> None:
-        super().__init__(selector_for_loop())
+        selector = selector_for_loop()
+        super().__init__(selector)
+        self.times = selector.times if isinstance(selector, TimedSelector) else None
+        """How it spends its time; None where that is not known."""
 
     time = staticmethod(time.monotonic)  # asyncio's is the same, by way of a Python function
 

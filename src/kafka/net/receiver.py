@@ -9,12 +9,15 @@ from kafka.net.answer_reader import AnswerReader
 from kafka.net.buffers import FrameBuffer
 from kafka.net.inflight import InFlight, InFlightTable
 from kafka.net.outbox import Outbox
+from kafka.net.statistics import NodeTraffic
 from kafka.net.throttle import ThrottleLog
 from kafka.wire.framing import correlation_id
 
 log = logging.getLogger(__name__)
 
 _SHORTEST_FRAME = 4
+_SIZE_BYTES = 4
+"""What comes before each frame."""
 
 
 class ReceivingConnection(Protocol):
@@ -24,6 +27,8 @@ class ReceivingConnection(Protocol):
     def described_as(self) -> str: ...
     @property
     def closed(self) -> bool: ...
+    @property
+    def traffic(self) -> NodeTraffic: ...
     def abort(self, error: KafkaError) -> None: ...
 
 
@@ -68,6 +73,8 @@ class Receiver:
             self._refuse(CorrelationIdError, f"answered a request that was not sent (correlation id {number})")
             return False
         self.answered += 1
+        now = self._loop.time()
+        self._connection.traffic.answered(len(view) + _SIZE_BYTES, now - entry.sent_at, now)
         if not entry.future.done():
             goes_on = self._reader.read(entry, view, buffer) and not self._connection.closed
         else:  # the caller gave up
@@ -105,6 +112,7 @@ class Receiver:
     def _throttle(self, entry: InFlight, seconds: float) -> None:
         """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""
         now = self._loop.time()
+        self._connection.traffic.throttled(seconds, now)
         self._outbox.throttle(seconds)
         self._table.extend(now + seconds)
         self._throttle_log.tell(now, self._connection.described_as, entry.request.NAME, seconds)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from kafka.errors import IllegalStateError
 from kafka.producer.batch.memory_pool import Reservation
@@ -86,13 +86,18 @@ class ProducerCalls:
         """Whether the cluster has been found."""
         return self._core is not None and bool(self._core.cluster.metadata.brokers())
 
-    def metrics(self, raw: bool = False) -> dict[str, dict[str, float]]:
-        """Numbers about this producer, by group and name.
+    @overload
+    def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
+    @overload
+    def metrics(self, raw: bool) -> dict[Any, Any]: ...
+    def metrics(self, raw: bool = False) -> dict[Any, Any]:
+        """Numbers about this producer, by group and name; nothing with `metrics_enabled=False`.
 
         Arguments:
-            raw: no effect; kept for kafka-python's sake.
+            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
         """
-        return self._started().metrics.snapshot()
+        metrics = self._started().metrics
+        return metrics.registered() if raw else metrics.snapshot()
 
     @classmethod
     def max_usable_produce_magic(cls, api_version: tuple[int, ...]) -> int:

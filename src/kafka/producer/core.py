@@ -11,8 +11,11 @@ from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.protocols import ClusterAccess
 from kafka.config import ProducerConfig
+from kafka.config.table import values_of
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
-from kafka.metrics import Metrics
+from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
+from kafka.net.statistics import NetworkTraffic
 from kafka.partitioner.adapt import adapt_partitioner
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
@@ -24,7 +27,6 @@ from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
 from kafka.producer.outcome.batch_outcomes import Outcomes
-from kafka.producer.outcome.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.producer.outcome.waiter import EndsWithLoop
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
@@ -68,8 +70,9 @@ class ProducerCore:
                 "leave it out to send without them"
             )
         self.config = config
-        self.metrics = Metrics(config.connection.metrics_enabled)
-        self.cluster: ClusterAccess = cluster or ClusterClient(config.connection, config.security)
+        self.metrics = ClientMetrics(config.connection, loop.time, values_of(config.connection, options))
+        traffic = NetworkTraffic(self.metrics, "producer", loop)
+        self.cluster: ClusterAccess = cluster or ClusterClient(config.connection, config.security, traffic=traffic)
         self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
         self._loop = loop
         self._now_ns = now_ns = now_ns or wall_clock_ns(loop)
@@ -95,6 +98,9 @@ class ProducerCore:
         connection = config.connection
         self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop))
         self._topics = TopicLookup(self.buffer, self.cluster, max_block_s, self._backoff)
+        self._statistics = ProducerStatistics(self.metrics)
+        add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
+        self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -110,7 +116,6 @@ class ProducerCore:
         connection, options = self.config.connection, self.config.producer
         if not in_background:  # else it is made older when it is sent, if it has to be
             self.buffer.magic = await self._usable_magic()
-        statistics = ProducerStatistics(self.metrics, self._loop.time)
         idempotence = Idempotence(
             self.cluster,
             enabled=is_idempotent(connection, options),
@@ -122,7 +127,7 @@ class ProducerCore:
             self.buffer,
             self.cluster,
             idempotence,
-            statistics,
+            self._statistics,
             self._backoff,
             retries=options.retries,
             delivery_timeout=options.delivery_timeout_ms / 1000,
@@ -134,12 +139,11 @@ class ProducerCore:
             self._outcomes,
             ProduceRequests(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
             BatchCompressor(self.buffer),
-            statistics,
+            self._statistics,
             sender_options(connection, options),
             self._backoff,
             self._topics,
         )
-        add_gauges(self.metrics, self.buffer, self._sender.in_flight)
         idempotence.ask()
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
@@ -262,8 +266,9 @@ class ProducerCore:
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
                 self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
-        self.callbacks.finish()
         await self.cluster.close()
+        self.metrics.close()
+        self.callbacks.finish()
 
     @property
     def is_closed(self) -> bool:
@@ -278,6 +283,12 @@ class ProducerCore:
     def unsent(self) -> int:
         """The number of records that are neither delivered nor have failed."""
         return sum(batch.count for batch in list(self.buffer.incomplete))
+
+    def _in_flight(self) -> int:
+        return 0 if self._sender is None else self._sender.in_flight()
+
+    def _metadata_age_s(self, now: float) -> float:
+        return now - self.cluster.metadata_renewed_at
 
     def _running(self) -> Outcomes:
         if self._outcomes is None:

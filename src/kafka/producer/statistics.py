@@ -1,112 +1,182 @@
-"""The producer's metrics, counted once per batch or request; names as in the Java client where it has them.
+"""The producer's metrics, counted on the loop once per batch or request; names of kafka-python, and Java's.
 
-Counted in plain attributes, and put together when somebody looks: a batch of one record is answered in a fraction of a
-millisecond, of which a dozen objects with methods would take their part.
+What is sent is counted by topic, and put together when somebody looks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 
-from kafka.metrics import Metrics
+from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_of, mean_of, rate_of
+from kafka.metrics.windows import SampledValues, Window, Windows, largest, mean
+from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import RecordBuffer
 
 _GROUP = "producer-metrics"
-_NAN = float("nan")
+
+
+class _Sends(Window):
+    """What was sent of a topic, each time that it was sent."""
+
+    __slots__ = (
+        "batches",
+        "compression_ratios",
+        "errors",
+        "largest_batch",
+        "largest_record",
+        "largest_records",
+        "longest_queue_ms",
+        "nbytes",
+        "queue_ms",
+        "records",
+        "retries",
+    )
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.batches = self.records = self.nbytes = self.largest_records = self.retries = self.errors = 0
+        self.compression_ratios = self.queue_ms = 0.0
+        self.largest_batch = self.largest_record = self.longest_queue_ms = -math.inf
+
+
+_TOPIC = (
+    Metric("record-send-rate", "records sent a second", rate_of("records")),
+    Metric("byte-rate", "bytes of batches sent a second", rate_of("nbytes")),
+    Metric(
+        "compression-rate",
+        "mean size of a batch, as a part of that before compression",
+        mean_of("compression_ratios", "batches"),
+    ),
+    Metric("record-retry-rate", "records a second that are sent again", rate_of("retries")),
+    Metric("record-error-rate", "records a second that are given up", rate_of("errors")),
+)
+"""Of the `Windows` of a topic."""
+
+_SENDS = (
+    Metric("batch-size-avg", "mean bytes of a batch", mean_of("nbytes", "batches")),
+    Metric("batch-size-max", "bytes of the largest batch", largest_of("largest_batch")),
+    Metric(
+        "compression-rate-avg",
+        "mean size of a batch, as a part of that before compression",
+        mean_of("compression_ratios", "batches"),
+    ),
+    Metric("record-queue-time-avg", "mean time in ms until a batch was sent", mean_of("queue_ms", "batches")),
+    Metric("record-queue-time-max", "longest time in ms until a batch was sent", largest_of("longest_queue_ms")),
+    Metric("record-send-rate", "records sent a second", rate_of("records")),
+    Metric("records-per-batch-avg", "mean records of a batch", mean_of("records", "batches")),
+    Metric("byte-rate", "bytes of batches sent a second", rate_of("nbytes")),
+    Metric("record-retry-rate", "records a second that are sent again", rate_of("retries")),
+    Metric("record-error-rate", "records a second that are given up", rate_of("errors")),
+    Metric("record-size-max", "bytes of the largest record before compression", largest_of("largest_record")),
+    Metric(
+        "record-size-avg", "mean of the bytes of the largest record in a batch", mean_of("largest_records", "batches")
+    ),
+)
+"""Of the `Windows` of all topics."""
+
+_TOTALS = (
+    Metric(
+        "records-per-request-avg",
+        "mean records of a request",
+        lambda of, now: mean((of.requests,), "total", "count", now),
+    ),
+    Metric(
+        "record-delivery-time-avg",
+        "mean time in ms until a batch was acknowledged",
+        lambda of, now: mean((of.deliveries,), "total", "count", now),
+    ),
+    Metric(
+        "record-delivery-time-max",
+        "longest time in ms until a batch was acknowledged",
+        lambda of, now: largest((of.deliveries,), "largest", now),
+    ),
+    Metric("record-send-total", "records acknowledged", lambda of, now: of.records_delivered),
+    Metric("outgoing-byte-total", "bytes of batches acknowledged", lambda of, now: of.bytes_delivered),
+    Metric("record-error-total", "records given up", lambda of, now: of.records_failed),
+    Metric("record-retry-total", "records sent again", lambda of, now: of.records_retried),
+    Metric("request-total", "produce requests answered", lambda of, now: of.requests_answered),
+)
+"""Of a `ProducerStatistics`."""
 
 
 class ProducerStatistics:
     """Counts what happens to batches and requests.
 
     Arguments:
-        metrics: the client's registry.
-        clock: the loop's time in seconds.
+        metrics: where it is shown.
     """
 
-    __slots__ = (
-        "_batches",
-        "_bytes",
-        "_clock",
-        "_delivery_max_s",
-        "_delivery_s",
-        "_errors",
-        "_latency_max_s",
-        "_latency_s",
-        "_records",
-        "_requested",
-        "_requests",
-        "_retries",
-        "_since",
-    )
+    def __init__(self, metrics: ClientMetrics) -> None:
+        self._metrics = metrics
+        self._topics: dict[str, Windows[_Sends]] = {}
+        self.requests = SampledValues(metrics.window)
+        self.deliveries = SampledValues(metrics.window)
+        self.records_delivered = self.bytes_delivered = self.records_failed = self.records_retried = 0
+        self.requests_answered = 0
+        metrics.add(_GROUP, _SENDS, self._topics.values())
+        metrics.add(_GROUP, _TOTALS, self)
 
-    def __init__(self, metrics: Metrics, clock: Callable[[], float]) -> None:
-        self._clock, self._since = clock, clock()
-        self._records = self._bytes = self._batches = 0
-        self._delivery_s = self._delivery_max_s = 0.0
-        self._requests = self._requested = 0
-        self._latency_s = self._latency_max_s = 0.0
-        self._errors = self._retries = 0
-        for name, read in {
-            "record-send-total": lambda: self._records,
-            "record-send-rate": lambda: self._a_second(self._records),
-            "record-error-total": lambda: self._errors,
-            "record-retry-total": lambda: self._retries,
-            "outgoing-byte-total": lambda: self._bytes,
-            "outgoing-byte-rate": lambda: self._a_second(self._bytes),
-            "request-total": lambda: self._requests,
-            "batch-size-avg": lambda: _mean(self._bytes, self._batches),
-            "records-per-batch-avg": lambda: _mean(self._records, self._batches),
-            "records-per-request-avg": lambda: _mean(self._requested, self._requests),
-            "record-delivery-time-avg": lambda: _mean(1000 * self._delivery_s, self._batches),
-            "record-delivery-time-max": lambda: 1000 * self._delivery_max_s if self._batches else _NAN,
-            "request-latency-avg": lambda: _mean(1000 * self._latency_s, self._requests),
-            "request-latency-max": lambda: 1000 * self._latency_max_s if self._requests else _NAN,
-        }.items():
-            metrics.gauge(_GROUP, name, read)
+    def sent(self, batches: Iterable[ProducerBatch], now: float) -> None:
+        """A request with these batches, which are encoded, is sent."""
+        count = 0
+        for batch in batches:
+            window = (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now)
+            records, size = batch.records, len(batch.data or b"")
+            queued_ms = 1000 * (now - batch.created)
+            count += records
+            window.batches += 1
+            window.records += records
+            window.nbytes += size
+            window.compression_ratios += size / batch.raw_size if batch.raw_size else 1.0
+            window.queue_ms += queued_ms
+            window.largest_records += batch.largest_record
+            if size > window.largest_batch:
+                window.largest_batch = size
+            if queued_ms > window.longest_queue_ms:
+                window.longest_queue_ms = queued_ms
+            if batch.largest_record > window.largest_record:
+                window.largest_record = batch.largest_record
+        self.requests.record(count, now)
 
-    def requested(self, records: int, seconds: float) -> None:
-        """A request with so many records was answered after this time."""
-        self._requests += 1
-        self._requested += records
-        self._latency_s += seconds
-        if seconds > self._latency_max_s:
-            self._latency_max_s = seconds
-
-    def delivered(self, records: int, size: int, seconds: float) -> None:
+    def delivered(self, records: int, size: int, seconds: float, now: float) -> None:
         """A batch of `size` bytes is in the log, this time after its first record came."""
-        self._batches += 1
-        self._records += records
-        self._bytes += size
-        self._delivery_s += seconds
-        if seconds > self._delivery_max_s:
-            self._delivery_max_s = seconds
+        self.records_delivered += records
+        self.bytes_delivered += size
+        self.deliveries.record(1000 * seconds, now)
 
-    def failed(self, records: int) -> None:
-        """Records were given up."""
-        self._errors += records
+    def failed(self, batch: ProducerBatch, now: float) -> None:
+        """A batch was given up."""
+        self.records_failed += batch.count
+        (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).errors += batch.count
 
-    def retried(self, records: int) -> None:
-        """Records are sent again."""
-        self._retries += records
+    def retried(self, batch: ProducerBatch, now: float) -> None:
+        """A batch is sent again."""
+        self.records_retried += batch.count
+        (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).retries += batch.count
 
-    def _a_second(self, amount: int) -> float:
-        elapsed = self._clock() - self._since
-        return amount / elapsed if elapsed > 0 else 0.0
-
-
-def _mean(total: float, count: int) -> float:
-    """The mean; NaN as long as there is nothing."""
-    return total / count if count else _NAN
+    def _begin(self, batch: ProducerBatch) -> Windows[_Sends]:
+        topic = batch.topic_partition.topic
+        found = self._topics[topic] = Windows(_Sends, self._metrics.window)
+        self._metrics.add(f"producer-topic-metrics.{topic}", _TOPIC, (found,))
+        return found
 
 
-def add_gauges(metrics: Metrics, buffer: RecordBuffer, in_flight: Callable[[], int]) -> None:
-    """Show what is under way and how much memory is left.
+def add_gauges(
+    metrics: ClientMetrics, buffer: RecordBuffer, in_flight: Callable[[], int], metadata_age_s: Callable[[float], float]
+) -> None:
+    """Show what is under way, how much memory is left and how old the metadata are.
 
     Arguments:
         in_flight: the number of requests under way.
+        metadata_age_s: tells, for a time of the loop, how old they are then.
     """
     memory = buffer.memory
-    metrics.gauge(_GROUP, "requests-in-flight", in_flight)
-    metrics.gauge(_GROUP, "buffer-available-bytes", lambda: memory.free)
-    metrics.gauge(_GROUP, "buffer-total-bytes", lambda: memory.total)
-    metrics.gauge(_GROUP, "incomplete-batches", lambda: len(buffer.incomplete))
+    gauges = (
+        Metric("requests-in-flight", "produce requests that wait for their answer", lambda _, now: in_flight()),
+        Metric("metadata-age", "seconds since the metadata were last renewed", lambda _, now: metadata_age_s(now)),
+        Metric("buffer-available-bytes", "memory for records that is free", lambda _, now: memory.free),
+        Metric("buffer-total-bytes", "memory for records", lambda _, now: memory.total),
+        Metric("incomplete-batches", "batches that are not done", lambda _, now: len(buffer.incomplete)),
+    )
+    metrics.add(_GROUP, gauges, None)

@@ -47,6 +47,10 @@ class EncodedBatch:
     """Which of the row numbers given to `encode` is its first record; the others follow."""
     max_timestamp: int
     """The latest timestamp, in milliseconds."""
+    raw_size: int
+    """How many bytes it has before compression."""
+    largest_record: int
+    """How many of them its largest record has."""
 
 
 class ArrowRows:
@@ -247,7 +251,8 @@ class ArrowRows:
             else:
                 following = self._append_messages(builder, numbers, at, timestamp_ms)
             data = builder.build_in_place(ProducerState(transactional=transactional))
-            batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp))
+            sizes = builder.size_in_bytes, builder.largest_record
+            batches.append(EncodedBatch(data, builder.count, at, builder.max_timestamp, *sizes))
             at = following
         return batches
 

@@ -8,6 +8,7 @@ cdef class BatchBuilder:
     cdef int _count
     cdef bint _appending
     cdef Py_ssize_t _size
+    cdef Py_ssize_t _largest
     cdef Py_ssize_t _capacity
     cdef long long _base_timestamp
     cdef long long _max_timestamp

@@ -99,6 +99,7 @@ class BatchBuilder:
         self._count = 0
         self._appending = False
         self._size = HEADER_SIZE
+        self._largest = 0
         self._base_timestamp = self._max_timestamp = -1
         nothing: Buffer | None = None
         self._compressed = nothing
@@ -116,6 +117,11 @@ class BatchBuilder:
     def size_in_bytes(self) -> int:
         """How large the batch is before compression."""
         return self._size if self._magic == 2 else self._size - HEADER_SIZE
+
+    @property
+    def largest_record(self) -> int:
+        """How many bytes the largest record takes before compression, 0 without records."""
+        return self._largest
 
     @property
     def base_timestamp(self) -> int:
@@ -298,6 +304,8 @@ class BatchBuilder:
             self._grow(self._size + size)
         self._buffer[self._size : self._size + size] = data
         self._size += size
+        if size > self._largest:
+            self._largest = size
         return True
 
     @cython.cfunc
@@ -335,6 +343,8 @@ class BatchBuilder:
             at += 1
         else:
             at = self._put_bytes(at, headers, headers_size)
+        if at - self._size > self._largest:
+            self._largest = at - self._size
         self._size = at
         return True
 

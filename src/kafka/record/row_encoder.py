@@ -254,6 +254,8 @@ def _put_row(
     elif timestamp > builder._max_timestamp:
         builder._max_timestamp = timestamp
     builder._count += 1
+    if at - builder._size > builder._largest:
+        builder._largest = at - builder._size
     builder._size = at
     return 0
 

@@ -207,7 +207,7 @@ def test_a_password_in_clear_is_warned_of(caplog: pytest.LogCaptureFixture) -> N
 
 @pytest.mark.parametrize(
     "given",
-    [{"metric_reporters": [print]}, {"selector": print}, {"transaction_timeout_ms": 5}, {"sasl_kerberos_name": "n"}],
+    [{"kafka_client": print}, {"selector": print}, {"transaction_timeout_ms": 5}, {"sasl_kerberos_name": "n"}],
 )
 def test_options_without_effect_are_warned_of(given: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
     protocol = {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}

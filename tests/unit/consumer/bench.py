@@ -37,11 +37,11 @@ class Bench:
         self.driver = AsyncDriver(parse_consumer(configs), self.cluster)
         self.core = self.driver.core
 
-    async def poll(self, timeout_ms: float = 0) -> dict[int, list[int]]:
+    async def poll(self, timeout_ms: float = 0, most: int = 500) -> dict[int, list[int]]:
         """The offsets of each partition that one poll gives."""
 
         def take() -> Any:
-            return self.core.buffer.take(500)
+            return self.core.buffer.take(most)
 
         with await self.driver.wait_for(timeout_ms, take) as hand_out:
             read = {piece.state.tp.partition: list(piece.columns.offsets) for piece in hand_out.pieces}

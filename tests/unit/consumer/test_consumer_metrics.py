@@ -7,55 +7,111 @@ import math
 
 import pytest
 
+from kafka.metrics import MetricName
 from kafka.structs import OffsetAndMetadata
 from unit.consumer import scripted_membership
 from unit.consumer.bench import T0, T1, Bench, play
 from unit.consumer.scripted_membership import ADD, REVOKE, A, B
 
-
-def values(bench: Bench) -> dict[str, float]:
-    """All metrics by name."""
-    groups = bench.core.metrics.snapshot()
-    assert {name for name in groups if groups[name]} == {
-        "consumer-fetch-manager-metrics",
-        "consumer-coordinator-metrics",
-    }
-    return {name: value for group in groups.values() for name, value in group.items()}
+FETCHING, GROUP = "consumer-fetch-manager-metrics", "consumer-coordinator-metrics"
 
 
-def test_what_was_read_is_counted() -> None:
+def fetching(bench: Bench) -> dict[str, float]:
+    """Metrics of fetching, by name."""
+    return bench.core.metrics.snapshot()[FETCHING]
+
+
+def raw(bench: Bench, name: str, **tags: str) -> float:
+    """A metric of fetching of a topic or a partition."""
+    client_id = bench.core.config.connection.client_id
+    metrics = bench.core.metrics.registered()
+    return metrics[MetricName(name, FETCHING, tags={"client-id": client_id or "", **tags})].value()
+
+
+async def read_all(bench: Bench) -> None:
+    read = 0
+    while read < 20:
+        for offsets in (await bench.poll(1_000)).values():
+            read += len(offsets)
+
+
+def test_nothing_was_read_yet() -> None:
     async def scenario(bench: Bench) -> None:
-        before = values(bench)
-        assert math.isnan(before.pop("records-lag-max"))
-        assert set(before.values()) == {0}
-        bench.core.assign([T0, T1])
-        read: list[int] = []
-        while len(read) < 20:
-            for offsets in (await bench.poll(1_000)).values():
-                read += offsets
-        now = values(bench)
-        assert now["records-consumed-total"] == 20
-        assert now["assigned-partitions"] == 2
-        assert now["fetch-responses-total"] >= 2
-        assert now["bytes-consumed-total"] > 20
-        assert now["buffered-bytes"] == now["records-lag-max"] == 0
+        groups = bench.core.metrics.snapshot()
+        assert groups.keys() == {"consumer-metrics", FETCHING, GROUP, "kafka-metrics-count"}
+        extremes = {"fetch-size-max", "fetch-latency-max", "records-lag-max"}
+        assert all(math.isinf(fetching(bench).pop(name)) for name in extremes)
+        assert {value for name, value in fetching(bench).items() if name not in extremes} == {0}
+        assert groups[GROUP]["last-heartbeat-seconds-ago"] == math.inf
+        assert groups["kafka-metrics-count"] == {"count": len(bench.core.metrics.registered())}
 
     play(scenario)
 
 
-def test_the_lag_is_that_of_the_partition_farthest_behind() -> None:
+def test_what_was_read_is_counted() -> None:
     async def scenario(bench: Bench) -> None:
         bench.core.assign([T0, T1])
-        await bench.poll(1_000)
-        await bench.poll(1_000)
-        first, second = (bench.core.subscription.assigned(tp) for tp in (T0, T1))
-        bench.core.seek(first, 4)
-        bench.core.seek(second, 7)
-        assert values(bench)["records-lag-max"] == 6
-        bench.core.reset(first, None)  # a partition without a position has none
-        assert values(bench)["records-lag-max"] == 3
-        second.fetching.highwater = None  # nor has one that was not fetched yet
-        assert math.isnan(values(bench)["records-lag-max"])
+        await read_all(bench)
+        now = fetching(bench)
+        assert now["records-consumed-total"] == 20
+        assert now["fetch-responses-total"] >= 2
+        assert now["bytes-consumed-total"] > 20
+        assert now["buffered-bytes"] == 0
+        assert now["records-consumed-rate"] == pytest.approx(20 / 30, rel=0.2)
+        assert now["bytes-consumed-rate"] == pytest.approx(now["bytes-consumed-total"] / 30, rel=0.2)
+        assert 0 < now["fetch-size-avg"] <= now["fetch-size-max"] <= now["bytes-consumed-total"]
+        assert 0 < now["records-per-request-avg"] <= 20
+        assert 0 < now["fetch-rate"] <= now["fetch-responses-total"] / 30
+        assert 0 <= now["fetch-latency-avg"] <= now["fetch-latency-max"] < 1_000
+        assert now["records-lag-max"] == 0
+        assert bench.core.metrics.snapshot()[GROUP]["assigned-partitions"] == 2
+
+    play(scenario)
+
+
+def test_topics_and_partitions_are_shown_by_themselves() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0, T1])
+        await read_all(bench)
+        whole = fetching(bench)
+        topic = T0.topic.replace(".", "_")
+        for name in ("records-consumed-rate", "bytes-consumed-rate", "fetch-size-max"):
+            assert raw(bench, name, topic=topic) == pytest.approx(whole[name])
+        for tp in (T0, T1):
+            assert raw(bench, "records-lag", topic=topic, partition=str(tp.partition)) == 0
+            assert raw(bench, "records-lag-max", topic=topic, partition=str(tp.partition)) >= 0
+            assert raw(bench, "records-lag-avg", topic=topic, partition=str(tp.partition)) >= 0
+        bench.core.seek(bench.core.subscription.assigned(T0), 4)
+        assert raw(bench, "records-lag", topic=topic, partition=str(T0.partition)) == 6
+        bench.core.assign([T1])
+        with pytest.raises(KeyError):
+            raw(bench, "records-lag", topic=topic, partition=str(T0.partition))
+        assert raw(bench, "records-lag", topic=topic, partition=str(T1.partition)) == 0
+
+    play(scenario)
+
+
+def test_the_lag_is_that_of_the_partition_farthest_behind_when_it_was_read() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await bench.poll(1_000, 4)
+        assert fetching(bench)["records-lag-max"] == 6
+        assert await bench.poll(1_000) == {0: [4, 5, 6, 7, 8, 9]}
+        assert fetching(bench)["records-lag-max"] == 6  # as long as the window counts
+        await asyncio.sleep(61)
+        assert fetching(bench)["records-lag-max"] == -math.inf
+
+    play(scenario)
+
+
+def test_records_that_are_given_back_do_not_count() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await bench.poll(1_000, 1)
+        taken = bench.core.buffer.take(3)
+        taken.roll_back()
+        rate = fetching(bench)["records-consumed-rate"]
+        assert rate == pytest.approx(1 / 30, rel=0.2)
 
     play(scenario)
 
@@ -65,7 +121,10 @@ def test_commits_that_succeed_are_counted() -> None:
         for _ in range(2):
             await bench.core.commits.commit({T0: OffsetAndMetadata(5)}, 1_000)
         await bench.core.commits.commit({}, 1_000)
-        assert values(bench)["commits-total"] == 2
+        group = bench.core.metrics.snapshot()[GROUP]
+        assert group["commits-total"] == 2
+        assert group["commit-rate"] == pytest.approx(2 / 30, rel=0.2)
+        assert 0 <= group["commit-latency-avg"] <= group["commit-latency-max"] < 1_000
 
     play(scenario, group_id="g", enable_auto_commit=False)
 
@@ -78,7 +137,7 @@ def test_rebalances_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> No
             scene.membership.eagerly(ADD, partitions)
             await scene.poll()
         await asyncio.sleep(0)
-        group = scene.core.metrics.snapshot()["consumer-coordinator-metrics"]
+        group = scene.core.metrics.snapshot()[GROUP]
         assert (group["rebalances-total"], group["assigned-partitions"]) == (2, 2)
 
     scripted_membership.play(monkeypatch, scenario)

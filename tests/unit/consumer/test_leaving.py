@@ -55,7 +55,7 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
         cluster.serve("Heartbeat", lambda call: HeartbeatResponse())
         cluster.serve("LeaveGroup", lambda call: LeaveGroupResponse())
         cluster.serve("OffsetFetch", still_loading)
-        monkeypatch.setattr(consumer_core, "ClusterClient", lambda *arguments: cluster)
+        monkeypatch.setattr(consumer_core, "ClusterClient", lambda *arguments, **options: cluster)
         consumer = AsyncKafkaConsumer(group_id="g", auto_commit_interval_ms=3_600_000, **options)
         await consumer.start()
         await scenario(Scene(cluster, consumer))

@@ -20,7 +20,7 @@ from kafka.coordinator.protocol import (
     ConsumerProtocolMemberMetadata,
 )
 from kafka.errors import CommitFailedError, KafkaConfigurationError, UnknownMemberIdError
-from kafka.metrics import Metrics
+from kafka.metrics import DictReporter, Metrics
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 ALL = {TopicPartition("topic", number) for number in range(4)}
@@ -270,11 +270,12 @@ def test_an_assignor_of_1_x(make: Make) -> None:
 
 
 def test_metrics(make: Make) -> None:
-    metrics = Metrics()
+    reporter = DictReporter()
+    metrics = Metrics(reporters=[reporter])
     member = make(metrics=metrics)
     member.ensure_active_group()
     member.commit_offsets_sync({FIRST: OffsetAndMetadata(5, "")})
-    told = metrics.snapshot()["consumer-coordinator-metrics"]
+    told = reporter.snapshot()["consumer-coordinator-metrics"]
     assert told["assigned-partitions"] == 4
     assert told["commit-latency-avg"] > 0
     assert told["commit-latency-max"] >= told["commit-latency-avg"]

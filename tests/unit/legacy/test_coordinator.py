@@ -27,7 +27,7 @@ from kafka.errors import (
     InvalidSessionTimeoutError,
     UnsupportedVersionError,
 )
-from kafka.metrics import Metrics
+from kafka.metrics import DictReporter, Metrics
 
 WORK = "abcdef"
 QUICK_MS = 20
@@ -317,12 +317,13 @@ async def _is_sending(member: Workers) -> bool:
 
 
 def test_metrics(make: Make) -> None:
-    metrics = Metrics()
+    reporter = DictReporter()
+    metrics = Metrics(reporters=[reporter])
     member = make(metrics=metrics, metric_group_prefix="workers")
     assert isinstance(member.sensors, GroupCoordinatorMetrics)
     member.ensure_active_group()
     poll_until(member, lambda: member.heartbeat.last_receive > member.heartbeat.last_reset)
-    told = metrics.snapshot()["workers-coordinator-metrics"]
+    told = reporter.snapshot()["workers-coordinator-metrics"]
     assert told["join-time-avg"] > 0
     assert told["join-time-max"] >= told["join-time-avg"]
     assert told["sync-rate"] > 0

@@ -3,63 +3,100 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
-from kafka.metrics import Metrics
+import pytest
+
+from kafka.config import parse_producer
+from kafka.metrics.client_metrics import ClientMetrics
 from kafka.producer.statistics import ProducerStatistics
+from kafka.structs import TopicPartition
 
-NUMBERS = {
-    "record-send-total": 0,
-    "record-send-rate": 0,
-    "record-error-total": 0,
-    "record-retry-total": 0,
-    "outgoing-byte-total": 0,
-    "outgoing-byte-rate": 0,
-    "request-total": 0,
-}
-MEANS = {
-    "batch-size-avg",
-    "records-per-batch-avg",
-    "records-per-request-avg",
-    "record-delivery-time-avg",
-    "record-delivery-time-max",
-    "request-latency-avg",
-    "request-latency-max",
-}
+
+def batch(topic: str, records: int, size: int, raw: int, largest: int, created: float) -> Any:
+    """An encoded batch, as far as counting goes."""
+    return SimpleNamespace(
+        topic_partition=TopicPartition(topic, 0),
+        records=records,
+        count=records,
+        data=b"x" * size,
+        raw_size=raw,
+        largest_record=largest,
+        created=created,
+    )
+
+
+class Counted:
+    """Statistics, and a clock for them."""
+
+    def __init__(self) -> None:
+        self.now = 10.0
+        self.metrics = ClientMetrics(parse_producer({}).connection, lambda: self.now)
+        self.statistics = ProducerStatistics(self.metrics)
+
+    def shown(self, group: str = "producer-metrics") -> dict[str, float]:
+        return self.metrics.snapshot()[group]
 
 
 def test_nothing_has_happened_yet() -> None:
-    metrics = Metrics()
-    ProducerStatistics(metrics, lambda: 5.0)
-    shown = metrics.snapshot()["producer-metrics"]
-    assert {name: shown[name] for name in NUMBERS} == NUMBERS
-    assert shown.keys() == NUMBERS.keys() | MEANS
-    assert all(math.isnan(shown[name]) for name in MEANS)
+    shown = Counted().shown()
+    extremes = {name for name, value in shown.items() if value == -math.inf}
+    assert extremes == {"batch-size-max", "record-queue-time-max", "record-size-max", "record-delivery-time-max"}
+    assert {value for name, value in shown.items() if name not in extremes} == {0}
 
 
-def test_what_happened_is_counted() -> None:
-    now = [10.0]
-    metrics = Metrics()
-    statistics = ProducerStatistics(metrics, lambda: now[0])
-    statistics.delivered(3, 300, 0.25)
-    statistics.delivered(1, 100, 0.75)
-    statistics.requested(4, 0.5)
-    statistics.requested(0, 0.25)
-    statistics.failed(2)
-    statistics.retried(5)
-    now[0] = 14.0
-    assert metrics.snapshot()["producer-metrics"] == {
+def test_what_is_sent_is_counted() -> None:
+    counted = Counted()
+    counted.statistics.sent([batch("t", 3, 300, 600, 150, 9.0), batch("u", 1, 100, 0, 90, 9.5)], 10.0)
+    counted.statistics.sent([batch("t", 2, 200, 200, 120, 10.0)], 10.0)
+    shown = counted.shown()
+    assert {name: value for name, value in shown.items() if value} == pytest.approx(
+        {
+            "batch-size-avg": 200,
+            "batch-size-max": 300,
+            "compression-rate-avg": 2.5 / 3,
+            "record-queue-time-avg": 500,
+            "record-queue-time-max": 1000,
+            "record-send-rate": 6 / 30,
+            "records-per-batch-avg": 2,
+            "records-per-request-avg": 3,
+            "byte-rate": 600 / 30,
+            "record-size-max": 150,
+            "record-size-avg": 120,
+            "record-delivery-time-max": -math.inf,
+        }
+    )
+    assert counted.shown("producer-topic-metrics.t") == pytest.approx(
+        {
+            "record-send-rate": 5 / 30,
+            "byte-rate": 500 / 30,
+            "compression-rate": 0.75,
+            "record-retry-rate": 0,
+            "record-error-rate": 0,
+        }
+    )
+    counted.now += 60
+    assert counted.shown()["record-send-rate"] == 0
+    assert counted.shown()["batch-size-max"] == -math.inf
+
+
+def test_what_becomes_of_it_is_counted() -> None:
+    counted = Counted()
+    counted.statistics.delivered(3, 300, 0.25, 10.0)
+    counted.statistics.delivered(1, 100, 0.75, 10.0)
+    counted.statistics.failed(batch("t", 2, 0, 0, 0, 0), 10.0)
+    counted.statistics.retried(batch("t", 6, 0, 0, 0, 0), 10.0)
+    counted.statistics.requests_answered += 1
+    shown = counted.shown()
+    totals = {name: shown[name] for name in shown if name.endswith("total")}
+    assert totals == {
         "record-send-total": 4,
-        "record-send-rate": 1,
-        "record-error-total": 2,
-        "record-retry-total": 5,
         "outgoing-byte-total": 400,
-        "outgoing-byte-rate": 100,
-        "request-total": 2,
-        "batch-size-avg": 200,
-        "records-per-batch-avg": 2,
-        "records-per-request-avg": 2,
-        "record-delivery-time-avg": 500,
-        "record-delivery-time-max": 750,
-        "request-latency-avg": 375,
-        "request-latency-max": 500,
+        "record-error-total": 2,
+        "record-retry-total": 6,
+        "request-total": 1,
     }
+    assert (shown["record-delivery-time-avg"], shown["record-delivery-time-max"]) == (500, 750)
+    assert (shown["record-error-rate"], shown["record-retry-rate"]) == pytest.approx((2 / 30, 6 / 30))
+    assert counted.shown("producer-topic-metrics.t")["record-error-rate"] == pytest.approx(2 / 30)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from kafka.errors import KafkaTimeoutError
+from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -78,6 +79,10 @@ class LoopRunner:
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
         """Nothing: with its loop the caller has ended, too."""
+
+    def callback_runner(self, name: str) -> CallbackRunner:
+        """The loop itself."""
+        return LoopCallbacks(self.loop)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

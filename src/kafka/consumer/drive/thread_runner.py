@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from kafka.consumer.drive.single_caller import SingleCaller
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import LoopCall, LoopThread, interruptible
+from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import WorkerThread
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -83,6 +85,10 @@ class ThreadRunner:
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
         """See `LoopThread.on_death`."""
         self._thread.on_death(owner, tell)
+
+    def callback_runner(self, name: str) -> CallbackRunner:
+        """A thread of its own, made when there is something to run."""
+        return WorkerThread(name)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

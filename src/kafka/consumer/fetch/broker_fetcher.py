@@ -95,6 +95,8 @@ class BrokerFetcher:
         self.session = FetchSession(options.enable_incremental_fetch_sessions, options.max_partition_fetch_bytes)
         self.blocked: set[PartitionState] = set()
         """Partitions of this broker that wait until the caller has made room."""
+        self.sent_at = 0.0
+        """When the last request was sent, in the loop's seconds."""
         self._options = options
         self._client = client
         self._answers = answers
@@ -244,7 +246,8 @@ class BrokerFetcher:
         loop = asyncio.get_running_loop()
         newest = None if body.by_id else _NAMED_UNTIL
         version = self._version = connection.api_versions.version_for(FetchRequest, 0, newest)
-        wait_ms = self._polls.send(loop.time(), max_wait_ms)
+        self.sent_at = loop.time()
+        wait_ms = self._polls.send(self.sent_at, max_wait_ms)
         self._connection, self._sent = connection, loop.create_future()
         try:
             connection.post_for(_FetchReply(self, self._sent), self._request(body, wait_ms), version)

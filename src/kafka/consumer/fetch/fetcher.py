@@ -13,6 +13,7 @@ from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.fetch.partition_answers import PartitionAnswers
 from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_statistics import FetchStatistics
 from kafka.consumer.handover.fetched import SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
@@ -42,6 +43,7 @@ class Fetcher:
         metadata_stale: called when a broker says that it is not, or no longer, the leader.
         failed: called with what no repetition mends, for the caller to raise.
         replica_lease_ms: how long a preferred replica is read before the leader is asked again.
+        statistics: counts answers; None: nobody does.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Fetcher:
         metadata_stale: Callable[[], None],
         failed: Callable[[Exception], None],
         replica_lease_ms: float = 300_000,
+        statistics: FetchStatistics | None = None,
     ) -> None:
         self._options = options
         self._client = client
@@ -64,6 +67,7 @@ class Fetcher:
         self._on_data = on_data
         self._metadata_stale = metadata_stale
         self._failed = failed
+        self._statistics = statistics
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
         self._partitions = PartitionAnswers(
@@ -147,12 +151,14 @@ class Fetcher:
         """File what a broker answered."""
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
+        sizes: dict[str, int] = {}
         filed = False
         for topic in response.responses:
             number = topic.topic_id.int
             name = topic.topic or fetcher.session.topic_names.get(number)
             if name is None:
                 continue
+            before = self._partitions.bytes_fetched
             for answer in topic.partitions:
                 target = fetcher.session.target_of_answer(TopicPartition(name, answer.partition_index))
                 if target is None or target.generation != target.state.generation:
@@ -160,8 +166,11 @@ class Fetcher:
                 if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
                     continue  # of a topic that was deleted
                 filed |= self._partitions.take(target, answer, frame)
+            sizes[name] = sizes.get(name, 0) + self._partitions.bytes_fetched - before
         frame.release()
         self.responses += 1
+        if self._statistics is not None:
+            self._statistics.answered(fetcher.sent_at, sizes)
         if not filed:
             return
         if held is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
 from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.fetch_statistics import FetchStatistics
 from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.next_answer import NextAnswer
@@ -38,6 +39,7 @@ class FetchBuffer:
         unblocked: called, in the caller's thread, with a partition that may be fetched again.
         out_of_range: called, in the caller's thread, with a partition whose position the broker does not have (any
             more) where there is a reset policy.
+        statistics: counts what is handed out; None: nobody does.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class FetchBuffer:
         options: FetchOptions,
         unblocked: Callable[[PartitionState], None],
         out_of_range: Callable[[PartitionState], None],
+        statistics: FetchStatistics | None = None,
     ) -> None:
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._unblocked = unblocked
+        self._statistics = statistics
         self._lock = loop_lock()  # a signal's handler may run within it
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
@@ -266,6 +270,8 @@ class FetchBuffer:
         hand_out.add(Slice(state, generation, columns, count, next_offset))
         self.records_taken += count
         current.start = stop
+        if self._statistics is not None and count:
+            self._statistics.handed_out(state, count, next_offset)
         if ends:
             self._finish(state, current)
 
@@ -285,6 +291,8 @@ class FetchBuffer:
             if buffer.blocked and buffer.nbytes < self._partition_bound and state not in self._freed:
                 self._freed += (state,)
         self._tell_freed()
+        if self._statistics is not None and current.nbytes:
+            self._statistics.emptied(state, current.nbytes)
 
     def _put_back(self, piece: Slice) -> None:
         """A slice is not handed out after all. Called again for it if an interrupt came meanwhile."""
@@ -295,6 +303,8 @@ class FetchBuffer:
             if is_new:
                 self.records_taken -= count
             self._ready.put_first(state)
+        if is_new and self._statistics is not None:
+            self._statistics.given_back(state, count)
 
     def _start_over(self, state: PartitionState) -> None:
         """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""

@@ -1,5 +1,6 @@
 """What a consumer knows of one partition that is assigned to it."""
 
+from kafka.consumer.handover.consumption import PartitionConsumption
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetch_progress import FetchProgress
 from kafka.consumer.handover.partition_buffer import PartitionBuffer
@@ -21,9 +22,10 @@ class PartitionState:
         reset: the timestamp to look the position up by, EARLIEST or LATEST; None: none is.
         paused: nothing is handed out.
         last_record: the last one that iteration has handed out, if that was later than `move_past`.
+        consumption: what was handed out; None: nothing so far.
     """
 
-    __slots__ = ("_position", "buffer", "fetching", "generation", "last_record", "paused", "reset", "tp")
+    __slots__ = ("_position", "buffer", "consumption", "fetching", "generation", "last_record", "paused", "reset", "tp")
 
     def __init__(self, tp: TopicPartition) -> None:
         self.tp = tp
@@ -31,6 +33,7 @@ class PartitionState:
         self.reset: int | None = None
         self.paused = False
         self.last_record: ConsumerRecord | None = None
+        self.consumption: PartitionConsumption | None = None
         self.buffer = PartitionBuffer()
         self.fetching = FetchProgress()
         self._position: FetchPosition | None = None

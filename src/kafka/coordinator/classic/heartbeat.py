@@ -11,6 +11,7 @@ from typing import Protocol
 from kafka.cluster import Backoff, CoordinatorRequests, LogLimiter, RetryPolicy
 from kafka.config import GroupOptions
 from kafka.coordinator.generation import Generation
+from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.poll_clock import PollClock
 from kafka.errors import CoordinatorNotAvailableError, NotCoordinatorError, for_code
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -46,6 +47,7 @@ class Heartbeat:
         clock: tells when the caller last polled.
         listener: is told of answers.
         backoff: pauses after heartbeats that did not get through.
+        statistics: counts them.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class Heartbeat:
         clock: PollClock,
         listener: HeartbeatListener,
         backoff: Backoff,
+        statistics: GroupStatistics | None = None,
     ) -> None:
         self._client = client
         self._group_id = group_id
         self._options = options
         self._timeout_ms = min(request_timeout_ms, options.session_timeout_ms / _TRIES_A_SESSION)
         self._clock = clock
+        self._statistics = statistics or GroupStatistics()
         self._listener = listener
         self._policy = RetryPolicy(backoff, log, quiet=1, fatal=lambda error: False)
         self._silence = LogLimiter(log)
@@ -120,10 +124,14 @@ class Heartbeat:
             member_id=generation.member_id,
             group_instance_id=self._options.group_instance_id,
         )
+        loop = asyncio.get_running_loop()
+        sent_at = self._statistics.last_heartbeat = loop.time()
         async with asyncio.timeout(self._timeout_ms / 1000):
             response: HeartbeatResponse = await self._client.send_coordinator(
                 "group", self._group_id, request, timeout_ms=self._timeout_ms
             )
+        now = loop.time()
+        self._statistics.heartbeats.record(1000 * (now - sent_at), now)
         if response.error_code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):
             raise for_code(response.error_code)(f"heartbeat of group {self._group_id!r}")
         if self._listener.generation == generation:

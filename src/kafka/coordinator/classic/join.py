@@ -3,6 +3,7 @@
 A round that fails is not tried again here; the membership does that.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from kafka.config import GroupOptions
 from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, read_members, run_assignor
 from kafka.coordinator.consumer_protocol import PROTOCOL_TYPE, decode_assignment
 from kafka.coordinator.generation import Generation
+from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.errors import check_error
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
@@ -47,6 +49,7 @@ class JoinRound:
         request_timeout_ms: how long SyncGroup may take, and JoinGroup at least: that one waits for all other members.
         assignors: what this member can use.
         watch: called by a leader with all topics of the group, so that their metadata are kept fresh.
+        statistics: counts rounds.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class JoinRound:
         request_timeout_ms: float,
         assignors: Assignors,
         watch: Callable[[frozenset[str]], None],
+        statistics: GroupStatistics | None = None,
     ) -> None:
         self._client = client
         self._group_id = group_id
@@ -66,6 +70,7 @@ class JoinRound:
         self._join_timeout_ms = max(request_timeout_ms, rebalance_ms + JOIN_MARGIN_MS)
         self._assignors = assignors
         self._watch = watch
+        self._statistics = statistics or GroupStatistics()
         self.partition_counts: dict[str, int] = {}
         """Of a leader: the partitions of each topic that the last assignment went by; else empty."""
 
@@ -82,7 +87,15 @@ class JoinRound:
             protocols=await self._assignors.protocols(subscription),
             reason=reason[:255],
         )
-        return await self._client.send_coordinator("group", self._group_id, request, timeout_ms=self._join_timeout_ms)
+        loop = asyncio.get_running_loop()
+        sent_at = loop.time()
+        response: JoinGroupResponse = await self._client.send_coordinator(
+            "group", self._group_id, request, timeout_ms=self._join_timeout_ms
+        )
+        if not response.error_code:
+            now = loop.time()
+            self._statistics.joins.record(1000 * (now - sent_at), now)
+        return response
 
     async def assign(self, joined: Joined) -> dict[str, bytes]:
         """Have the assignor work out the assignments of all members; raises `AssignorFailed`."""
@@ -109,8 +122,12 @@ class JoinRound:
                 for member_id, data in assignments.items()
             ],
         )
+        loop = asyncio.get_running_loop()
+        sent_at = loop.time()
         response: SyncGroupResponse = await self._client.send_coordinator(
             "group", self._group_id, request, timeout_ms=self._sync_timeout_ms
         )
         check_error(response.error_code, f"SyncGroup of {self._group_id!r}")
+        now = loop.time()
+        self._statistics.syncs.record(1000 * (now - sent_at), now)
         return decode_assignment(bytes(response.assignment))

@@ -26,6 +26,7 @@ from kafka.coordinator.classic.state import (
 )
 from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
 from kafka.errors import (
@@ -54,6 +55,7 @@ class ClassicMembership:
         host: the consumer.
         clock: tells when the caller last polled.
         backoff: pauses between attempts.
+        statistics: counts heartbeats and rounds.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class ClassicMembership:
         host: MembershipHost,
         clock: PollClock,
         backoff: Backoff,
+        statistics: GroupStatistics | None = None,
     ) -> None:
         assert options.group_id is not None
         self._client = client
@@ -76,8 +79,8 @@ class ClassicMembership:
         self._machine = MemberStateMachine()
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics
-        self._round = JoinRound(client, group_id, options, request_timeout_ms, self._assignors, watch)
-        self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff)
+        self._round = JoinRound(client, group_id, options, request_timeout_ms, self._assignors, watch, statistics)
+        self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff, statistics)
         self._join_task: asyncio.Task[None] | None = None
         self._owned: Partitions = frozenset()
         self._reason = "the consumer starts"

@@ -24,6 +24,7 @@ from kafka.legacy.client_async.completions import Completions
 from kafka.legacy.client_async.delayed_tasks import DelayedTaskQueue
 from kafka.legacy.client_async.node_connections import NodeConnections, NodeId
 from kafka.legacy.client_async.node_states import NodeStates
+from kafka.legacy.connection.traffic import traffic_in
 from kafka.legacy.future import Future
 from kafka.legacy.simple.client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
@@ -32,12 +33,13 @@ from kafka.net.releases import release_of
 _FIRST_CHECK_MS = 2000
 _CLOSE_TIMEOUT_S = 5.0
 _LONGEST_WAIT_S = 3600.0
-_WITHOUT_EFFECT: dict[str, Any] = {
+_OF_THEN: dict[str, Any] = {
     "bootstrap_topics_filter": set(),
     "metric_group_prefix": "",
     "metrics": None,
     "wakeup_timeout_ms": 3000,
 }
+"""Options that no client of today has; the first and the last have no effect."""
 
 
 class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
@@ -46,7 +48,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
     Made with hosts, as until 1.4, it is a `SimpleClient`, with a `DeprecationWarning`. Requests are those of
     `kafka.protocol`, of any version, or messages of `kafka.wire`.
 
-    Arguments: client options by keyword; unknown ones are passed over.
+    Arguments: client options by keyword; unknown ones are passed over. What is exchanged with brokers is shown in the
+        ``metrics`` that are given, under ``metric_group_prefix``.
 
     Attributes:
         config: the options.
@@ -57,7 +60,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         **{name: row.default for name, row in option_table().items() if "admin" in row.clients},
-        **_WITHOUT_EFFECT,
+        **_OF_THEN,
         "api_version_auto_timeout_ms": _FIRST_CHECK_MS,
     }
 
@@ -77,7 +80,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         known = {name: value for name, value in configs.items() if name in self.DEFAULT_CONFIG}
         self.config = {**self.DEFAULT_CONFIG, **known}
         limit_ms = self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS
-        given = {name: value for name, value in known.items() if name not in _WITHOUT_EFFECT}
+        given = {name: value for name, value in known.items() if name not in _OF_THEN}
         parsed = parse_admin({"bootstrap_timeout_ms": limit_ms, **given})
         self.cluster = ClusterMetadata(**self.config)
         self._topics: set[str] = set()
@@ -85,7 +88,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         self._delayed_tasks = DelayedTaskQueue()
         self._max_in_flight = parsed.connection.max_in_flight_requests_per_connection
         self._loop_thread = LoopThread.shared()
-        self._core = ClusterClient(parsed.connection, parsed.security)
+        traffic = traffic_in(self.config["metrics"], self.config["metric_group_prefix"], parsed.connection)
+        self._core = ClusterClient(parsed.connection, parsed.security, traffic=traffic)
         try:
             self._loop_thread.run(self._core.start())
         except BaseException:

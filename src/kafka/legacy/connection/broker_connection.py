@@ -21,6 +21,7 @@ from kafka.errors import (
 from kafka.legacy.connection.link import Link
 from kafka.legacy.connection.received import Answer, Received
 from kafka.legacy.connection.states import DEFAULT_CONFIG, ConnectionStates, InFlightRequest
+from kafka.legacy.connection.traffic import traffic_in
 from kafka.legacy.future import Future
 from kafka.legacy.protocol.translation import Translated, translate
 from kafka.net.releases import release_of
@@ -56,6 +57,8 @@ class BrokerConnection:
         known = {name for name, row in option_table().items() if "admin" in row.clients and name != "api_version"}
         given = {name: value for name, value in configs.items() if name in known & self.config.keys()}
         self._options = parse_admin({"client_id": self.config["client_id"], **given})
+        traffic = traffic_in(self.config["metrics"], self.config["metric_group_prefix"], self._options.connection)
+        self._traffic = traffic.node(str(self.node_id))
         self.state = ConnectionStates.DISCONNECTED
         self.in_flight_requests: dict[int, InFlightRequest] = {}
         self._reads: dict[int, Translated] = {}
@@ -71,7 +74,7 @@ class BrokerConnection:
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()
             connection, security = self._options.connection, self._options.security
-            self._link = Link(self.host, self.port, connection, security, self._is_said_to_be_old)
+            self._link = Link(self.host, self.port, connection, security, self._is_said_to_be_old, self._traffic)
             self._enter(ConnectionStates.CONNECTING)
         elif self.state == ConnectionStates.CONNECTING and self._link is not None and self._link.is_settled:
             try:

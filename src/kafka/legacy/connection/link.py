@@ -16,6 +16,7 @@ from kafka.net.dial import DialError
 from kafka.net.establish import open_connection
 from kafka.net.loop import LoopThread
 from kafka.net.loop_call import LoopCall
+from kafka.net.statistics import NodeTraffic
 
 _log = logging.getLogger(__name__)
 _BEFORE_ASKING = (0, 9)
@@ -35,14 +36,20 @@ class Link:
     """
 
     def __init__(
-        self, host: str, port: int, options: ConnectionOptions, security: SecurityOptions, is_said_to_be_old: bool
+        self,
+        host: str,
+        port: int,
+        options: ConnectionOptions,
+        security: SecurityOptions,
+        is_said_to_be_old: bool,
+        traffic: NodeTraffic,
     ) -> None:
         """Begin to connect; a broker that is said to be older than 0.10 is not waited for so long."""
         self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._ended = False
         self._loop = LoopThread.shared()
         self._dialling: LoopCall[Connection] = self._loop.spawn(
-            _open(host, port, options, security, is_said_to_be_old, lambda: self._ended)
+            _open(host, port, options, security, is_said_to_be_old, lambda: self._ended, traffic)
         )
 
     @property
@@ -86,6 +93,7 @@ async def _open(
     security: SecurityOptions,
     is_said_to_be_old: bool,
     is_unwanted: Callable[[], bool],
+    traffic: NodeTraffic,
 ) -> Connection:
     """Connect; a broker that is asked for its versions and hangs up, or is silent, is taken for one before 0.10."""
     asking = options
@@ -93,13 +101,13 @@ async def _open(
         patience_ms = min(options.socket_connection_setup_timeout_ms, _PATIENCE_WITH_OLD_MS)
         asking = dataclasses.replace(options, socket_connection_setup_timeout_ms=patience_ms)
     try:
-        connection = await open_connection(host, port, asking, security)
+        connection = await open_connection(host, port, asking, security, traffic=traffic)
     except DialError:
         raise
     except (KafkaConnectionError, KafkaTimeoutError) as error:
         _log.info("%s:%d does not say which versions it has (%s): taken for Kafka 0.9", host, port, error)
         options = dataclasses.replace(options, api_version=_BEFORE_ASKING)
-        connection = await open_connection(host, port, options, security)
+        connection = await open_connection(host, port, options, security, traffic=traffic)
     if is_unwanted():
         connection.abort(Cancelled("the connection was closed before it was open"))
     return connection

@@ -2,66 +2,34 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from kafka.legacy.coordinator.timing import Heartbeat
-
-_WINDOW_S = 30.0
-
-
-class _Window:
-    """What was recorded from a time on."""
-
-    __slots__ = ("begin", "count", "largest", "total")
-
-    def __init__(self, begin: float) -> None:
-        self.begin, self.count, self.total, self.largest = begin, 0, 0.0, float("-inf")
+from kafka.metrics import AnonMeasurable, Metrics
+from kafka.metrics.stats import Avg, Count, Max, Rate, Sensor
 
 
-class LatencySensor:
-    """Counts how often something took how long, over the last 30 to 60 seconds. Any thread may record."""
+class _Sensors:
+    """Makes the sensors of a group of metrics."""
 
-    def __init__(self) -> None:
-        self._windows = [_Window(time.monotonic())]
+    def __init__(self, metrics: Metrics, group: str, tags: dict[str, str] | None) -> None:
+        self._metrics, self._group, self._tags = metrics, group, tags
 
-    def record(self, value: float) -> None:
-        """It took so many milliseconds."""
-        window = self._recent()[-1]
-        window.count += 1
-        window.total += value
-        window.largest = max(window.largest, value)
+    def latency(self, sensor: str, times: str, rate: str, has_average: bool = True) -> Sensor:
+        """A sensor of milliseconds, with their average, their maximum and how often they come."""
+        made = self._metrics.sensor(sensor)
+        if has_average:
+            made.add(self._metrics.metric_name(f"{times}-avg", self._group, "mean time in ms", self._tags), Avg())
+        made.add(self._metrics.metric_name(f"{times}-max", self._group, "longest time in ms", self._tags), Max())
+        made.add(
+            self._metrics.metric_name(rate, self._group, "how often a second", self._tags), Rate(sampled_stat=Count())
+        )
+        return made
 
-    def average(self) -> float:
-        """How long it took on average; 0 if it did not happen."""
-        windows = self._recent()
-        count = sum(window.count for window in windows)
-        return sum(window.total for window in windows) / count if count else 0.0
-
-    def largest(self) -> float:
-        """How long it took at most."""
-        return max(window.largest for window in self._recent())
-
-    def rate(self) -> float:
-        """How often it happened a second."""
-        windows = self._recent()
-        elapsed_s = max(time.monotonic() - windows[0].begin, 1.0)
-        return sum(window.count for window in windows) / elapsed_s
-
-    def _recent(self) -> list[_Window]:
-        now = time.monotonic()
-        last = self._windows[-1]
-        if now - last.begin >= 2 * _WINDOW_S:
-            self._windows = [_Window(now)]
-        elif now - last.begin >= _WINDOW_S:
-            self._windows = [last, _Window(now)]
-        return self._windows
-
-
-def _register(metrics: Any, group: str, gauges: dict[str, Callable[[], float]]) -> None:
-    for name, read in gauges.items():
-        metrics.gauge(group, name, read)
+    def gauge(self, name: str, description: str, read: Any) -> None:
+        """A number that a function tells, of the time in milliseconds since the epoch."""
+        told = AnonMeasurable(lambda config, now: read(now))
+        self._metrics.add_metric(self._metrics.metric_name(name, self._group, description, self._tags), told)
 
 
 class GroupCoordinatorMetrics:
@@ -69,49 +37,42 @@ class GroupCoordinatorMetrics:
 
     Arguments:
         heartbeat: tells when the last heartbeat was sent.
-        metrics: the registry, a `kafka.metrics.Metrics`.
+        metrics: the registry.
         prefix: what the group's name begins with.
-        tags: taken for old programs.
+        tags: of the metrics.
     """
 
-    def __init__(self, heartbeat: Heartbeat, metrics: Any, prefix: str, tags: dict[str, str] | None = None) -> None:
+    def __init__(self, heartbeat: Heartbeat, metrics: Metrics, prefix: str, tags: dict[str, str] | None = None) -> None:
         self.heartbeat = heartbeat
         self.metrics = metrics
         self.metric_group_name = f"{prefix}-coordinator-metrics"
-        self.heartbeat_latency = LatencySensor()
-        self.join_latency = LatencySensor()
-        self.sync_latency = LatencySensor()
-        gauges: dict[str, Callable[[], float]] = {
-            "heartbeat-response-time-max": self.heartbeat_latency.largest,
-            "heartbeat-rate": self.heartbeat_latency.rate,
-            "join-time-avg": self.join_latency.average,
-            "join-time-max": self.join_latency.largest,
-            "join-rate": self.join_latency.rate,
-            "sync-time-avg": self.sync_latency.average,
-            "sync-time-max": self.sync_latency.largest,
-            "sync-rate": self.sync_latency.rate,
-            "last-heartbeat-seconds-ago": lambda: time.time() - heartbeat.last_send,
-        }
-        _register(metrics, self.metric_group_name, gauges)
+        sensors = _Sensors(metrics, self.metric_group_name, tags)
+        self.heartbeat_latency = sensors.latency(
+            "heartbeat-latency", "heartbeat-response-time", "heartbeat-rate", has_average=False
+        )
+        self.join_latency = sensors.latency("join-latency", "join-time", "join-rate")
+        self.sync_latency = sensors.latency("sync-latency", "sync-time", "sync-rate")
+        sensors.gauge(
+            "last-heartbeat-seconds-ago",
+            "seconds since the last heartbeat was sent",
+            lambda now: now / 1000 - heartbeat.last_send,
+        )
 
 
 class ConsumerCoordinatorMetrics:
     """How commits go, and how many partitions are assigned.
 
     Arguments:
-        metrics: the registry, a `kafka.metrics.Metrics`.
+        metrics: the registry.
         metric_group_prefix: what the group's name begins with.
         subscription: the `SubscriptionState` whose partitions are counted.
     """
 
-    def __init__(self, metrics: Any, metric_group_prefix: str, subscription: Any) -> None:
+    def __init__(self, metrics: Metrics, metric_group_prefix: str, subscription: Any) -> None:
         self.metrics = metrics
         self.metric_group_name = f"{metric_group_prefix}-coordinator-metrics"
-        self.commit_latency = LatencySensor()
-        gauges: dict[str, Callable[[], float]] = {
-            "commit-latency-avg": self.commit_latency.average,
-            "commit-latency-max": self.commit_latency.largest,
-            "commit-rate": self.commit_latency.rate,
-            "assigned-partitions": lambda: len(subscription.assigned_partitions()),
-        }
-        _register(metrics, self.metric_group_name, gauges)
+        sensors = _Sensors(metrics, self.metric_group_name, None)
+        self.commit_latency = sensors.latency("commit-latency", "commit-latency", "commit-rate")
+        sensors.gauge(
+            "assigned-partitions", "partitions that are assigned", lambda now: len(subscription.assigned_partitions())
+        )

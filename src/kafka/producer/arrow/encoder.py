@@ -99,7 +99,8 @@ class ArrowEncoder:
     def enqueue(self, partition: int, encoded: EncodedBatch, reserved: Reservation) -> None:
         """Put a batch into its queue; as much memory as it has bytes is `reserved` for it."""
         place = TopicPartition(self._topic, partition)
-        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, reserved))
+        sizes = encoded.raw_size, encoded.largest_record
+        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, reserved, sizes))
 
 
 class _Progress:

@@ -77,12 +77,14 @@ class ProducerBatch(BatchFields):
         "created",
         "data",
         "error",
+        "largest_record",
         "last_error",
         "log_append_time",
         "order",
         "owner",
         "producer_epoch",
         "producer_id",
+        "raw_size",
         "record_errors",
         "records",
         "report",
@@ -113,6 +115,8 @@ class ProducerBatch(BatchFields):
         self.builder: BatchBuilder | None = builder
         self.stage = Stage.OPEN
         self.records = 0
+        self.raw_size = self.largest_record = 0
+        """Bytes before compression, of the batch and of its largest record; known once it is encoded."""
         self.data: Buffer | None = None
         self.producer_id = -1
         self.producer_epoch = -1
@@ -143,11 +147,17 @@ class ProducerBatch(BatchFields):
         data: Buffer,
         records: int,
         reserved: int,
+        sizes: tuple[int, int] = (0, 0),
     ) -> ProducerBatch:
-        """A batch that comes with its bytes."""
+        """A batch that comes with its bytes.
+
+        Arguments:
+            sizes: bytes before compression, of the batch and of its largest record; 0: not known.
+        """
         batch = cls(owner, topic_partition, created, reserved)
         batch.data = data
         batch.records = records
+        batch.raw_size, batch.largest_record = sizes
         batch.stage = Stage.ENCODED
         return batch
 
@@ -169,6 +179,8 @@ class ProducerBatch(BatchFields):
     def keep(self, data: Buffer) -> None:
         """Hold the bytes that are sent in the builder's place."""
         self.records = self.count
+        if self.builder is not None:
+            self.raw_size, self.largest_record = self.builder.size_in_bytes, self.builder.largest_record
         self.builder = None
         self.data = data
         self.stage = Stage.ENCODED

@@ -134,11 +134,22 @@ class RecordBuffer(SharedQueues):
             raise
         return future
 
-    def add_encoded(self, place: TopicPartition, data: Buffer, records: int, reserved: Reservation) -> ProducerBatch:
-        """Take a batch that comes with its bytes, and with the memory that is reserved for it."""
+    def add_encoded(
+        self,
+        place: TopicPartition,
+        data: Buffer,
+        records: int,
+        reserved: Reservation,
+        sizes: tuple[int, int] = (0, 0),
+    ) -> ProducerBatch:
+        """Take a batch that comes with its bytes, and with the memory that is reserved for it.
+
+        Arguments:
+            sizes: see `ProducerBatch.encoded`.
+        """
         if self.refusal is not None:
             raise self.refusal
-        batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved.held)
+        batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved.held, sizes)
         try:
             self._enqueue(self._all[place], batch, reserved, None)
             self.wake()

@@ -110,7 +110,7 @@ class Outcomes:
     ) -> None:
         """Give a batch up."""
         queue.in_network.pop(batch, None)
-        self._statistics.failed(batch.count)
+        self._statistics.failed(batch, self._loop.time())
         self._buffer.completed(batch)
         batch.fail(error, record_errors)
         if batch.report is not None:
@@ -141,7 +141,8 @@ class Outcomes:
         self._buffer.completed(batch)
         batch.succeed(answer.base_offset, answer.log_append_time)
         self._settled(batch)
-        self._statistics.delivered(batch.count, size, self._loop.time() - batch.created)
+        now = self._loop.time()
+        self._statistics.delivered(batch.count, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """Put a batch back in its queue, unless it has had its chances."""
@@ -158,7 +159,7 @@ class Outcomes:
             queue.failures += 1
             queue.backoff_until = now + self._retry_policy.pause_s(queue.failures)
             queue.retry(batch)
-            self._statistics.retried(batch.count)
+            self._statistics.retried(batch, now)
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
 
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:

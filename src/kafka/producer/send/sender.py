@@ -49,7 +49,7 @@ class Sender:
         outcomes: takes what becomes of batches.
         produce: makes requests of batches and awaits the answers.
         compressor: compresses beside the loop.
-        statistics: takes what requests take.
+        statistics: counts requests and what they have.
         options: limits and times.
         backoff: pauses before another attempt.
         topics: are told of new metadata.
@@ -224,9 +224,11 @@ class Sender:
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
         broker.in_flight += 1
-        settle = partial(self._settle, broker, request, now)
+        settle = partial(self._settle, broker, request)
+        batches = [batch for _, batch in request]
+        self._statistics.sent(batches, now)
         try:
-            self._produce.post(connection, [batch for _, batch in request], settle)
+            self._produce.post(connection, batches, settle)
         except KafkaError as error:
             # Not at once: brokers are being looked at. The traceback would keep the batches alive.
             self._loop.call_soon(settle, None, error.with_traceback(None), 0)
@@ -238,7 +240,6 @@ class Sender:
         self,
         broker: BrokerQueue,
         request: Request,
-        started: float,
         answers: Mapping[TopicPartition, Answer] | None,
         error: Exception | None,
         throttle_ms: int,
@@ -251,7 +252,7 @@ class Sender:
         if throttle_ms > 0:  # KIP-219: the broker has answered at once, and wants nothing else for so long
             broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
-            self._statistics.requested(sum(batch.count for _, batch in request), now - started)
+            self._statistics.requests_answered += 1
         for queue, batch in request:
             try:
                 if answers is not None:

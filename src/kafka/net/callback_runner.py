@@ -1,4 +1,7 @@
-"""Where the callbacks of a producer run: in a thread of the producer's own, or on the loop of an asyncio program."""
+"""Where the functions of the user run that a client calls by itself, such as callbacks and metrics reporters.
+
+That is a thread of the client's own, or the loop of an asyncio program.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Protocol
 
 
 class CallbackRunner(Protocol):
-    """Runs the user's callbacks, in order; `WorkerThread` of `kafka.net` is one for programs without a loop."""
+    """Runs them, in order; `WorkerThread` of `kafka.net` is one for programs without a loop."""
 
     def submit(self, function: Callable[[], object], /) -> object:
         """Run a function after all that were given before; returns at once."""

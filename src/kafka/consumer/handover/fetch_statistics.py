@@ -1,0 +1,180 @@
+"""What a consumer counts of fetching: answers on the loop, and what is handed out in the caller's thread.
+
+Nothing is counted per record. Topics are shown from their first data on, partitions from when the first of their
+records are handed out until they are given up.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from kafka.consumer.handover.consumption import PartitionConsumption, TopicConsumption
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.metrics.client_metrics import ClientMetrics, Metric
+from kafka.metrics.windows import Counts, SampledValues, largest, mean, rate, total
+
+
+class FetchStatistics:
+    """See the module.
+
+    Arguments:
+        metrics: where it is shown.
+        group: under which name.
+        clock: the loop's time in seconds; read in both threads.
+
+    Attributes:
+        latencies: of all answers, in milliseconds.
+        sizes: of those that have partitions, in bytes.
+        topics: by name.
+    """
+
+    def __init__(self, metrics: ClientMetrics, group: str, clock: Callable[[], float]) -> None:
+        self._metrics = metrics
+        self._group = group
+        self._clock = clock
+        self.latencies = SampledValues(metrics.window)
+        self.sizes = SampledValues(metrics.window)
+        self.topics: dict[str, TopicConsumption] = {}
+        metrics.add(group, _FETCHES, self)
+
+    # On the loop
+
+    def answered(self, sent_at: float, sizes: Mapping[str, int]) -> None:
+        """An answer has come to a request that was sent at a time, with so many bytes of records by topic."""
+        now = self._clock()
+        self.latencies.record(1000 * (now - sent_at), now)
+        if sizes:
+            self.sizes.record(sum(sizes.values()), now)
+            for topic, size in sizes.items():
+                self._topic(topic).sizes.record(size, now)
+
+    # In the caller's thread
+
+    def handed_out(self, state: PartitionState, records: int, next_offset: int) -> None:
+        """So many records of a partition are handed out, up to an offset."""
+        partition = state.consumption or self._begin(state)
+        now = self._clock()
+        window = partition.topic.consumed.at(now)
+        window.records += records
+        highwater = state.fetching.highwater
+        if highwater is not None:
+            lag = highwater - next_offset
+            partition.lags.record(lag, now)
+            if lag > window.largest_lag:
+                window.largest_lag = lag
+
+    def given_back(self, state: PartitionState, records: int) -> None:
+        """So many of them are not handed out after all."""
+        if state.consumption is not None:
+            state.consumption.topic.consumed.at(self._clock()).records -= records
+
+    def emptied(self, state: PartitionState, nbytes: int) -> None:
+        """All of an answer for a partition, so many fetched bytes, is handed out."""
+        if state.consumption is not None:
+            state.consumption.topic.consumed.at(self._clock()).nbytes += nbytes
+
+    def given_up(self, state: PartitionState) -> None:
+        """A partition is assigned no more."""
+        if state.consumption is not None:
+            state.consumption = None
+            self._metrics.remove(self._group, _PARTITION, _tags(state))
+
+    def _begin(self, state: PartitionState) -> PartitionConsumption:
+        found = state.consumption = PartitionConsumption(self._metrics.window, self._topic(state.tp.topic))
+        self._metrics.add(self._group, _PARTITION, _Partition(state, found.lags), _tags(state))
+        return found
+
+    def _topic(self, name: str) -> TopicConsumption:
+        found = self.topics.get(name)
+        if found is None:
+            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # both threads come here
+            self._metrics.add(self._group, _TOPIC, found, {"topic": _tag(name)})
+        return found
+
+
+class _Partition(NamedTuple):
+    """What the metrics of a partition read."""
+
+    state: PartitionState
+    lags: SampledValues
+
+
+def lag_of(state: PartitionState) -> float:
+    """How many records are behind the position of a partition; NaN as long as that is not known."""
+    highwater, position = state.fetching.highwater, state.position
+    return math.nan if highwater is None or position is None else float(highwater - position.offset)
+
+
+def _tags(state: PartitionState) -> dict[str, str]:
+    return {"topic": _tag(state.tp.topic), "partition": str(state.tp.partition)}
+
+
+def _tag(topic: str) -> str:
+    """A topic as kafka-python and Java write it in tags."""
+    return topic.replace(".", "_")
+
+
+def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
+    """What was handed out of all topics, or of one."""
+    if isinstance(of, TopicConsumption):
+        return (of.consumed,)
+    return [topic.consumed for topic in list(of.topics.values())]
+
+
+def _records_per_answer(of: FetchStatistics | TopicConsumption, now: float) -> float:
+    answers = total((of.sizes,), "count", now)
+    return total(_consumed(of), "records", now) / answers if answers else 0.0
+
+
+_TOPIC = (
+    Metric(
+        "fetch-size-avg",
+        "mean bytes of records in an answer",
+        lambda of, now: mean((of.sizes,), "total", "count", now),
+    ),
+    Metric(
+        "fetch-size-max", "most bytes of records in an answer", lambda of, now: largest((of.sizes,), "largest", now)
+    ),
+    Metric(
+        "bytes-consumed-rate", "fetched bytes handed out a second", lambda of, now: rate(_consumed(of), "nbytes", now)
+    ),
+    Metric("records-per-request-avg", "records handed out by answers with data", _records_per_answer),
+    Metric("records-consumed-rate", "records handed out a second", lambda of, now: rate(_consumed(of), "records", now)),
+)
+"""Of a `TopicConsumption`, or of a `FetchStatistics` for all."""
+
+_FETCHES = (
+    *_TOPIC,
+    Metric(
+        "fetch-latency-avg",
+        "mean time in ms until an answer came, while the broker may wait for data",
+        lambda of, now: mean((of.latencies,), "total", "count", now),
+    ),
+    Metric(
+        "fetch-latency-max",
+        "longest time in ms until an answer came",
+        lambda of, now: largest((of.latencies,), "largest", now),
+    ),
+    Metric("fetch-rate", "answers a second", lambda of, now: rate((of.latencies,), "count", now)),
+    Metric(
+        "records-lag-max",
+        "most records that any partition was behind when some of it were handed out",
+        lambda of, now: largest(_consumed(of), "largest_lag", now),
+    ),
+)
+"""Of a `FetchStatistics`."""
+
+_PARTITION = (
+    Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: lag_of(of.state)),
+    Metric(
+        "records-lag-avg",
+        "mean of that, each time that records were handed out",
+        lambda of, now: mean((of.lags,), "total", "count", now),
+    ),
+    Metric(
+        "records-lag-max",
+        "most of that, each time that records were handed out",
+        lambda of, now: largest((of.lags,), "largest", now),
+    ),
+)
+"""Of a `_Partition`."""

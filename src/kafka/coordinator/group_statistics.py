@@ -1,0 +1,62 @@
+"""What a member of a group counts: heartbeats, joins and commits."""
+
+from __future__ import annotations
+
+import math
+
+from kafka.metrics.client_metrics import Metric
+from kafka.metrics.windows import SampledValues, WindowOptions, largest, mean, rate
+
+
+class GroupStatistics:
+    """Times in milliseconds that the coordinator took to answer. On the loop.
+
+    Arguments:
+        options: how long is counted.
+
+    Attributes:
+        last_heartbeat: when the last one was sent, in the loop's seconds; minus infinity if none was.
+    """
+
+    def __init__(self, options: WindowOptions | None = None) -> None:
+        options = options or WindowOptions()
+        self.heartbeats = SampledValues(options)
+        self.joins = SampledValues(options)
+        self.syncs = SampledValues(options)
+        self.commits = SampledValues(options)
+        self.last_heartbeat = -math.inf
+
+
+def _count_of(what: str, named: str) -> Metric:
+    return Metric(named, f"{what} a second", lambda of, now: rate([getattr(of, what)], "count", now))
+
+
+def _mean_of(what: str, named: str) -> Metric:
+    text = f"mean time in ms until an answer came, of {what}"
+    return Metric(named, text, lambda of, now: mean([getattr(of, what)], "total", "count", now))
+
+
+def _largest_of(what: str, named: str) -> Metric:
+    text = f"longest time in ms until an answer came, of {what}"
+    return Metric(named, text, lambda of, now: largest([getattr(of, what)], "largest", now))
+
+
+GROUP_METRICS = (
+    _largest_of("heartbeats", "heartbeat-response-time-max"),
+    _count_of("heartbeats", "heartbeat-rate"),
+    _mean_of("joins", "join-time-avg"),
+    _largest_of("joins", "join-time-max"),
+    _count_of("joins", "join-rate"),
+    _mean_of("syncs", "sync-time-avg"),
+    _largest_of("syncs", "sync-time-max"),
+    _count_of("syncs", "sync-rate"),
+    Metric(
+        "last-heartbeat-seconds-ago",
+        "seconds since the last heartbeat was sent",
+        lambda of, now: now - of.last_heartbeat,
+    ),
+    _mean_of("commits", "commit-latency-avg"),
+    _largest_of("commits", "commit-latency-max"),
+    _count_of("commits", "commit-rate"),
+)
+"""Of a `GroupStatistics`."""

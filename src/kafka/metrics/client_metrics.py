@@ -1,0 +1,208 @@
+"""The metrics of one client: what its parts have registered, read when somebody asks.
+
+`snapshot` reads the parts themselves. The registry with kafka-python's classes is made when somebody wants that, or if
+there are reporters.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka.config import ConnectionOptions
+from kafka.metrics import windows
+from kafka.metrics.windows import WindowOptions
+
+if TYPE_CHECKING:
+    from kafka.metrics.kafka_metric import KafkaMetric
+    from kafka.metrics.metric_config import MetricConfig
+    from kafka.metrics.metric_name import MetricName
+    from kafka.metrics.metrics import Metrics
+    from kafka.metrics.metrics_reporter import AbstractMetricsReporter
+
+Submit = Callable[[Callable[[], object]], object]
+"""Runs a function where the user's code may run, after those that were given before."""
+
+_COUNT_GROUP, _COUNT = "kafka-metrics-count", "count"
+
+
+class Metric(NamedTuple):
+    """What a part of a client tells.
+
+    Arguments:
+        name: as kafka-python or Java have it.
+        description: for people.
+        read: gives the value, of the part and the client's time in seconds; called in any thread.
+    """
+
+    name: str
+    description: str
+    read: Callable[[Any, float], float]
+
+
+def total_of(field: str) -> Callable[[windows.Counts, float], float]:
+    """Reads a sum, see `windows.total`."""
+    return lambda counts, now: windows.total(counts, field, now)
+
+
+def mean_of(field: str, by: str) -> Callable[[windows.Counts, float], float]:
+    """Reads an average, see `windows.mean`."""
+    return lambda counts, now: windows.mean(counts, field, by, now)
+
+
+def largest_of(field: str) -> Callable[[windows.Counts, float], float]:
+    """Reads a maximum, see `windows.largest`."""
+    return lambda counts, now: windows.largest(counts, field, now)
+
+
+def rate_of(field: str) -> Callable[[windows.Counts, float], float]:
+    """Reads a sum a second, see `windows.rate`."""
+    return lambda counts, now: windows.rate(counts, field, now)
+
+
+class _Group(NamedTuple):
+    """What was registered together."""
+
+    name: str
+    metrics: Sequence[Metric]
+    source: Any
+    tags: dict[str, str]
+
+
+class ClientMetrics:
+    """See the module. Parts may register in any thread.
+
+    Arguments:
+        options: what is kept, and who is told.
+        clock: the client's time in seconds.
+        configs: the client's options, for reporters.
+        registry: a registry of the user's, by which windows are chosen, and that everything is registered in.
+
+    Raises what reporters raise.
+    """
+
+    def __init__(
+        self,
+        options: ConnectionOptions,
+        clock: Callable[[], float],
+        configs: Mapping[str, Any] | None = None,
+        registry: Metrics | None = None,
+    ) -> None:
+        self.window = WindowOptions(options.metrics_num_samples, options.metrics_sample_window_ms / 1000)
+        self._enabled = options.metrics_enabled
+        self._client_id = options.client_id or ""
+        self._clock = clock
+        self._submit: Submit = _at_once
+        self._groups: dict[tuple[Any, ...], _Group] = {}
+        self._lock = threading.RLock()
+        self._registry = registry
+        self._is_ours = registry is None
+        if registry is not None:
+            self.window = WindowOptions(registry.config.samples, registry.config.time_window_ms / 1000)
+        elif options.metrics_enabled and options.metric_reporters:
+            self._registry = self._make_registry(_configured(options.metric_reporters, configs or {}))
+
+    @property
+    def has_reporters(self) -> bool:
+        """Whether somebody is told of metrics."""
+        return self._registry is not None and self._registry.has_reporters
+
+    def call_reporters_by(self, submit: Submit) -> None:
+        """From now on parts register in threads where no code of the user's may run: ``submit`` runs it elsewhere."""
+        if self.has_reporters:
+            self._submit = submit
+
+    def add(self, group: str, metrics: Sequence[Metric], source: Any, tags: Mapping[str, str] | None = None) -> None:
+        """Register metrics.
+
+        Arguments:
+            group: kafka-python's name for those that belong together.
+            source: given to their `read`.
+            tags: what they are about. With tags they are not in `snapshot`, where names are those of the whole client.
+        """
+        added = _Group(group, metrics, source, dict(tags or {}))
+        self._groups[_key(added)] = added
+        if self._registry is not None:
+            self._submit(partial(self._register, self._registry, added))
+
+    def remove(self, group: str, metrics: Sequence[Metric], tags: Mapping[str, str]) -> None:
+        """Take out what `add` was given."""
+        removed = _Group(group, metrics, None, dict(tags))
+        if self._groups.pop(_key(removed), None) is not None and self._registry is not None:
+            self._submit(partial(self._unregister, self._registry, removed))
+
+    def snapshot(self) -> dict[str, dict[str, float]]:
+        """The values of now by group and name; nothing if metrics are disabled."""
+        if not self._enabled:
+            return {}
+        now = self._clock()
+        groups = list(self._groups.values())
+        shown: dict[str, dict[str, float]] = {}
+        for group in groups:
+            if not group.tags:
+                values = shown.setdefault(group.name, {})
+                for metric in group.metrics:
+                    values[metric.name] = float(metric.read(group.source, now))
+        shown[_COUNT_GROUP] = {_COUNT: 1.0 + sum(len(group.metrics) for group in groups)}
+        return shown
+
+    def registered(self) -> dict[MetricName, KafkaMetric]:
+        """The metrics of now as kafka-python has them; nothing if metrics are disabled."""
+        if not self._enabled:
+            return {}
+        with self._lock:
+            if self._registry is None:
+                registry = self._registry = self._make_registry([])
+                for group in list(self._groups.values()):
+                    self._register(registry, group)
+            return dict(self._registry.metrics)
+
+    def close(self) -> None:
+        """Have the reporters closed."""
+        if self._is_ours and self._registry is not None:
+            self._submit(self._registry.close)
+
+    def _make_registry(self, reporters: list[AbstractMetricsReporter]) -> Metrics:
+        from kafka.metrics.metric_config import MetricConfig
+        from kafka.metrics.metrics import Metrics
+
+        samples, window_s = self.window
+        tags = {"client-id": self._client_id}
+        return Metrics(MetricConfig(samples=samples, time_window_ms=window_s * 1000, tags=tags), reporters)
+
+    def _register(self, registry: Metrics, group: _Group) -> None:
+        from kafka.metrics.measurable import AnonMeasurable
+
+        with self._lock:
+            for metric in group.metrics:
+                name = registry.metric_name(metric.name, group.name, metric.description, group.tags)
+                if name not in registry.metrics:
+                    registry.add_metric(name, AnonMeasurable(partial(self._read, metric, group.source)))
+
+    @staticmethod
+    def _unregister(registry: Metrics, group: _Group) -> None:
+        for metric in group.metrics:
+            registry.remove_metric(registry.metric_name(metric.name, group.name, tags=group.tags))
+
+    def _read(self, metric: Metric, source: Any, config: MetricConfig, now: float) -> float:
+        """A metric's value now; the time that is given is the wall clock's, by which the client does not count."""
+        return metric.read(source, self._clock())
+
+
+def _key(group: _Group) -> tuple[Any, ...]:
+    return group.name, group.metrics[0].name, *sorted(group.tags.items())
+
+
+def _configured(reporters: Sequence[Any], configs: Mapping[str, Any]) -> list[AbstractMetricsReporter]:
+    """The reporters, classes made without arguments; old ones need not have `configure`."""
+    made = [reporter() if isinstance(reporter, type) else reporter for reporter in reporters]
+    for reporter in made:
+        if hasattr(reporter, "configure"):
+            reporter.configure(dict(configs))
+    return made
+
+
+def _at_once(function: Callable[[], object]) -> None:
+    function()

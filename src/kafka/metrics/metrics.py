@@ -1,0 +1,176 @@
+"""`Metrics`: a registry of metrics, and of the sensors that feed them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+
+from kafka.metrics.kafka_metric import KafkaMetric
+from kafka.metrics.measurable import AbstractMeasurable, AnonMeasurable
+from kafka.metrics.metric_config import MetricConfig
+from kafka.metrics.metric_name import MetricName
+from kafka.metrics.metrics_reporter import AbstractMetricsReporter
+from kafka.metrics.stats.sensor import Sensor
+
+log = logging.getLogger(__name__)
+
+_EXPIRE_EVERY_S = 30.0
+
+
+class Metrics:
+    """Metrics by their `MetricName`, and sensors by name. Thread-safe.
+
+    It has one metric of its own: ``count``, in the group ``kafka-metrics-count``.
+
+    Arguments:
+        default_config: for metrics and sensors that have none; None: the defaults of `MetricConfig`.
+        reporters: told of every metric that comes and goes, in the thread that registers or removes it.
+        enable_expiration: whether a thread removes sensors to which nothing was recorded for their time.
+    """
+
+    def __init__(
+        self,
+        default_config: MetricConfig | None = None,
+        reporters: list[AbstractMetricsReporter] | None = None,
+        enable_expiration: bool = False,
+    ) -> None:
+        self._lock = threading.RLock()
+        self._config = default_config or MetricConfig()
+        self._sensors: dict[str, Sensor] = {}
+        self._metrics: dict[MetricName, KafkaMetric] = {}
+        self._children_sensors: dict[Sensor, list[Sensor]] = {}
+        self._reporters = reporters or []
+        self._closing = threading.Event()
+        for reporter in self._reporters:
+            reporter.init([])
+        if enable_expiration:
+            arguments = (weakref.ref(self), self._closing)
+            threading.Thread(target=_expire, args=arguments, name="kafka-metrics-expiration", daemon=True).start()
+        count = self.metric_name("count", "kafka-metrics-count", "total number of registered metrics")
+        self.add_metric(count, AnonMeasurable(lambda config, now: len(self._metrics)))
+
+    @property
+    def config(self) -> MetricConfig:
+        """The default config."""
+        return self._config
+
+    @property
+    def has_reporters(self) -> bool:
+        """Whether somebody is told of metrics."""
+        return bool(self._reporters)
+
+    @property
+    def metrics(self) -> dict[MetricName, KafkaMetric]:
+        """The metrics that there are now."""
+        return self._metrics
+
+    def metric_name(
+        self, name: str, group: str, description: str | None = "", tags: dict[str, str] | None = None
+    ) -> MetricName:
+        """A name with the tags of the default config, and with these, which come first where both have a tag."""
+        return MetricName(name, group, description, {**self._config.tags, **(tags or {})})
+
+    def get_sensor(self, name: str) -> Sensor | None:
+        """A sensor, None if there is none of that name. Raises `ValueError` for an empty one."""
+        if not name:
+            raise ValueError("a sensor needs a name")
+        return self._sensors.get(name)
+
+    def sensor(
+        self,
+        name: str,
+        config: MetricConfig | None = None,
+        inactive_sensor_expiration_time_seconds: float = sys.maxsize,
+        parents: Sequence[Sensor] | None = None,
+    ) -> Sensor:
+        """A sensor, made if there is none of that name.
+
+        Arguments:
+            config: for its metrics that have none; None: the default config.
+            inactive_sensor_expiration_time_seconds: after so long without a value it may be removed.
+            parents: sensors that are given each of its values, too.
+
+        Raises `ValueError` for an empty name, and for parents that would make a circle.
+        """
+        with self._lock:
+            found = self.get_sensor(name)
+            if found is not None:
+                return found
+            sensor = Sensor(self, name, parents, config or self._config, inactive_sensor_expiration_time_seconds)
+            self._sensors[name] = sensor
+            for parent in parents or ():
+                self._children_sensors.setdefault(parent, []).append(sensor)
+        log.debug("there is a sensor %s", name)
+        return sensor
+
+    def remove_sensor(self, name: str) -> None:
+        """Remove a sensor, if there is one of that name, with its metrics and all sensors that feed it."""
+        with self._lock:
+            sensor = self._sensors.pop(name, None)
+            if sensor is None:
+                return
+            for metric in sensor.metrics:
+                self.remove_metric(metric.metric_name)
+            children = self._children_sensors.pop(sensor, [])
+        log.debug("sensor %s is removed", name)
+        for child in children:
+            self.remove_sensor(child.name)
+
+    def add_metric(
+        self, metric_name: MetricName, measurable: AbstractMeasurable, config: MetricConfig | None = None
+    ) -> None:
+        """Register a quantity that no sensor feeds. Raises `ValueError` if the name is taken."""
+        self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
+
+    def remove_metric(self, metric_name: MetricName) -> KafkaMetric | None:
+        """Take a metric out, and tell the reporters; None if there is none of that name."""
+        with self._lock:
+            metric = self._metrics.pop(metric_name, None)
+            if metric is not None:
+                for reporter in self._reporters:
+                    reporter.metric_removal(metric)
+            return metric
+
+    def add_reporter(self, reporter: AbstractMetricsReporter) -> None:
+        """Tell somebody else, too; of the metrics that there are, at once."""
+        with self._lock:
+            reporter.init(list(self._metrics.values()))
+            self._reporters.append(reporter)
+
+    def register_metric(self, metric: KafkaMetric) -> None:
+        """Take a metric in, and tell the reporters. Raises `ValueError` if its name is taken."""
+        with self._lock:
+            if metric.metric_name in self._metrics:
+                raise ValueError(f"there is a metric of the name {metric.metric_name} already")
+            self._metrics[metric.metric_name] = metric
+            for reporter in self._reporters:
+                reporter.metric_change(metric)
+
+    class ExpireSensorTask:
+        """What the thread of ``enable_expiration`` does from time to time."""
+
+        @staticmethod
+        def run(metrics: Metrics) -> None:
+            """Remove the sensors to which nothing was recorded for their time."""
+            for name, sensor in list(metrics._sensors.items()):
+                if sensor.has_expired():
+                    metrics.remove_sensor(name)
+
+    def close(self) -> None:
+        """Close the reporters, and forget the metrics."""
+        self._closing.set()
+        for reporter in self._reporters:
+            reporter.close()
+        self._metrics.clear()
+
+
+def _expire(registry: weakref.ref[Metrics], closing: threading.Event) -> None:
+    while not closing.wait(_EXPIRE_EVERY_S):
+        metrics = registry()
+        if metrics is None:
+            return
+        metrics.ExpireSensorTask.run(metrics)
+        del metrics

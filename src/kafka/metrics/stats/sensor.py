@@ -1,0 +1,153 @@
+"""`Sensor`: takes values, and feeds them to the metrics that hang on it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from kafka.errors import QuotaViolationError
+from kafka.metrics.compound_stat import AbstractCompoundStat
+from kafka.metrics.kafka_metric import KafkaMetric
+from kafka.metrics.measurable_stat import AbstractMeasurableStat
+from kafka.metrics.metric_config import MetricConfig
+from kafka.metrics.metric_name import MetricName
+from kafka.metrics.stat import AbstractStat
+
+
+class Registry(Protocol):
+    """What a sensor uses of `kafka.metrics.Metrics`."""
+
+    def register_metric(self, metric: KafkaMetric) -> None:
+        """Take a metric in."""
+
+
+class Sensor:
+    """Takes values one after the other, in any thread; `Metrics.sensor` makes them.
+
+    Arguments:
+        registry: takes the metrics.
+        name: of the sensor.
+        parents: sensors that are given each value, too.
+        config: for metrics that have none.
+        inactive_sensor_expiration_time_seconds: after so long without a value it has expired.
+
+    Raises `ValueError` for an empty name, and for parents that lead back to it.
+    """
+
+    __slots__ = (
+        "_config",
+        "_inactive_sensor_expiration_time_ms",
+        "_last_record_time",
+        "_lock",
+        "_metrics",
+        "_name",
+        "_parents",
+        "_registry",
+        "_stats",
+    )
+
+    def __init__(
+        self,
+        registry: Registry,
+        name: str,
+        parents: Sequence[Sensor] | None,
+        config: MetricConfig,
+        inactive_sensor_expiration_time_seconds: float,
+    ) -> None:
+        if not name:
+            raise ValueError("a sensor needs a name")
+        self._lock = threading.RLock()
+        self._registry = registry
+        self._name = name
+        self._parents = parents or []
+        self._metrics: list[KafkaMetric] = []
+        self._stats: list[AbstractStat] = []
+        self._config = config
+        self._inactive_sensor_expiration_time_ms = inactive_sensor_expiration_time_seconds * 1000
+        self._last_record_time = time.time() * 1000
+        self._check_forest(set())
+
+    def _check_forest(self, seen: set[Sensor]) -> None:
+        """No value may come to a sensor twice."""
+        if self in seen:
+            raise ValueError(
+                f"sensor {self.name!r} would be given values twice: it is its own parent, or twice a parent"
+            )
+        seen.add(self)
+        for parent in self._parents:
+            parent._check_forest(seen)
+
+    @property
+    def name(self) -> str:
+        """The name, by which the registry knows it."""
+        return self._name
+
+    @property
+    def metrics(self) -> tuple[KafkaMetric, ...]:
+        """The metrics that it feeds."""
+        return tuple(self._metrics)
+
+    def record(self, value: float = 1.0, time_ms: float | None = None) -> None:
+        """Take a value in.
+
+        Arguments:
+            time_ms: when it was seen, in milliseconds since the epoch; None: now.
+
+        Raises `QuotaViolationError` if a metric is past its quota with this value, which counts nevertheless.
+        """
+        if time_ms is None:
+            time_ms = time.time() * 1000
+        self._last_record_time = time_ms
+        with self._lock:
+            for stat in self._stats:
+                stat.record(self._config, value, time_ms)
+            self._check_quotas(time_ms)
+        for parent in self._parents:
+            parent.record(value, time_ms)
+
+    def _check_quotas(self, time_ms: float) -> None:
+        for metric in self._metrics:
+            quota = metric.config.quota
+            if quota is None:
+                continue
+            value = metric.value(time_ms)
+            if not quota.is_acceptable(value):
+                side = "above" if quota.is_upper_bound() else "below"
+                raise QuotaViolationError(f"{metric.metric_name} is {value:g}, {side} its quota of {quota.bound:g}")
+
+    def add_compound(self, compound_stat: AbstractCompoundStat, config: MetricConfig | None = None) -> None:
+        """Feed a quantity with several metrics, and register them.
+
+        Arguments:
+            config: for these metrics; None: that of the sensor.
+
+        Raises `ValueError` without one, and if a name is taken.
+        """
+        if not hasattr(compound_stat, "stats"):
+            raise ValueError(f"there has to be something to feed, not {compound_stat!r}")
+        with self._lock:
+            self._stats.append(compound_stat)
+            for each in compound_stat.stats():
+                self._register(KafkaMetric(each.name, each.stat, config or self._config))
+
+    def add(self, metric_name: MetricName, stat: AbstractMeasurableStat, config: MetricConfig | None = None) -> None:
+        """Feed a quantity, and register it as a metric.
+
+        Arguments:
+            config: for this metric; None: that of the sensor.
+
+        Raises `ValueError` if the name is taken.
+        """
+        with self._lock:
+            self._register(KafkaMetric(metric_name, stat, config or self._config))
+            self._stats.append(stat)
+
+    def _register(self, metric: KafkaMetric) -> None:
+        self._registry.register_metric(metric)
+        self._metrics.append(metric)
+
+    def has_expired(self) -> bool:
+        """Whether it is too long ago that a value came."""
+        return time.time() * 1000 - self._last_record_time > self._inactive_sensor_expiration_time_ms

@@ -1,0 +1,142 @@
+"""What clients count with: sums over the last few windows of time.
+
+A part of a client adds to the fields of `Windows.at`, once for a batch or an answer, in one thread. Averages, maxima
+and rates are worked out when somebody asks, in any thread. They are those of kafka-python: an average of nothing is 0,
+a maximum of nothing minus infinity, and the time of a rate is never less than all windows but one have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+
+class WindowOptions(NamedTuple):
+    """How long is counted.
+
+    Arguments:
+        samples: how many windows count.
+        window_s: how long one is, in seconds.
+    """
+
+    samples: int = 2
+    window_s: float = 30.0
+
+
+class Window:
+    """The sums of one stretch of time, which begins with the first thing that is counted. Subclasses have the fields.
+
+    Arguments:
+        begin: when it begins, in the client's seconds.
+    """
+
+    __slots__ = ("begin",)
+
+    def __init__(self, begin: float) -> None:
+        self.begin = begin
+
+
+W = TypeVar("W", bound=Window)
+
+
+class Windows(Generic[W]):
+    """The window of now, and those before it that still count.
+
+    Arguments:
+        make: makes a window that begins at a time.
+        options: how many, and how long.
+    """
+
+    __slots__ = ("_make", "_options", "_past", "_present", "_until")
+
+    def __init__(self, make: Callable[[float], W], options: WindowOptions) -> None:
+        self._make = make
+        self._options = options
+        self._past: tuple[W, ...] = ()
+        self._present = make(-math.inf)
+        self._until = -math.inf
+
+    def at(self, now: float) -> W:
+        """The window to count in; called in the thread that counts."""
+        return self._present if now < self._until else self._turn(now)
+
+    def _turn(self, now: float) -> W:
+        samples, window_s = self._options
+        self._past = (*self._past, self._present)[1 - samples :] if samples > 1 else ()
+        self._present = self._make(now)
+        self._until = now + window_s
+        return self._present
+
+    def live(self, now: float) -> list[W]:
+        """The windows that count, the oldest first."""
+        samples, window_s = self._options
+        return [window for window in (*self._past, self._present) if now - window.begin < samples * window_s]
+
+    def rate(self, field: str, now: float) -> float:
+        """A sum by the seconds that it was gathered in."""
+        samples, window_s = self._options
+        live: list[Any] = self.live(now)
+        elapsed_s = now - live[0].begin if live else 0.0
+        missing = samples - 1 - int(elapsed_s / window_s)
+        elapsed_s += max(missing, 0) * window_s
+        return float(sum(getattr(each, field) for each in live)) / elapsed_s if elapsed_s > 0 else 0.0
+
+
+Counts = Iterable[Windows[Any]]
+"""What belongs together, such as the counts of all brokers."""
+
+
+def total(counts: Counts, field: str, now: float) -> float:
+    """The sum of a field."""
+    return float(sum(getattr(window, field) for each in list(counts) for window in each.live(now)))
+
+
+def mean(counts: Counts, field: str, by: str, now: float) -> float:
+    """The sum of a field by that of another; 0 if that is none."""
+    divisor = total(counts, by, now)
+    return total(counts, field, now) / divisor if divisor else 0.0
+
+
+def largest(counts: Counts, field: str, now: float) -> float:
+    """The largest value that a field has; minus infinity where nothing was counted."""
+    values = (getattr(window, field) for each in list(counts) for window in each.live(now))
+    return max(values, default=-math.inf)
+
+
+def rate(counts: Counts, field: str, now: float) -> float:
+    """The sum of a field a second."""
+    return sum(each.rate(field, now) for each in list(counts))
+
+
+class Values(Window):
+    """Values of one kind, such as the times that requests took."""
+
+    __slots__ = ("count", "largest", "total")
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.count = 0
+        self.total = 0.0
+        self.largest = -math.inf
+
+
+class SampledValues(Windows[Values]):
+    """Values of one kind.
+
+    Arguments:
+        options: how many windows, and how long.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, options: WindowOptions) -> None:
+        super().__init__(Values, options)
+
+    def record(self, value: float, now: float) -> None:
+        """Take a value in."""
+        window = self.at(now)
+        window.count += 1
+        window.total += value
+        if value > window.largest:
+            window.largest = value

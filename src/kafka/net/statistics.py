@@ -1,0 +1,170 @@
+"""What a client counts about its connections: bytes, requests and times, by broker.
+
+Counted on the loop, once for a request and once for its answer.
+"""
+
+import asyncio
+import math
+from collections.abc import Iterable
+
+from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_of, mean_of, rate_of
+from kafka.metrics.windows import Window, WindowOptions, Windows, largest, rate, total
+from kafka.net.loop_times import LOOP_METRICS
+
+
+class _Exchanged(Window):
+    """What went to a broker and came from it."""
+
+    __slots__ = (
+        "largest_request",
+        "latency_ms",
+        "longest_latency_ms",
+        "longest_throttle_ms",
+        "received_bytes",
+        "requests",
+        "responses",
+        "sent_bytes",
+        "throttle_ms",
+    )
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.requests = self.responses = self.sent_bytes = self.received_bytes = 0
+        self.latency_ms = self.throttle_ms = self.longest_throttle_ms = 0.0
+        self.largest_request = self.longest_latency_ms = -math.inf
+
+
+class _Opened(Window):
+    """How often connections were opened and closed."""
+
+    __slots__ = ("closed", "created")
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.closed = self.created = 0
+
+
+class NodeTraffic(Windows[_Exchanged]):
+    """What is exchanged with one broker, on one or more connections.
+
+    Arguments:
+        network: that of all brokers.
+    """
+
+    __slots__ = ("network",)
+
+    def __init__(self, network: "NetworkTraffic") -> None:
+        super().__init__(_Exchanged, network.window)
+        self.network = network
+
+    def sent(self, size: int, now: float) -> None:
+        """A request of so many bytes was sent."""
+        window = self.at(now)
+        window.requests += 1
+        window.sent_bytes += size
+        if size > window.largest_request:
+            window.largest_request = size
+
+    def answered(self, size: int, latency_s: float, now: float) -> None:
+        """An answer of so many bytes has come, so long after the request."""
+        window = self.at(now)
+        latency_ms = 1000 * latency_s
+        window.responses += 1
+        window.received_bytes += size
+        window.latency_ms += latency_ms
+        if latency_ms > window.longest_latency_ms:
+            window.longest_latency_ms = latency_ms
+
+    def throttled(self, seconds: float, now: float) -> None:
+        """The broker asks for silence."""
+        window = self.at(now)
+        window.throttle_ms += 1000 * seconds
+        window.longest_throttle_ms = max(window.longest_throttle_ms, 1000 * seconds)
+
+
+Nodes = Iterable[NodeTraffic]
+
+
+def _longest_throttle(nodes: Nodes, now: float) -> float:
+    """Of all answers, most of which ask for none."""
+    return largest(nodes, "longest_throttle_ms", now) if total(nodes, "responses", now) else -math.inf
+
+
+_EXCHANGES = (
+    Metric("outgoing-byte-rate", "bytes sent a second", rate_of("sent_bytes")),
+    Metric("request-rate", "requests sent a second", rate_of("requests")),
+    Metric("request-size-avg", "mean size of a request in bytes", mean_of("sent_bytes", "requests")),
+    Metric("request-size-max", "size of the largest request in bytes", largest_of("largest_request")),
+    Metric("incoming-byte-rate", "bytes received a second", rate_of("received_bytes")),
+    Metric("response-rate", "responses received a second", rate_of("responses")),
+    Metric("request-latency-avg", "mean time in ms until a response came", mean_of("latency_ms", "responses")),
+    Metric("request-latency-max", "longest time in ms until a response came", largest_of("longest_latency_ms")),
+    Metric("throttle-time-avg", "mean pause in ms that a response asked for", mean_of("throttle_ms", "responses")),
+    Metric("throttle-time-max", "longest pause in ms that a response asked for", _longest_throttle),
+)
+
+_NETWORK = (
+    Metric(
+        "network-io-rate",
+        "requests sent and responses received a second",
+        lambda nodes, now: rate(nodes, "requests", now) + rate(nodes, "responses", now),
+    ),
+    *_EXCHANGES,
+)
+
+_CONNECTIONS = (
+    Metric("connection-close-rate", "connections closed a second", lambda of, now: of.opened.rate("closed", now)),
+    Metric("connection-creation-rate", "connections opened a second", lambda of, now: of.opened.rate("created", now)),
+    Metric("connection-count", "connections that are open", lambda of, now: of.connections),
+)
+
+
+class NetworkTraffic:
+    """What is exchanged with all brokers of a client. On the loop.
+
+    Arguments:
+        metrics: where it is shown; None: nowhere.
+        prefix: what the names of groups begin with.
+        loop: shown as well, if it is the clients' own.
+
+    Attributes:
+        connections: how many are open.
+        opened: how often they were opened and closed.
+    """
+
+    def __init__(
+        self,
+        metrics: ClientMetrics | None = None,
+        prefix: str = "",
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.window = WindowOptions() if metrics is None else metrics.window
+        self.connections = 0
+        self.opened = Windows(_Opened, self.window)
+        self._metrics = metrics
+        self._prefix = prefix
+        self._nodes: dict[str, NodeTraffic] = {}
+        if metrics is not None:
+            metrics.add(f"{prefix}-metrics", _NETWORK, self._nodes.values())
+            metrics.add(f"{prefix}-metrics", _CONNECTIONS, self)
+            if isinstance(times := getattr(loop, "times", None), Windows):
+                metrics.add(f"{prefix}-metrics", LOOP_METRICS, (times,))
+
+    def node(self, name: str) -> NodeTraffic:
+        """The traffic with a broker, or with a bootstrap server; kafka-python's names for them."""
+        found = self._nodes.get(name)
+        if found is None:
+            found = self._nodes[name] = NodeTraffic(self)
+            if self._metrics is not None:
+                self._metrics.add(f"{self._prefix}-node-metrics.node-{name}", _EXCHANGES, (found,))
+        return found
+
+    def connection_opened(self, now: float) -> None:
+        """A connection is ready."""
+        self.connections += 1
+        self.opened.at(now).created += 1
+
+    def connection_closed(self, now: float) -> None:
+        """One that was ready is closed."""
+        self.connections -= 1
+        self.opened.at(now).closed += 1
