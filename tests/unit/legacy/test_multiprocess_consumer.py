@@ -22,17 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning"
 
 
 @pytest.fixture
-def broker() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(num_partitions=3) as broker:
-        yield broker
-
-
-@pytest.fixture
-def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
-    client = SimpleClient(broker.bootstrap_servers, timeout=10)
-    client.ensure_topic_exists(TOPIC)
-    yield client
-    client.close()
+def partitions() -> int:
+    return 3
 
 
 @pytest.fixture

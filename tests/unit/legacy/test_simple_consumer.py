@@ -32,17 +32,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated.*:DeprecationWarnin
 
 
 @pytest.fixture
-def broker() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(num_partitions=2) as broker:
-        yield broker
-
-
-@pytest.fixture
-def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
-    client = SimpleClient(broker.bootstrap_servers, timeout=10)
-    client.ensure_topic_exists(TOPIC)
-    yield client
-    client.close()
+def partitions() -> int:
+    return 2
 
 
 @pytest.fixture
