@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kafka.consumer.drive.thread_runner import ThreadRunner
-from kafka.errors import IllegalStateError
-from kafka.net import LoopThread
+from kafka.errors import IllegalStateError, KafkaTimeoutError
+from kafka.net import LoopThread, interruptible
 
 PATIENCE_S = 10.0
 
@@ -118,3 +120,101 @@ def test_an_interrupt_while_the_loop_is_woken_does_not_keep_later_calls_from_it(
     caller.submit(ran.append, 2)
     thread.run(asyncio.sleep(0), PATIENCE_S)
     assert ran == [1, 2]
+
+
+def test_a_wait_begins_without_old_news_and_says_that_the_loop_has_ended(
+    thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = ThreadRunner(thread)
+    waits: list[tuple[bool, float]] = []
+    monkeypatch.setattr(interruptible, "acquire", lambda lock, timeout_s: waits.append((lock.locked(), timeout_s)))
+    caller.notify()
+    caller.clear()
+    caller.wait(2.5)
+    assert waits == [(True, 2.5)]
+    thread.stop()
+    with pytest.raises(IllegalStateError, match="stopped"):
+        caller.wait(0.0)
+
+
+def test_a_loop_that_fails_wakes_who_waits(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[ThreadRunner] = []
+    monkeypatch.setattr(ThreadRunner, "notify", lambda runner: told.append(runner))
+    deaths: list[Any] = []
+    monkeypatch.setattr(thread, "on_death", lambda owner, tell: deaths.append((owner, tell)))
+    caller = ThreadRunner(thread)
+    for owner, tell in deaths:
+        tell(owner, ValueError("on purpose"))
+    assert told == [caller]
+
+
+def test_the_loop_gets_a_moment_more_than_what_it_runs_has(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = ThreadRunner(thread)
+    waited: list[float | None] = []
+
+    def run(coroutine: Any, timeout_s: float | None) -> None:
+        coroutine.close()
+        waited.append(timeout_s)
+
+    monkeypatch.setattr(thread, "run", run)
+    caller.run(asyncio.sleep(0), 2_000)
+    caller.run(asyncio.sleep(0))
+    call = SimpleNamespace(result=waited.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(caller, "begin", lambda close: call)
+        coroutine = asyncio.sleep(0)
+        caller.run_through(coroutine, 3_000)
+        coroutine.close()
+    assert waited == [7.0, None, 8.0]
+    assert caller.last_call is call
+
+
+@pytest.mark.parametrize("polling", [True, False])
+def test_a_function_of_the_callers_may_poll_and_what_was_before_is_so_again(thread: LoopThread, polling: bool) -> None:
+    caller = ThreadRunner(thread)
+    seen: list[tuple[bool, bool]] = []
+
+    def function() -> None:
+        seen.append((caller.is_in_a_call, caller.one_caller.is_polling))
+        raise ZeroDivisionError
+
+    with caller.one_caller:
+        caller.one_caller.is_polling = polling
+        with pytest.raises(ZeroDivisionError):
+            caller.call(function)
+        assert seen == [(True, False)]
+        assert (caller.is_in_a_call, caller.one_caller.is_polling) == (False, polling)
+        caller.one_caller.is_polling = False
+
+
+def test_who_closes_in_another_thread_waits_until_it_is_closed_or_its_time_is_up(
+    thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = ThreadRunner(thread)
+    told: list[Any] = []
+
+    def close_beside() -> None:
+        def close() -> None:
+            try:
+                caller.close_once(lambda: told.append("again"), 2_000)
+            except KafkaTimeoutError as error:
+                told.append(str(error))
+
+        other = threading.Thread(target=close)
+        other.start()
+        other.join(PATIENCE_S)
+
+    def close() -> None:
+        caller.close_once(lambda: told.append("within"), 0)  # as a listener may
+        close_beside()
+
+    wait = caller._closed.wait
+
+    def wait_a_little(timeout_s: float) -> bool:
+        told.append(timeout_s)
+        return wait(0)
+
+    monkeypatch.setattr(caller, "_closed", SimpleNamespace(wait=wait_a_little, set=caller._closed.set))
+    caller.close_once(close, 0)
+    close_beside()
+    assert told == [2.0, "another thread has not closed the consumer within 2000 ms", 2.0]

@@ -1,0 +1,273 @@
+"""The two sides of a consumer's core, against a cluster in memory and in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import pytest
+
+from fakes.cluster import SILENCE, Call
+from kafka.consumer.core import LEAVE_TIMEOUT_MS
+from kafka.consumer.position.timestamps import EARLIEST
+from kafka.errors import IllegalStateError, TopicAuthorizationFailedError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from unit.consumer.bench import T0, T1, Bench, play
+from unit.consumer.scripted_membership import still_loading
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def fetches_of(bench: Bench, number: int) -> int:
+    """How many requests have asked for a partition so far."""
+    topics = [topic for request in bench.cluster.requests("Fetch") for topic in request.topics]
+    return sum(each.partition == number for topic in topics for each in topic.partitions)
+
+
+def test_whoever_polls_returns_as_soon_as_the_consumer_is_closed() -> None:
+    async def scenario(bench: Bench) -> None:
+        polling = asyncio.create_task(bench.poll(60_000))
+        await asyncio.sleep(1)
+        before = now()
+        await bench.core.close(1_000)
+        assert await polling == {}
+        assert now() - before < 10
+        with pytest.raises(IllegalStateError, match="closed"):
+            await bench.poll()
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(("given_ms", "left_ms"), [(3_000, 2_000), (60_000, LEAVE_TIMEOUT_MS), (1_000, 100)])
+def test_leaving_gets_what_commits_have_left_of_the_time_within_bounds(
+    given_ms: int, left_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        told: list[float] = []
+
+        async def leave(timeout_ms: float) -> None:
+            told.append(timeout_ms)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(bench.core.commits, "close", partial(asyncio.sleep, 1))
+            patched.setattr(bench.core.membership, "close", leave)
+            await bench.core.close(given_ms)
+        assert told == [pytest.approx(left_ms)]
+
+    play(scenario, group_id="g")
+
+
+def test_nothing_is_looked_for_once_the_consumer_is_closed() -> None:
+    async def scenario(bench: Bench) -> None:
+        told: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+        bench.ends.silent = {1, 2}
+        bench.core.assign([T0, TopicPartition("missing", 0)])
+        await bench.poll()
+        await asyncio.sleep(0.1)
+        await bench.core.close(1_000)
+        refreshes = bench.cluster.refreshes
+        await asyncio.sleep(600)
+        assert (bench.cluster.refreshes, told) == (refreshes, [])
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    play(scenario)
+
+
+def test_what_has_happened_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(bench: Bench) -> None:
+        core = bench.core
+        looks: list[str] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(core.positions, "resolve", lambda: looks.append("for positions"))
+            core.begin_processing_events()
+            assert looks == []
+            core.assign([T0])
+            assert core.events.pending
+            for _ in range(3):
+                core.begin_processing_events()
+            assert (len(looks), core.events.pending) == (1, False)
+            core.membership_failed(ValueError("on purpose"))
+            with pytest.raises(ValueError, match="on purpose"):
+                core.begin_processing_events()
+            assert (len(looks), core.events.pending) == (1, True)
+            for _ in range(3):  # work goes on with the next call
+                core.begin_processing_events()
+            assert (len(looks), core.events.pending) == (2, False)
+
+    play(scenario)
+
+
+def test_whoever_polls_for_nothing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        for _ in range(3):
+            await bench.poll()
+
+    play(scenario)
+    assert len([line for line in caplog.messages if "poll() can give nothing" in line]) == 1
+
+
+def test_the_topics_of_what_is_wanted_are_kept_fresh() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        assert bench.cluster.watched == {"t"}
+        bench.core.watch_group_topics(frozenset({"u"}))
+        assert bench.cluster.watched == {"t", "u"}
+        bench.core.unsubscribe()
+        assert bench.cluster.watched == set()
+
+    play(scenario)
+
+
+def test_what_is_given_up_is_neither_kept_nor_fetched_nor_waited_for() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.silent = {2}
+        bench.core.assign([T0, T1])
+        await bench.poll()
+        await asyncio.sleep(1)
+        assert bench.core.buffer.nbytes > 0
+        waiting = asyncio.ensure_future(bench.core.position(T1, 60_000))
+        await asyncio.sleep(0.1)
+        before = now()
+        bench.core.assign([])
+        assert bench.core.buffer.nbytes == 0
+        with pytest.raises(IllegalStateError):
+            await waiting
+        assert now() - before < 1
+        await asyncio.sleep(5)  # the fetch that was on its way is over
+        asked = fetches_of(bench, 0)
+        await asyncio.sleep(60)
+        assert fetches_of(bench, 0) == asked
+
+    play(scenario)
+
+
+def test_an_offset_out_of_range_is_reset_and_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        async def fetch(call: Call) -> Any:
+            asked = call.request.topics[0].partitions
+            if all(each.fetch_offset <= 10 for each in asked):
+                return await bench._fetch(call)
+            answers = [PartitionData(partition_index=each.partition, error_code=1, records=None) for each in asked]
+            return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=answers)])
+
+        bench.cluster.serve("Fetch", fetch)
+        bench.core.assign([T0])
+        bench.core.seek(bench.core.subscription.assigned(T0), 50)
+        assert await bench.poll(60_000) == {0: list(range(10))}
+
+    play(scenario)
+    assert "has no offset 50: reading goes on at 0" in caplog.text
+
+
+def test_a_position_that_was_refused_to_who_waited_for_it_is_looked_for_by_the_next_poll() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        state = bench.core.subscription.assigned(T0)
+        bench.core.seek(state, 10)
+        await bench.poll()
+        bench.ends.errors = {0: [29]}
+        bench.core.buffer.discard(state, None, EARLIEST)
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.core.position(T0, 5_000)
+        assert await bench.poll(60_000) == {0: list(range(10))}
+
+    play(scenario)
+
+
+def test_who_is_inside_poll_is_not_idle() -> None:
+    async def scenario(bench: Bench) -> None:
+        clock = bench.core.clock
+        await asyncio.sleep(5)
+        assert clock.idle(now()) >= 5
+        polling = asyncio.create_task(bench.poll(10_000))
+        await asyncio.sleep(4)
+        assert clock.idle(now()) == 0
+        await polling
+        await asyncio.sleep(3)
+        assert clock.idle(now()) == pytest.approx(3)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(("level", "stable"), [("read_committed", True), ("read_uncommitted", False)])
+def test_committed_offsets_wait_for_open_transactions_where_these_are_not_read(level: str, stable: bool) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.serve("OffsetFetch", still_loading)
+        bench.core.assign([T0])
+        await bench.poll()
+        await asyncio.sleep(1)
+        assert any(request.require_stable for request in bench.cluster.requests("OffsetFetch")) is stable
+
+    play(scenario, group_id="g", isolation_level=level)
+
+
+def test_a_function_of_the_callers_that_polls_does_not_wait_for_itself() -> None:
+    async def scenario(bench: Bench) -> None:
+        told: list[bool] = []
+
+        async def within() -> None:
+            told.append(await bench.driver.process_events(0))
+
+        await bench.driver.runner.call(within)
+        assert told == [True]
+
+    play(scenario)
+
+
+def test_partitions_that_a_function_of_the_callers_gives_up_are_committed() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        bench.core.seek(bench.core.subscription.assigned(T0), 5)
+        await bench.driver.runner.call(bench.driver.give_up_partitions, 1_000)
+        assert len(bench.cluster.requests("OffsetCommit")) == 1
+
+    play(scenario, group_id="g")
+
+
+def test_an_automatic_commit_takes_no_more_than_half_of_the_time_for_closing() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.cluster.serve("OffsetCommit", lambda call: SILENCE)
+        bench.core.assign([T0])
+        bench.core.seek(bench.core.subscription.assigned(T0), 5)
+        before = now()
+        await bench.driver.close(autocommit=True, timeout_ms=4_000)
+        assert now() - before == pytest.approx(2)
+
+    play(scenario, group_id="g")
+
+
+def test_a_consumer_that_is_abandoned_is_closed_at_once_and_its_connections_soon() -> None:
+    async def scenario(bench: Bench) -> None:
+        with pytest.warns(ResourceWarning, match="dropped without being closed"):
+            bench.driver.abandon()
+        assert bench.core.closed
+        await asyncio.sleep(2)
+        assert bench.cluster.closed
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(("group", "automatic"), [("g", True), ("g", False), (None, True), (None, False)])
+def test_only_positions_of_a_group_that_wants_it_are_committed_automatically(
+    group: str | None, automatic: bool
+) -> None:
+    told: list[Any] = []
+
+    async def scenario(bench: Bench) -> None:
+        commits, wanted = bench.core.commits, group is not None and automatic
+        assert commits.is_automatic is wanted
+        await commits.commit_automatically({}, 1_000)
+        assert (told, bench.core.events.pending) == ([], False)
+        await commits.commit_automatically({T0: OffsetAndMetadata(5)}, 1_000)
+        assert len(bench.cluster.requests("OffsetCommit")) == wanted
+        assert bench.core.events.pending is wanted
+        await bench.poll()
+        assert told == ([({T0: OffsetAndMetadata(5)}, None)] if wanted else [])
+
+    options = {"default_offset_commit_callback": lambda *news: told.append(news), "enable_auto_commit": automatic}
+    play(scenario, group_id=group, **options)

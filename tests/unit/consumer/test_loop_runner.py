@@ -1,0 +1,110 @@
+"""How the asyncio consumer waits, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kafka.consumer.drive import loop_runner
+from kafka.consumer.drive.loop_runner import LoopRunner
+from kafka.errors import KafkaTimeoutError
+from unit.virtual_loop import simulate
+
+PATIENCE_S = 10.0
+
+
+def play(scenario: Callable[[LoopRunner], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await scenario(LoopRunner())
+
+    simulate(main)
+
+
+def test_news_from_the_loop_itself_are_there_at_once_and_those_of_others_wake_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        woken: list[Callable[[], None]] = []
+        monkeypatch.setattr(runner.loop, "call_soon_threadsafe", woken.append)
+        runner.notify()
+        assert (runner._news.is_set(), woken) == (True, [])
+        runner.clear()
+
+        async def on_another_loop() -> None:
+            runner.notify()
+
+        for target in (runner.notify, lambda: asyncio.run(on_another_loop())):
+            thread = threading.Thread(target=target)
+            thread.start()
+            thread.join(PATIENCE_S)
+        assert not runner._news.is_set()
+        for wake in woken[-1:]:
+            wake()
+        assert runner._news.is_set()
+        assert runner._news.set in woken
+        assert woken.count(runner._news.set) == 2
+
+    play(scenario)
+
+
+def test_a_wait_ends_with_news_or_with_its_time_and_leaves_no_timer() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        begun = runner.time()
+        await runner.wait(7)
+        assert runner.time() - begun == pytest.approx(7)
+        runner.clear()
+        runner.loop.call_later(2, runner.notify)
+        await runner.wait(100)
+        assert runner.time() - begun == pytest.approx(9)
+        runner.clear()
+        await asyncio.sleep(200)
+        assert not runner._news.is_set()
+
+    play(scenario)
+
+
+def test_a_call_is_over_for_all_tasks_when_it_has_returned() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        seen: list[Any] = []
+        go = asyncio.Event()
+
+        async def task() -> None:
+            seen.append(("within", runner.is_in_a_call, LoopRunner().is_in_a_call))
+            await go.wait()
+            seen.append(("after", runner.is_in_a_call))
+
+        tasks: list[asyncio.Task[None]] = []
+
+        async def listener() -> None:
+            tasks.append(asyncio.create_task(task()))
+            await asyncio.sleep(1)
+            seen.append(("listener", runner.is_in_a_call))
+
+        assert not runner.is_in_a_call
+        await runner.call(listener)
+        assert not runner.is_in_a_call
+        assert loop_runner._innermost.get() is None, "a task that is called in for ever would keep all its calls"
+        go.set()
+        await tasks[0]
+        assert seen == [("within", True, False), ("listener", True), ("after", False)]
+
+    play(scenario)
+
+
+def test_who_closes_beside_waits_for_as_long_as_asked() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        first = asyncio.create_task(runner.close_once(lambda: asyncio.sleep(60), 0))
+        await asyncio.sleep(1)
+        begun = runner.time()
+        with pytest.raises(KafkaTimeoutError, match="within 5000 ms"):
+            await runner.close_once(lambda: asyncio.sleep(0), 5_000)
+        assert runner.time() - begun == pytest.approx(5)
+        await runner.close_once(lambda: asyncio.sleep(0), 60_000)
+        assert runner.time() - begun == pytest.approx(59)
+        await first
+
+    play(scenario)
