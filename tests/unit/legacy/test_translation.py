@@ -11,7 +11,6 @@ from kafka.conn import collect_hosts, dns_lookup, get_ip_port_afi, is_inet_4_or_
 from kafka.errors import UnsupportedVersionError
 from kafka.legacy.protocol.record_formats import to_batch, to_message_set
 from kafka.legacy.protocol.translation import translate
-from kafka.net.releases import release_of
 from kafka.net.versions import ApiVersions
 from kafka.protocol import KafkaProtocol, create_gzip_message, create_message, create_snappy_message
 from kafka.protocol.fetch import FetchRequest
@@ -121,16 +120,6 @@ def test_records_become_messages_from_an_offset_on(magic: int) -> None:
     found = [(r.offset, r.value, r.timestamp) for batch in MemoryRecords(data) for r in batch]
     assert found == [(11, b"1", 1001 if magic else None), (12, b"2", 1002 if magic else None)]
     assert to_message_set(None, magic) == b""
-
-
-@pytest.mark.parametrize(
-    ("ranges", "release"),
-    [({0: (3, 13)}, (4, 1)), ({1: (0, 11)}, (2, 3)), ({3: (0, 2)}, (0, 10, 1)), ({18: (0, 0)}, (0, 10, 0))],
-)
-def test_the_release_of_a_broker_is_known_by_its_versions(
-    ranges: dict[int, tuple[int, int]], release: tuple[int, ...]
-) -> None:
-    assert release_of(ApiVersions(ranges)) == release
 
 
 @pytest.mark.parametrize(

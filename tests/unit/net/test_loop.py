@@ -371,6 +371,9 @@ def test_where_not_even_ending_works_coroutines_are_closed(loop_thread, monkeypa
     loop_thread._thread.join(5)
     assert ended == ["hung"]
     assert "could not be ended" in caplog.text
+    del waiting
+    gc.collect()
+    assert "was destroyed but it is pending" not in caplog.text
 
 
 def test_a_task_has_some_turns_of_the_loop_to_end_in(loop_thread):

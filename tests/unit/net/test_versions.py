@@ -53,3 +53,24 @@ def test_the_highest_version_that_both_sides_have_is_chosen_within_the_bounds():
     assert versions.pick(HeartbeatRequest, 0, 1) == 1
     assert ApiVersions({key: (0, 99)}).pick(HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
     assert ApiVersions({}).pick(HeartbeatRequest) is None
+
+
+@pytest.mark.parametrize(
+    ("ranges", "bounds", "said"),
+    [
+        ((1, 3), (4,), "serves HeartbeatRequest in versions 1 to 3, this operation needs one from 4 to 4"),
+        ((5, 6), (), "in versions 5 to 6, this operation needs one from 0 to 4"),
+        ((3, 4), (1, 2), "in versions 3 to 4, this operation needs one from 1 to 2"),
+        ((5, 6), (1, 99), "in versions 5 to 6, this operation needs one from 1 to 4"),
+    ],
+)
+def test_a_refusal_tells_what_each_side_has(ranges, bounds, said):
+    assert (HeartbeatRequest.MIN_VERSION, HeartbeatRequest.MAX_VERSION) == (0, 4)
+    versions = ApiVersions({HeartbeatRequest.API_KEY: ranges}, "broker 7")
+    with pytest.raises(UnsupportedVersionError, match=f"broker 7 .*{said}$"):
+        versions.version_for(HeartbeatRequest, *bounds)
+
+
+def test_an_api_that_the_broker_does_not_know_is_refused_by_its_name():
+    with pytest.raises(UnsupportedVersionError, match=r"broker 7 does not know HeartbeatRequest \(API key 12\)"):
+        ApiVersions({}, "broker 7").version_for(HeartbeatRequest)
