@@ -517,3 +517,45 @@ def test_a_producer_that_is_closed_while_it_asks_for_an_id_asks_no_more() -> Non
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     simulate(scenario)
+
+
+def test_whoever_waits_no_longer_is_forgotten() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        cluster.faults.append(Fault(delay=5))
+        async with producing(cluster) as producer:
+            future = await producer.send(b"x")
+            called: list[int] = []
+            batches = list(producer.core.buffer.incomplete)
+            waiting = asyncio.create_task(producer.core.settle(batches, lambda: called.append(1)))
+            await asyncio.sleep(1)
+            assert any(producer.core._outcomes._watches.values())
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            assert not any(producer.core._outcomes._watches.values())
+            await future
+            assert not called
+
+    simulate(scenario)
+
+
+def test_a_closed_producer_tells_what_runs_its_callbacks_once() -> None:
+    async def scenario() -> None:
+        ended: list[str] = []
+        async with producing(ProducingCluster({"t": 1})) as producer:
+            producer.core.callbacks.finish = lambda: ended.append("callbacks")
+            await producer.core.close()
+            assert ended == ["callbacks"]
+        assert ended == ["callbacks"]
+
+    simulate(scenario)
+
+
+def test_batches_are_of_the_newest_format_where_a_broker_does_not_tell() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        del cluster.versions["Produce"]
+        async with producing(cluster) as producer:
+            assert producer.core.buffer.magic == 2
+
+    simulate(scenario)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from kafka.errors import CorruptRecordException, UnsupportedForMessageFormatError
@@ -109,3 +111,10 @@ def test_a_batch_gets_another_producer() -> None:
 def test_old_messages_have_no_producer() -> None:
     with pytest.raises(UnsupportedForMessageFormatError, match="magic 2"):
         set_producer_state(bytearray(batch(b"a", magic=1)), 1, 1, 1)
+
+
+def test_a_header_is_not_changed() -> None:
+    header = next(batch_headers(batch(b"a")))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        header.base_offset = 7  # type: ignore[misc]
+    assert hash(header) == hash(next(batch_headers(batch(b"a"))))

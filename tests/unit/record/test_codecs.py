@@ -421,3 +421,65 @@ def test_an_lz4_frame_that_is_a_header_alone_has_no_end_mark() -> None:
     assert len(LZ4_HEADER) == 7
     with pytest.raises(CodecError, match="7 bytes ends before its end mark"):
         decompress(Compression.LZ4, memoryview(LZ4_HEADER))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_lz4_frames_of_any_size_are_given_the_right_header_checksum(linked: bool) -> None:
+    for size in [*range(1, 260, 3), 65_535, 65_536, 100_000]:
+        text = bytes(range(256)) * (size // 256 + 1)
+        for frame in (bytes(cramjam.lz4.compress(text[:size])), _streamed(text[:size], linked)):
+            at = 14 if frame[4] & 8 else 6
+            broken = frame[:at] + bytes((frame[at] ^ 0xFF,)) + frame[at + 1 :]
+            assert decompress(Compression.LZ4, memoryview(broken)) == text[:size]
+
+
+def _streamed(text: bytes, linked: bool) -> bytes:
+    compressor = cramjam.lz4.Compressor(level=1, content_checksum=True, block_linked=linked)
+    compressor.compress(text)
+    return bytes(compressor.finish())
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", b"\x02\xcc\x5d\x05"),
+        (b"a", b"\x55\x0d\x74\x56"),
+        (b"abc", b"\x32\xd1\x53\xff"),
+        (b"abcd", b"\xa3\x64\x37\x05"),
+    ],
+)
+def test_the_checksum_of_lz4_headers_is_xxh32(data: bytes, expected: bytes) -> None:
+    assert lz4._xxh32_of_few(data).to_bytes(4, "big") == expected
+
+
+ZSTD_MAGIC = bytes.fromhex("28b52ffd")
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        pytest.param("20 00  1d0000 010203", (0, 0), id="claims nothing, blocks could hold something"),
+        pytest.param("20 05  290000 6162636465", (5, 5), id="raw, sized"),
+        pytest.param("20 03  290000 6162636465", (3, 3), id="raw, claims less"),
+        pytest.param("20 09  290000 6162636465", (5, 5), id="raw, claims more"),
+        pytest.param("00 00  290000 6162636465", (0, 5), id="raw, without a size"),
+        pytest.param("00 00  2b0000 61", (0, 5), id="one byte again and again"),
+        pytest.param("04 00  2b0000 61 00000000", (0, 5), id="with a checksum"),
+        pytest.param("01 00 07  2b0000 61", (0, 5), id="with a dictionary"),
+        pytest.param("02 00 0700  2b0000 61", (0, 5), id="with a dictionary of two bytes"),
+        pytest.param("03 00 07000000  2b0000 61", (0, 5), id="with a dictionary of four bytes"),
+        pytest.param("60 0000  1d0000 010203", (256, 256), id="a size of two bytes counts from 256"),
+        pytest.param("a0 00010000  1d0000 010203", (256, 256), id="a size of four bytes"),
+        pytest.param("e0 0001000000000000  1d0000 010203", (256, 256), id="a size of eight bytes"),
+        pytest.param("00 00  1d0000 010203", (0, 128 << 10), id="a compressed block"),
+        pytest.param("00 00  280000 6162636465  2b0000 61", (0, 10), id="two blocks"),
+    ],
+)
+def test_what_a_zstd_frame_can_hold_is_told_by_its_headers(frame: str, expected: tuple[int, int]) -> None:
+    data = ZSTD_MAGIC + bytes.fromhex(frame)
+    skipped = bytes.fromhex("5f2a4d18 02000000 0000")
+    assert zstd.bounds(memoryview(data)) == expected
+    assert zstd.bounds(memoryview(skipped + data + skipped + data)) == (2 * expected[0], 2 * expected[1])
+    for cut in range(1, len(data)):
+        with pytest.raises(CodecError):
+            decompress(Compression.ZSTD, memoryview(data[:cut]))

@@ -19,6 +19,7 @@ from kafka.record import (
     concat_arrow,
     decode_batches,
 )
+from kafka.record.materialize import RecordMaker
 
 from .samples import Sample, batch, kafka_batches, rows
 
@@ -270,3 +271,23 @@ def test_records_hold_their_class_and_let_go_of_it() -> None:
     during = sys.getrefcount(ConsumerRecord)
     del records
     assert (during - before, sys.getrefcount(ConsumerRecord) - before) == (1000, 0)
+
+
+def test_objects_are_made_of_the_rows_that_there_are_and_of_no_others() -> None:
+    columns = decode_batches(batch(b"a", b"b", b"c"))
+    maker = RecordMaker(columns.buffers[0])
+
+    def made(start: int, stop: int) -> list[bytes | None]:
+        return [record.value for record in maker.records(start, stop, "t", 0, -1, 0, None, None)]
+
+    assert made(0, 3) == [b"a", b"b", b"c"]
+    assert [made(at, at + 1) for at in range(3)] == [[b"a"], [b"b"], [b"c"]]
+    assert [made(at, at) for at in range(4)] == [[]] * 4
+    assert made(2, 1) == []
+    for start, stop in ((-1, 2), (0, 4), (3, 4), (-2, -1)):
+        with pytest.raises(IndexError, match="a row from 0 to 2"):
+            made(start, stop)
+    for row in (-1, 3):
+        for read in (maker.key, maker.value, maker.headers):
+            with pytest.raises(IndexError, match=f"a row from 0 to 2, got {row}"):
+                read(row)

@@ -53,6 +53,7 @@ def test_a_batch_that_is_cut_off_is_left_out() -> None:
 
 def test_no_bytes_are_no_records() -> None:
     columns = decode_batches(b"", start_offset=7)
+    assert columns.leader_epoch == -1
     assert (len(columns), columns.next_offset, columns.bytes_consumed, columns.to_records()) == (0, 7, 0, [])
 
 

@@ -300,3 +300,11 @@ def test_a_timestamp_that_cannot_be_is_refused_where_there_is_room_too(timestamp
         builder.append_if_room(timestamp, None, b"v", None)
     assert builder.count == 0
     assert builder.append_if_room(1, None, b"v", None) == 0
+
+
+def test_the_first_and_the_last_timestamp_are_appended_at_once_and_no_others() -> None:
+    builder = BatchBuilder()
+    builder.append(5, None, b"first")
+    timestamps = (-1, MAX_TIMESTAMP, -2, MAX_TIMESTAMP + 1, 0)
+    assert [builder.append_in_place(each, None, b"v", None) for each in timestamps] == [1, 2, -1, -1, 3]
+    assert [row[1] for row in rows(decode_batches(builder.build()))] == [5, -1, MAX_TIMESTAMP, 0]

@@ -35,3 +35,14 @@ def test_grows_with_what_is_written(size: int) -> None:
 def test_refuses_what_are_no_headers(headers: Any) -> None:
     with pytest.raises(TypeError, match="Expected"):
         encode_headers(headers)
+
+
+def test_the_bytes_of_a_subclass_are_what_they_are_not_what_it_says() -> None:
+    class Boasting(bytes):
+        def __len__(self) -> int:
+            return 100
+
+        def __bytes__(self) -> bytes:
+            return b"others"
+
+    assert encode_headers([("k", Boasting(b"value"))]) == (b"\x02\x02k\x0avalue", 6)

@@ -13,7 +13,6 @@ class NeedsTopic(Blocked):
     """The topic is not known yet, or not the partition that was asked for."""
 
     def __init__(self, topic: str, partition: int | None) -> None:
-        super().__init__(topic, partition)
         self.topic = topic
         self.partition = partition
 
@@ -27,6 +26,5 @@ class NeedsMemory(Blocked):
     """
 
     def __init__(self, amount: int, record: PreparedRecord) -> None:
-        super().__init__(amount)
         self.amount = amount
         self.record = record
