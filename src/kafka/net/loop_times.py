@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     Ready = list[tuple[selectors.SelectorKey, int]]
 
 
+_now = time.monotonic
+
+
 class _Turns(Window):
     """Turns of the loop."""
 
@@ -32,19 +35,19 @@ class TimedSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.times = Windows(_Turns, WindowOptions())
-        self._woken = time.monotonic()
+        self._woken = _now()
+        self._wait = super().select  # looked up once: each turn of the loop comes here
 
     def select(self, timeout: float | None = None) -> "Ready":
         """Wait for events."""
-        asleep = time.monotonic()
+        asleep = _now()
         window = self.times.at(asleep)
         window.turns += 1
         window.worked_s += asleep - self._woken
-        try:
-            return super().select(timeout)
-        finally:
-            self._woken = time.monotonic()
-            window.waited_s += self._woken - asleep
+        ready = self._wait(timeout)
+        self._woken = woken = _now()
+        window.waited_s += woken - asleep
+        return ready
 
 
 def _ns_a_turn(field: str, counts: Counts, now: float) -> float:
