@@ -483,3 +483,18 @@ def test_what_a_zstd_frame_can_hold_is_told_by_its_headers(frame: str, expected:
     for cut in range(1, len(data)):
         with pytest.raises(CodecError):
             decompress(Compression.ZSTD, memoryview(data[:cut]))
+
+
+@pytest.mark.parametrize("name", ["text", "mixed", "noise"])
+def test_lz4_of_level_1_is_that_of_no_level(name: str) -> None:
+    plain = bytes(compress(Compression.LZ4, TEXTS[name]))
+    assert bytes(compress(Compression.LZ4, TEXTS[name], level=1)) == plain
+    assert len(bytes(compress(Compression.LZ4, TEXTS[name], level=2))) <= len(plain)
+
+
+@pytest.mark.parametrize("size", [1 << 17, (1 << 24) + 5, 0x7F060504, 0x7FFFFFFF])
+@pytest.mark.parametrize("stored", [False, True])
+def test_all_bytes_of_an_lz4_blocks_size_are_read(size: int, stored: bool) -> None:
+    frame = LZ4_HEADER + (size | stored << 31).to_bytes(4, "little") + bytes(4)
+    with pytest.raises(CodecError, match=f"has {size} bytes where 65536 are possible"):
+        decompress(Compression.LZ4, memoryview(frame))

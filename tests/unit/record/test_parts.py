@@ -11,7 +11,7 @@ import pytest
 from kafka.errors import CorruptRecordException
 from kafka.record import BatchBuilder, BatchDecoder, Columns, Compression, decode_batches
 
-from .samples import batch, control_batch, rows
+from .samples import batch, control_batch, rows, with_attributes
 
 
 def parts(decoder: BatchDecoder, max_bytes: int) -> list[Columns]:
@@ -103,3 +103,18 @@ def test_what_comes_before_damage_is_a_part_and_the_decoder_stays_there(damage_a
         assert isinstance(damage, CorruptRecordException)
         columns, damage = decoder.part(1 << 20)
         assert (len(columns), columns.bytes_consumed) == (0, 0)
+
+
+def test_a_batch_that_compaction_has_emptied_moves_the_position_only() -> None:
+    empty = bytearray(batch(b"a", b"b", base_offset=5)[:61])
+    empty[8:12] = (61 - 12).to_bytes(4, "big")
+    empty[57:61] = bytes(4)
+    sound = with_attributes(bytes(empty), 0)
+    for data, expected in ((sound, []), (batch(b"0") + sound, [b"0"]), (sound + batch(b"7", base_offset=7), [b"7"])):
+        for check_crcs in (True, False):
+            columns, damage = BatchDecoder(data, check_crcs=check_crcs).part(1 << 20)
+            assert damage is None
+            assert [record.value for record in columns.to_records()] == expected
+            assert columns.next_offset == (8 if expected == [b"7"] else 7)
+            assert columns.bytes_consumed == len(data)
+            assert (columns.topic, columns.partition) == ("", -1)

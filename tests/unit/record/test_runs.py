@@ -184,3 +184,26 @@ def test_batches_too_short_for_what_they_claim_are_measured_all_the_same() -> No
     data = bytearray(26)
     data[11], data[16] = 14, 2
     assert whole_batches(memoryview(bytes(data))) == (26, 1)
+
+
+def test_a_run_ends_before_a_batch_that_is_not_whole_though_checksums_are_not_compared() -> None:
+    ordinary = batch(b"a", b"b") + batch(b"c", base_offset=2)
+    last = batch(b"d", base_offset=3)
+    too_short = bytearray(last)
+    too_short[8:12] = (48).to_bytes(4, "big")
+    for data in [*(last[:cut] for cut in range(len(last))), too_short]:
+        finder = RunFinder(memoryview(ordinary + data), CONTROL, 0, 1 << 61)
+        run = finder.uncompressed(0, 1 << 30, len(ordinary + data))
+        assert run is not None
+        assert (run.end, run.records, run.last_offset) == (len(ordinary), 3, 2)
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_small_batches_of_every_codec_are_read_together(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"".join(batch(b"value %d" % n * 9, base_offset=n, compression=codec) for n in range(40))
+    expected = [b"value %d" % n * 9 for n in range(40)]
+    monkeypatch.setattr(BatchDecoder, "_take_batch", singly)
+    decoder = BatchDecoder(data)
+    columns, damage = decoder.part(1 << 20)
+    assert damage is None
+    assert [record.value for record in columns.to_records()] == expected
