@@ -152,6 +152,16 @@ class MemberInformation(NamedTuple):
     member_metadata: object
     member_assignment: object
 
+    @property
+    def host(self) -> str:
+        """The same as ``client_host``."""
+        return self.client_host
+
+    @property
+    def assignment(self) -> object:
+        """The same as ``member_assignment``."""
+        return self.member_assignment
+
 
 class GroupInformation(NamedTuple):
     """A group, as its coordinator describes it."""
@@ -163,6 +173,11 @@ class GroupInformation(NamedTuple):
     protocol: str
     members: list[MemberInformation]
     authorized_operations: list[str] | None = None
+
+    @property
+    def partition_assignor(self) -> str:
+        """The same as ``protocol``."""
+        return self.protocol
 
 
 class RetryOptions(NamedTuple):

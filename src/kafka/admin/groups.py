@@ -5,6 +5,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from kafka.admin.group_results import DescribedGroups, ListedGroup
 from kafka.admin.operations import operation_names
 from kafka.admin.requests import AdminRequests, check_answered
 from kafka.admin.results import as_result
@@ -44,6 +45,11 @@ class MemberAssignment(NamedTuple):
         """The partitions one by one."""
         return [TopicPartition(topic, partition) for topic, each in self.assignment for partition in each]
 
+    @property
+    def topic_partitions(self) -> list[TopicPartition]:
+        """The same as `partitions`."""
+        return self.partitions()
+
 
 async def list_groups(
     requests: AdminRequests,
@@ -70,9 +76,12 @@ async def list_groups(
     return list({group["group_id"]: group for answer in answers for group in answer}.values())
 
 
-async def list_consumer_groups(requests: AdminRequests, broker_ids: list[int] | None) -> list[tuple[str, str]]:
+async def list_consumer_groups(requests: AdminRequests, broker_ids: list[int] | None) -> list[ListedGroup]:
     """See `KafkaAdminClient.list_consumer_groups`."""
-    return [(each["group_id"], each["protocol_type"]) for each in await list_groups(requests, broker_ids)]
+    return [
+        ListedGroup.of(each["group_id"], each["protocol_type"], each.get("group_state", ""))
+        for each in await list_groups(requests, broker_ids)
+    ]
 
 
 async def _described(
@@ -100,9 +109,10 @@ async def _described(
 
 async def describe_consumer_groups(
     requests: AdminRequests, group_ids: Iterable[str], node_id: int | None, include_authorized_operations: bool
-) -> list[GroupInformation]:
+) -> DescribedGroups:
     """See `KafkaAdminClient.describe_consumer_groups`."""
-    return [_group(each) for each in await _described(requests, group_ids, node_id, include_authorized_operations)]
+    described = await _described(requests, group_ids, node_id, include_authorized_operations)
+    return DescribedGroups(_group(each) for each in described)
 
 
 async def describe_groups(

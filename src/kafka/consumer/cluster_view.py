@@ -1,7 +1,10 @@
 """What a consumer tells its caller about the cluster: topics, partitions, and whether a broker is connected."""
 
 from kafka.cluster import BrokerConnections
+from kafka.errors import UnsupportedVersionError
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
+
+_INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
 class ClusterView:
@@ -23,8 +26,16 @@ class ClusterView:
 
     async def all_topics(self) -> set[str]:
         """The names of all topics but internal ones."""
-        response: MetadataResponse = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
-        return {each.name for each in response.topics if each.name and not each.error_code and not each.is_internal}
+        response: MetadataResponse
+        try:
+            response = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
+        except UnsupportedVersionError:  # before Kafka 0.10: no topics means all, and none is called internal
+            response = await self._client.send_any(MetadataRequest(topics=[]), max_version=0)
+        return {
+            each.name
+            for each in response.topics
+            if each.name and not each.error_code and not each.is_internal and each.name not in _INTERNAL
+        }
 
     async def is_connected(self) -> bool:
         """Whether a broker is connected."""

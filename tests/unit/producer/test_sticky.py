@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 from kafka.producer.batch.queues import TopicQueues
 
 
-def topic(partitions: int = 3, available: tuple[int, ...] = (0, 1, 2), sticky_bytes: int = 10) -> TopicQueues:
-    return TopicQueues("t", partitions, available, sticky_bytes, random.Random(1))
+def topic(
+    partitions: int = 3, available: tuple[int, ...] = (0, 1, 2), sticky_bytes: int = 10, filling: bool = True
+) -> TopicQueues:
+    """A topic with a batch that is filling in each partition, or with none."""
+    queues = TopicQueues("t", partitions, available, sticky_bytes, random.Random(1))
+    for queue in queues.queues if filling else ():
+        batch: Any = object()
+        queue.open = batch
+    return queues
 
 
 def test_records_move_on_once_a_partition_has_had_its_bytes() -> None:
@@ -18,6 +26,13 @@ def test_records_move_on_once_a_partition_has_had_its_bytes() -> None:
     pairs = list(zip(picked[::2], picked[1::2], strict=True))
     assert all(first == second for first, second in pairs)
     assert all(before != after for (before, _), (after, _) in itertools.pairwise(pairs))
+    assert set(picked) == {0, 1, 2}
+
+
+def test_records_move_on_once_their_batch_is_closed() -> None:
+    queues = topic(sticky_bytes=1_000_000, filling=False)
+    picked = [queues.pick_sticky(1) for _ in range(20)]
+    assert all(before != after for before, after in itertools.pairwise(picked))
     assert set(picked) == {0, 1, 2}
 
 
@@ -67,7 +82,7 @@ def test_partitions_are_added_and_never_given_up() -> None:
 
 
 def test_nothing_of_a_partition_is_under_way_at_first() -> None:
-    (queue,) = topic(1, (0,)).queues
+    (queue,) = topic(1, (0,), filling=False).queues
     assert (queue.next_order, queue.next_sequence, queue.failures, queue.backoff_until) == (0, 0, 0, 0.0)
     assert (queue.producer_id, queue.producer_epoch) == (-1, -1)
     assert (queue.dirty, queue.proven, queue.renumber) == (False, True, False)

@@ -7,16 +7,19 @@ from kafka.admin import arguments
 from kafka.admin import groups as _groups
 from kafka.admin.calls.base import AdminCalls
 from kafka.admin.group_members import remove_group_members
+from kafka.admin.group_results import DescribedGroups, ListedGroup
 from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
 from kafka.errors import BrokerResponseError, NoError
-from kafka.structs import GroupInformation
 
 
 class GroupCalls(AdminCalls):
     """What is done with groups."""
 
-    def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[tuple[str, str]]:
-        """Group ids with their protocol types, of the groups that these brokers coordinate; None: of all groups."""
+    def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[ListedGroup]:
+        """Pairs of group id and protocol type, of the groups that these brokers coordinate; None: of all groups.
+
+        Each has the group's ``state`` as an attribute.
+        """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         return self._run(_groups.list_consumer_groups(self._requests, ids))
 
@@ -25,8 +28,8 @@ class GroupCalls(AdminCalls):
         group_ids: Iterable[str],
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
-    ) -> list[GroupInformation]:
-        """Describe groups with their members, subscriptions and assignments.
+    ) -> DescribedGroups:
+        """Describe groups with their members, subscriptions and assignments: a list that is also read by id.
 
         Arguments:
             group_coordinator_id: the broker that coordinates them, if known; None looks it up.

@@ -118,7 +118,8 @@ class TopicQueues:
         topic: name of the topic.
         partitions: their number.
         available: those that have a leader.
-        sticky_bytes: after how many bytes records without a key move on to another partition (KIP-794).
+        sticky_bytes: after how many bytes records without a key move on to another partition, if their batch is not
+            closed before (KIP-480, KIP-794).
         rng: chooses among the partitions.
     """
 
@@ -151,9 +152,11 @@ class TopicQueues:
     def pick_sticky(self, size: int) -> int:
         """Return the partition for a record of `size` bytes without a key.
 
+        It stays the same while a batch fills there, for as many bytes as a batch has at most.
+
         Threads that call it at the same time may count a record or two amiss, which does no harm.
         """
-        if self._left <= 0:
+        if self._left <= 0 or self.queues[self.sticky].open is None:
             self._move()
         self._left -= size
         return self.sticky

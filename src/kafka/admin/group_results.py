@@ -1,0 +1,50 @@
+"""Results of admin calls about groups, which both idioms can read: the lists of 2.x, and names."""
+
+from collections.abc import ItemsView, KeysView, ValuesView
+from typing import Any, NamedTuple, Self
+
+from kafka.structs import GroupInformation
+
+
+class _GroupAndType(NamedTuple):
+    group: str
+    protocol_type: str
+
+
+class ListedGroup(_GroupAndType):
+    """A group of a list: the pair of its id and its protocol type, with its state as an attribute.
+
+    Attributes:
+        state: such as "Stable"; empty where the broker is older than Kafka 2.6.
+    """
+
+    state: str = ""
+
+    @classmethod
+    def of(cls, group: str, protocol_type: str, state: str) -> Self:
+        """Make one."""
+        listed = cls(group, protocol_type)
+        listed.state = state
+        return listed
+
+
+class DescribedGroups(list[GroupInformation]):
+    """Descriptions in the order asked for; by id as in a dict too."""
+
+    def _by_id(self) -> dict[str, GroupInformation]:
+        return {each.group: each for each in self}
+
+    def keys(self) -> KeysView[str]:
+        """The ids."""
+        return self._by_id().keys()
+
+    def values(self) -> ValuesView[GroupInformation]:
+        """The descriptions."""
+        return self._by_id().values()
+
+    def items(self) -> ItemsView[str, GroupInformation]:
+        """Pairs of id and description."""
+        return self._by_id().items()
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._by_id()[at] if isinstance(at, str) else super().__getitem__(at)

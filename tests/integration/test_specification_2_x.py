@@ -1,0 +1,243 @@
+"""What the documentation of kafka-python 2.x shows of consumers, groups and the cluster, on both brokers."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.client_async import KafkaClient
+from kafka.consumer import ConsumerRebalanceListener
+
+if TYPE_CHECKING:
+    from conftest import Broker, MakeTopic
+
+
+@pytest.fixture
+def group() -> str:
+    return f"group-{uuid.uuid4()}"
+
+
+def send(broker: Broker, topic: str, *values: bytes, partition: int = 0) -> None:
+    with KafkaProducer(bootstrap_servers=[broker.bootstrap_servers]) as producer:
+        for value in values:
+            producer.send(topic, value, partition=partition)
+
+
+def test_a_group_that_commits_by_itself(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic()
+    send(broker, topic, b'{"n": 1}', b'{"n": 2}')
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=[broker.bootstrap_servers],
+        group_id=group,
+        value_deserializer=lambda m: json.loads(m.decode("utf-8")),
+        auto_offset_reset="earliest",
+        enable_auto_commit=True,
+        auto_commit_interval_ms=1000,
+    )
+    seen = []
+    for message in consumer:
+        seen.append((message.topic, message.partition, message.offset, message.key, message.value))
+        assert message.timestamp > 0
+        if len(seen) == 2:
+            break
+    assert seen == [(topic, 0, 0, None, {"n": 1}), (topic, 0, 1, None, {"n": 2})]
+    consumer.close()
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=group) as other:
+        committed = other.committed(TopicPartition(topic, 0))
+        assert committed is not None
+        assert committed.offset == 2
+
+
+def test_partitions_chosen_by_hand(broker: Broker, make_topic: MakeTopic) -> None:
+    topic1, topic2 = make_topic(2), make_topic()
+    send(broker, topic1, b"0", b"1", b"2")
+    send(broker, topic1, b"passed over", partition=1)
+    send(broker, topic2, b"3")
+    consumer = KafkaConsumer(
+        bootstrap_servers=[broker.bootstrap_servers], group_id=None, value_deserializer=lambda m: m.decode("utf-8")
+    )
+    consumer.assign([TopicPartition(topic1, 0), TopicPartition(topic1, 1), TopicPartition(topic2, 0)])
+    consumer.seek(TopicPartition(topic1, 0), 1)
+    consumer.seek_to_end(TopicPartition(topic1, 1))
+    consumer.seek_to_beginning(TopicPartition(topic2, 0))
+    found: dict[TopicPartition, list[str]] = defaultdict(list)
+
+    def read() -> int:
+        for partition, messages in consumer.poll(timeout_ms=1000).items():
+            found[partition] += [message.value for message in messages]
+        return sum(map(len, found.values()))
+
+    while read() < 3:
+        pass
+    assert found == {TopicPartition(topic1, 0): ["1", "2"], TopicPartition(topic2, 0): ["3"]}
+    assert consumer.position(TopicPartition(topic1, 1)) == 1
+    consumer.close()
+
+
+def test_offsets_are_committed_by_hand_with_metadata(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic()
+    send(broker, topic, b"0", b"1")
+    with KafkaConsumer(
+        bootstrap_servers=[broker.bootstrap_servers],
+        group_id=group,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+    ) as consumer:
+        consumer.subscribe([topic])
+        done = 0
+        while done < 2:
+            for partition, messages in consumer.poll(timeout_ms=5000).items():
+                for message in messages:
+                    text = f"processed_at_{int(time.time())}"
+                    consumer.commit({partition: OffsetAndMetadata(offset=message.offset + 1, metadata=text)})
+                    done += 1
+        for partition in consumer.assignment():
+            committed = consumer.committed(partition)
+            assert committed
+            assert (committed.offset, committed.metadata) == (2, text)
+        consumer.commit({partition: OffsetAndMetadata(1, None)})
+        assert consumer.committed(partition) == 1
+
+
+def test_a_listener_that_commits(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic()
+    send(broker, topic, b"0", b"1")
+    calls = []
+
+    class MyRebalanceListener(ConsumerRebalanceListener):
+        def __init__(self, consumer: KafkaConsumer) -> None:
+            self.consumer = consumer
+
+        def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+            calls.append(("revoked", set(revoked)))
+            self.consumer.commit()
+
+        def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+            calls.append(("assigned", set(assigned)))
+
+    consumer = KafkaConsumer(
+        bootstrap_servers=[broker.bootstrap_servers],
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    consumer.subscribe([topic], listener=MyRebalanceListener(consumer))
+    assert [next(consumer).value for _ in range(2)] == [b"0", b"1"]
+    mine = {TopicPartition(topic, 0)}
+    consumer.close()
+    assert calls[-2:] == [("assigned", mine), ("revoked", mine)]
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=group) as other:
+        assert other.committed(TopicPartition(topic, 0)) == 2
+
+
+def test_records_in_batches(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic(2)
+    for partition in (0, 1):
+        send(broker, topic, *[b"%d" % number for number in range(60)], partition=partition)
+    stats: dict[TopicPartition, dict[str, int]] = defaultdict(lambda: {"count": 0, "latest_offset": -1})
+    with KafkaConsumer(
+        topic,
+        bootstrap_servers=[broker.bootstrap_servers],
+        group_id=group,
+        max_poll_records=100,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+    ) as consumer:
+        while sum(each["count"] for each in stats.values()) < 120:
+            batch = consumer.poll(timeout_ms=5000, max_records=50)
+            if not batch:
+                continue
+            everything: list[Any] = []
+            last: dict[TopicPartition, int] = {}
+            for partition, records in batch.items():
+                everything.extend(records)
+                stats[partition]["count"] += len(records)
+                stats[partition]["latest_offset"] = last[partition] = records[-1].offset
+                assert batch.records(partition) == records
+            assert len(everything) == len(batch) <= 50
+            assert list(batch) == everything == batch.by_topic()[topic]
+            assert batch.partitions() == set(last)
+            consumer.commit({partition: OffsetAndMetadata(at + 1, None) for partition, at in last.items()})
+        assert all(each == {"count": 60, "latest_offset": 59} for each in stats.values())
+        assert {consumer.committed(TopicPartition(topic, partition)) for partition in (0, 1)} == {60}
+
+
+def test_the_lag_of_a_consumer(broker: Broker, make_topic: MakeTopic) -> None:
+    topic = make_topic()
+    send(broker, topic, b"0", b"1", b"2")
+    with KafkaConsumer(
+        topic, bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="earliest", max_poll_records=1
+    ) as consumer:
+        assert next(consumer).value == b"0"
+        (partition,) = consumer.assignment()
+        assert consumer.end_offsets([partition])[partition] - consumer.position(partition) == 2
+
+
+def test_the_cluster_as_its_client_knows_it(broker: Broker, make_topic: MakeTopic) -> None:
+    topic = make_topic(2)
+    client = KafkaClient(bootstrap_servers=[broker.bootstrap_servers])
+    try:
+        cluster = client.cluster
+        while topic not in cluster.topics():
+            client.poll(timeout_ms=5000, future=cluster.request_update())
+        (node,) = cluster.brokers()
+        assert f"{node.host}:{node.port}" == broker.bootstrap_servers.replace("localhost", node.host)
+        assert node.rack is None
+        partitions = cluster.partitions_for_topic(topic)
+        assert partitions == {0, 1}
+        for number in partitions:
+            tp = TopicPartition(topic, number)
+            assert cluster.leader_for_partition(tp) == node.nodeId
+            assert list(cluster.replicas_for_partition(tp)) == [node.nodeId]
+            assert list(cluster.in_sync_replicas_for_partition(tp)) == [node.nodeId]
+    finally:
+        client.close()
+
+
+def test_groups_and_their_members(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic(2)
+    send(broker, topic, b"0")
+    with (
+        KafkaAdminClient(bootstrap_servers=[broker.bootstrap_servers]) as admin,
+        KafkaConsumer(
+            topic, bootstrap_servers=broker.bootstrap_servers, group_id=group, auto_offset_reset="earliest"
+        ) as consumer,
+    ):
+        assert next(consumer).value == b"0"
+        listed = {each.group: each for each in admin.list_consumer_groups()}
+        assert (listed[group].state, listed[group]) == ("Stable", (group, "consumer"))
+        descriptions = admin.describe_consumer_groups([group])
+        ((name, description),) = descriptions.items()
+        assert (name, description.state, description.partition_assignor) == (group, "Stable", "range")
+        assert descriptions[group] is descriptions[0] is description
+        (member,) = description.members
+        assert member.member_id.startswith(member.client_id)
+        assert member.host == member.client_host
+        found: Any = member.assignment
+        assert sorted(found.topic_partitions) == [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+
+
+def test_records_without_a_key_that_are_sent_one_by_one_spread(broker: Broker, make_topic: MakeTopic) -> None:
+    topic = make_topic(4)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        assert producer.partitions_for(topic) == {0, 1, 2, 3}
+        used = Counter(producer.send(topic, b"x").get(30).partition for _ in range(80))
+    assert set(used) == {0, 1, 2, 3}
+    assert max(used.values()) < 60
+
+
+@pytest.mark.parametrize("release", [(0, 9), "0.8.2"])
+def test_topics_are_told_in_the_way_of_old_brokers(broker: Broker, make_topic: MakeTopic, release: Any) -> None:
+    topic = make_topic()
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, api_version=release) as consumer:
+        told = consumer.topics()
+    assert topic in told
+    assert "__consumer_offsets" not in told
