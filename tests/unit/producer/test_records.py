@@ -203,6 +203,9 @@ def test_keys_go_where_javas_partitioner_puts_them() -> None:
 
 def test_records_without_a_key_stay_on_a_partition_for_a_batch_and_spread_evenly() -> None:
     queues = TopicQueues("t", 4, [0, 1, 2], 1_000, random.Random(3))
+    filling: Any = object()
+    for queue in queues.queues:
+        queue.open = filling
     picks = [queues.pick_sticky(100) for _ in range(3_000)]
     runs = [picks[i : i + 10] for i in range(0, 3_000, 10)]
     assert all(len(set(run)) == 1 for run in runs)
