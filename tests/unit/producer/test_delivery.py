@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import random
 from typing import Any
@@ -557,5 +558,25 @@ def test_batches_are_of_the_newest_format_where_a_broker_does_not_tell() -> None
         del cluster.versions["Produce"]
         async with producing(cluster) as producer:
             assert producer.core.buffer.magic == 2
+
+    simulate(scenario)
+
+
+def test_the_leader_of_a_partition_that_has_none_is_looked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster, delivery_timeout_ms=20_000) as producer:
+            await producer.send(b"first")
+            await asyncio.sleep(1)
+            asked: list[float] = []
+            monkeypatch.setattr(
+                cluster, "request_refresh", lambda *args: asked.append(asyncio.get_running_loop().time())
+            )
+            monkeypatch.setattr(type(cluster.metadata), "leader_for_partition", lambda self, place: None)
+            await producer.send(b"second")
+            await asyncio.sleep(5)
+            monkeypatch.undo()
+            assert len(asked) >= 10
+            assert all(0 < later - earlier < 1 for earlier, later in itertools.pairwise(asked))
 
     simulate(scenario)
