@@ -203,6 +203,10 @@ class ConsumerTimeout(KafkaError):
     """No message came within the time that the consumer may wait (kafka-python 0.9 and 1.x)."""
 
 
+class IterationTimeout(ConsumerTimeout, StopIteration):
+    """No record came in time for `KafkaConsumer.next()`: what 0.9 raised there and what later generations raised."""
+
+
 class FailedPayloadsError(KafkaError):
     """A payload could not be sent, or was not answered (kafka-python 0.9 and 1.x).
 

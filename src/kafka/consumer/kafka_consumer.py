@@ -7,6 +7,7 @@ from kafka.consumer import old_manner
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.lifetime import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
+from kafka.errors import IterationTimeout
 from kafka.record import ConsumerRecord
 
 
@@ -54,8 +55,14 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
             raise
 
     def next(self) -> ConsumerRecord:
-        """The same as ``next(consumer)``, as Python 2 had it."""
-        return self.__next__()
+        """The same as ``next(consumer)``, as Python 2 had it.
+
+        Raises `IterationTimeout`, a `StopIteration` and a `ConsumerTimeout`, where iteration ends.
+        """
+        try:
+            return self.__next__()
+        except StopIteration as end:
+            raise IterationTimeout("no record came within consumer_timeout_ms, or the consumer is closed") from end
 
     def __enter__(self) -> Self:
         """The consumer itself, which is closed at the end of the block."""

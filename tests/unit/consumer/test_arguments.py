@@ -14,7 +14,7 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartitio
 from kafka.broker import EmbeddedBroker
 from kafka.consumer.arguments import check_offsets
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
-from kafka.errors import IllegalArgumentError
+from kafka.errors import ConsumerTimeout, IllegalArgumentError
 from unit.consumer.faces import Face
 
 TOPIC = "t"
@@ -208,3 +208,19 @@ def test_text_that_cannot_be_sent_is_refused_at_construction(make: Any, option: 
 def test_offsets_to_commit_are_a_dict_of_partitions_to_offsets(offsets: Any) -> None:
     with pytest.raises(IllegalArgumentError, match="offsets to commit are a dict of TopicPartition"):
         check_offsets(offsets)
+
+
+def test_next_ends_as_each_generation_ended_it(broker: EmbeddedBroker) -> None:
+    with KafkaConsumer(TOPIC, bootstrap_servers=broker.bootstrap_servers, consumer_timeout_ms=1) as consumer:
+        for kind in (StopIteration, ConsumerTimeout):
+            with pytest.raises(kind, match="consumer_timeout_ms"):
+                consumer.next()
+        with pytest.raises(AssertionError, match="group_id"):
+            consumer.commit()
+
+
+def test_a_record_that_kafka_python_asserts_not_to_be_is_an_assertion_error(broker: EmbeddedBroker) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for record in ({}, {"value": b"v", "partition": 17}):
+            with pytest.raises(AssertionError, match=r"key or value|partition is 17"):
+                producer.send(TOPIC, **record)

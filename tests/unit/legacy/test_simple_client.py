@@ -186,3 +186,19 @@ def test_it_warns_where_it_is_made(broker: EmbeddedBroker) -> None:
     with pytest.warns(DeprecationWarning, match="SimpleClient is deprecated: use KafkaProducer") as caught:
         SimpleClient(broker.bootstrap_servers).close()
     assert caught[0].filename == __file__
+
+
+def test_metadata_have_the_names_of_0_9_and_the_order_of_1_0(client: SimpleClient) -> None:
+    partition: Any = client.topic_partitions[TOPIC][0]
+    assert partition == partition.leader
+    assert (partition.topic, partition.partition, partition.error) == (TOPIC, 0, 0)
+    assert partition.leader in partition.replicas
+    assert partition.leader in partition.isr
+    with pytest.raises(AttributeError, match="'LeaderId' object has no attribute 'host'"):
+        partition.host  # noqa: B018
+    assert pickle.loads(pickle.dumps(partition)).isr == partition.isr
+    answer: Any = client.send_metadata_request([TOPIC])
+    ((error, topic, partitions),) = answer.topics
+    assert (answer.topics[0].error, answer.topics[0].topic) == (error, topic) == (0, TOPIC)
+    assert partitions[0] == (0, 0, partition, partition.replicas, partition.isr)
+    assert partitions[0].leader == answer.brokers[0].nodeId

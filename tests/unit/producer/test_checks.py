@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka.errors import IllegalArgumentError
+from kafka.errors import AssertedArgumentError, IllegalArgumentError
 from kafka.producer.intake.checks import (
     checked_bytes,
     checked_number,
@@ -73,7 +73,7 @@ def test_partitions_are_numbered_from_0(given: int) -> None:
 
 @pytest.mark.parametrize("given", [-1, 3])
 def test_a_partition_that_the_topic_does_not_have_is_refused(given: int) -> None:
-    with pytest.raises(IllegalArgumentError, match=f"has partitions 0 to 2, but partition is {given}"):
+    with pytest.raises(AssertedArgumentError, match=f"has partitions 0 to 2, but partition is {given}"):
         checked_partition("t", given, 3, "partition")
 
 

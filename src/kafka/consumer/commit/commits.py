@@ -18,7 +18,7 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
-from kafka.errors import CommitFailedError, IllegalStateError
+from kafka.errors import AssertedStateError, CommitFailedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -205,7 +205,7 @@ class Commits:
 
     def _group(self) -> GroupOffsets:
         if self._offsets is None:
-            raise IllegalStateError("committed offsets belong to a group: give the consumer a group_id")
+            raise AssertedStateError("committed offsets belong to a group: give the consumer a group_id")
         return self._offsets
 
     def _credentials(self) -> Generation:

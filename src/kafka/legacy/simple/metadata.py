@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kafka.errors import (
     LeaderNotAvailableError,
@@ -12,7 +12,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     for_code,
 )
-from kafka.legacy.payloads import BrokerMetadata
+from kafka.legacy.payloads import BrokerMetadata, PartitionMetadata
 from kafka.legacy.protocol.catalogue import versions
 from kafka.legacy.simple.apis import text
 from kafka.structs import TopicPartition
@@ -23,19 +23,62 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafka.client")
 
 
+class LeaderId(int):
+    """The id of a partition's leader, as 1.0 kept it, with the fields of the `PartitionMetadata` that 0.9 kept."""
+
+    _known: PartitionMetadata
+
+    def __new__(cls, known: PartitionMetadata) -> Self:
+        leader_id = super().__new__(cls, known.leader)
+        leader_id._known = known
+        return leader_id
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in PartitionMetadata._fields:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._known, name)
+
+    def __reduce__(self) -> Any:
+        return LeaderId, (self._known,)
+
+
+class AnsweredPartition(NamedTuple):
+    """A partition in an answer, in Kafka's order (1.0), with the names of 0.9."""
+
+    error: int
+    partition: int
+    leader: int
+    replicas: list[int]
+    isr: list[int]
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self)
+
+
+class AnsweredTopic(NamedTuple):
+    """A topic in an answer, in Kafka's order (1.0), with the names of 0.9."""
+
+    error: int
+    topic: str
+    partitions: list[AnsweredPartition]
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self)
+
+
 class KnownMetadata:
     """Brokers, topics and leaders, as they were told last.
 
     Attributes:
         brokers: by node id.
         topics_to_brokers: `TopicPartition` to the broker that leads it; None while it has no leader.
-        topic_partitions: topic to partition to the id of its leader, -1 while it has none.
+        topic_partitions: topic to partition to the id of its leader, -1 while it has none; see `LeaderId`.
     """
 
     def __init__(self) -> None:
         self.brokers: dict[int, BrokerMetadata] = {}
         self.topics_to_brokers: dict[TopicPartition, BrokerMetadata | None] = {}
-        self.topic_partitions: dict[str, dict[int, int]] = {}
+        self.topic_partitions: dict[str, dict[int, LeaderId]] = {}
 
     @property
     def topics(self) -> list[str]:
@@ -69,8 +112,8 @@ class KnownMetadata:
         for code, topic, partitions in response.topics:
             if not code:
                 self.topic_partitions[topic] = {}
-                for error, partition, leader, _, _ in partitions:
-                    self._take_in_partition(TopicPartition(topic, partition), leader, error)
+                for each in partitions:
+                    self._take_in_partition(topic, each)
                 continue
             error_type = for_code(code)
             log.error("Error loading topic metadata for %s: %s (%s)", topic, error_type, code)
@@ -79,8 +122,10 @@ class KnownMetadata:
             if not (ignore_leadernotavailable and error_type is LeaderNotAvailableError):
                 raise error_type(topic)
 
-    def _take_in_partition(self, place: TopicPartition, leader: int, code: int) -> None:
-        self.topic_partitions[place.topic][place.partition] = leader
+    def _take_in_partition(self, topic: str, answered: Sequence[Any]) -> None:
+        code, partition, leader, replicas, isr = answered
+        place = TopicPartition(topic, partition)
+        self.topic_partitions[topic][partition] = LeaderId(PartitionMetadata(*place, leader, replicas, isr, code))
         error = for_code(code) if code else None
         if error is LeaderNotAvailableError:
             log.error("No leader for topic %s partition %d", *place)
@@ -101,14 +146,14 @@ class KnownMetadata:
 
 
 def metadata_response(answered: MetadataResponse) -> Any:
-    """A broker's answer in version 0, as programs of 1.x had it."""
-    brokers = [(each.node_id, each.host, each.port) for each in answered.brokers]
+    """A broker's answer in version 0, as programs of 1.x had it, with the names that 0.9 gave its parts."""
+    brokers = [BrokerMetadata(each.node_id, each.host, each.port) for each in answered.brokers]
     topics = [
-        (
+        AnsweredTopic(
             topic.error_code,
-            topic.name,
+            topic.name or "",
             [
-                (p.error_code, p.partition_index, p.leader_id, list(p.replica_nodes), list(p.isr_nodes))
+                AnsweredPartition(p.error_code, p.partition_index, p.leader_id, [*p.replica_nodes], [*p.isr_nodes])
                 for p in topic.partitions
             ],
         )

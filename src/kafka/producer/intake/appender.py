@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
+from kafka.errors import AssertedArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
 from kafka.producer.intake.append import append_locked
 from kafka.producer.intake.blocked import Blocked, NeedsTopic
@@ -231,8 +231,8 @@ class RecordAppender:
         number = None if partition is None else checked_number(topic, partition, "partition")
         return NeedsTopic(checked_topic(topic), number)
 
-    def _nothing(self, topic: str) -> IllegalArgumentError:
-        return IllegalArgumentError(
+    def _nothing(self, topic: str) -> AssertedArgumentError:
+        return AssertedArgumentError(
             f"a record for topic {topic!r} needs a key or value: a value of None deletes what a key has said before"
         )
 

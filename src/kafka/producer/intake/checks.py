@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kafka.errors import IllegalArgumentError
+from kafka.errors import AssertedArgumentError, IllegalArgumentError
 from kafka.record.builder import MAX_TIMESTAMP
 from kafka.record.headers import encode_headers
 from kafka.serializer import AdaptedSerializer
@@ -120,7 +120,9 @@ def checked_partition(topic: str, given: Any, partitions: int, source: str) -> i
     """
     partition = checked_number(topic, given, source)
     if not 0 <= partition < partitions:
-        raise IllegalArgumentError(f"topic {topic!r} has partitions 0 to {partitions - 1}, but {source} is {partition}")
+        raise AssertedArgumentError(
+            f"topic {topic!r} has partitions 0 to {partitions - 1}, but {source} is {partition}"
+        )
     return partition
 
 

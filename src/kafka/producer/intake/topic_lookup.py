@@ -9,7 +9,7 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
-from kafka.errors import IllegalArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
+from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic
 
@@ -85,7 +85,9 @@ class TopicLookup:
             error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)
             raise error(f"topic {topic!r}: {error.description}")
         if partition is not None and partition >= count:
-            raise IllegalArgumentError(f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}")
+            raise AssertedArgumentError(
+                f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}"
+            )
         return count
 
     def _learn(self, topic: str) -> int | None:
