@@ -143,6 +143,7 @@ def run_on_kafka(runner: Runner, version: str, originals: Sequence[Program], our
             if its_own:
                 run_originals(runner, generation, its_own, broker, version)
         if version == KAFKA_VERSION:
+            ours = [each for each in ours if not each.embedded_only]
             runner.run(ours, broker, f"this package on Kafka {version}", sys.executable, {}, ours=True)
 
 
@@ -194,8 +195,9 @@ def table(chosen: Sequence[Program]) -> str:
         lines += ["", f"## kafka-python {generation.release}, Python {generation.python}, Kafka {on}", ""]
         lines += [f"| program | what it is | on {KAFKA_VERSION} | on {EMBEDDED} |", "|---|---|---|---|"]
         for each in its_own:
-            outcome = f"differs: {each.differs}" if each.differs else "the same"
-            embedded = f"not run: {each.apache_only}" if each.apache_only else outcome.partition(":")[0]
+            printed = f"differs: {each.differs}" if each.differs else "the same"
+            outcome = f"not run: {each.embedded_only}" if each.embedded_only else printed
+            embedded = f"not run: {each.apache_only}" if each.apache_only else printed.partition(":")[0]
             only = f" (original on {', '.join(each.brokers)})" if each.brokers != generation.brokers else ""
             lines.append(f"| [{each.path.stem}]({each.name}.py) | {each.kind}{only} | {outcome} | {embedded} |")
     return "\n".join(lines) + "\n"

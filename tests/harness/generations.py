@@ -9,6 +9,7 @@ The docstring begins with what kind of program it is. Lines of it tell the harne
     Topics: a=3, b      topics to make before, as PREFIX-a with three partitions and PREFIX-b with one
     Brokers: 1.1.1      of the generation's brokers, those that have what the program shows
     Apache only: ...    why the embedded broker cannot run it
+    Embedded only: ...  why today's Apache Kafka cannot run it
     Differs: ...        why what this package prints is not what the original printed
 """
 
@@ -75,6 +76,7 @@ class Program:
     topics: Mapping[str, int]
     brokers: tuple[str, ...]
     apache_only: str
+    embedded_only: str
     differs: str
 
     @property
@@ -142,7 +144,7 @@ def read_program(generation: Generation, path: Path) -> Program:
     said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"), str(path)))
     if not said:
         raise ValueError(f"{path}: a docstring has to say what kind of program it is")
-    facts = dict.fromkeys(("Topics", "Brokers", "Apache only", "Differs"), "")
+    facts = dict.fromkeys(("Topics", "Brokers", "Apache only", "Embedded only", "Differs"), "")
     current = ""
     for line in said.splitlines():
         name, colon, rest = line.partition(":")
@@ -157,7 +159,9 @@ def read_program(generation: Generation, path: Path) -> Program:
         raise ValueError(f"{path}: brokers {brokers} are not among {generation.brokers}")
     topics = {name: int(size or 1) for name, size in re.findall(r"(\w+)(?:=(\d+))?", facts["Topics"])}
     kind = " ".join(said.partition("\n\n")[0].split())
-    return Program(generation, path, kind, topics, brokers, facts["Apache only"], facts["Differs"])
+    return Program(
+        generation, path, kind, topics, brokers, facts["Apache only"], facts["Embedded only"], facts["Differs"]
+    )
 
 
 def run_on(program: Program, python: str, broker: ServingBroker, variables: Mapping[str, str] | None = None) -> str:

@@ -21,6 +21,7 @@ def serving_broker(broker: Broker) -> TodaysBroker:
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
 def test_a_program_prints_what_it_printed_then(program: Program, serving_broker: TodaysBroker, broker: Broker) -> None:
-    if program.apache_only and broker.kind == "embedded":
-        pytest.skip(program.apache_only)
+    reason = program.apache_only if broker.kind == "embedded" else program.embedded_only
+    if reason:
+        pytest.skip(reason)
     assert not program.comparison(run_on(program, sys.executable, serving_broker), ours=True)
