@@ -61,7 +61,7 @@ def main():
             print('out of range, %s: %s' % (policy, type(error).__name__))
 
     print('offsets: %s %s' % (
-        largest.get_partition_offsets(topic, 0, -1, 1), largest.get_partition_offsets(topic, 0, -2, 1)))
+        list(largest.get_partition_offsets(topic, 0, -1, 1)), list(largest.get_partition_offsets(topic, 0, -2, 1))))
     for options in ({}, {'metadata_broker_list': servers, 'auto_commit_enable': True}, {'group_idd': 'x'}):
         try:
             KafkaConsumer(topic, auto_offset_reset='smallest', fetch_wait_max_ms=100, **options)
