@@ -17,7 +17,9 @@ _variant.install_plain_finder()
 
 if TYPE_CHECKING:
     from kafka import errors as errors
+    from kafka.admin import IsolationLevel as IsolationLevel
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
+    from kafka.admin import OffsetSpec as OffsetSpec
     from kafka.consumer import AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
@@ -45,6 +47,7 @@ __all__ = [
     "DefaultSerializer",
     "Deserializer",
     "HashedPartitioner",
+    "IsolationLevel",
     "JsonSerializer",
     "KafkaAdminClient",
     "KafkaClient",
@@ -55,6 +58,7 @@ __all__ = [
     "MultiProcessConsumer",
     "OffsetAndMetadata",
     "OffsetAndTimestamp",
+    "OffsetSpec",
     "RoundRobinPartitioner",
     "Serializer",
     "SimpleClient",
@@ -80,6 +84,7 @@ _HOMES = {
     "DefaultSerializer": "kafka.serializer",
     "Deserializer": "kafka.serializer",
     "HashedPartitioner": "kafka.partitioner.hashed",
+    "IsolationLevel": "kafka.admin",
     "JsonSerializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",
     "KafkaClient": "kafka.client_async",
@@ -91,6 +96,7 @@ _HOMES = {
     "Murmur2Partitioner": "kafka.partitioner.hashed",
     "OffsetAndMetadata": "kafka.structs",
     "OffsetAndTimestamp": "kafka.structs",
+    "OffsetSpec": "kafka.admin",
     "RoundRobinPartitioner": "kafka.partitioner",
     "Serializer": "kafka.serializer",
     "SimpleClient": "kafka.client",

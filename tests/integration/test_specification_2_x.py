@@ -130,7 +130,7 @@ def test_a_listener_that_commits(broker: Broker, make_topic: MakeTopic, group: s
         enable_auto_commit=False,
     )
     consumer.subscribe([topic], listener=MyRebalanceListener(consumer))
-    assert [next(consumer).value for _ in range(2)] == [b"0", b"1"]
+    assert [consumer.next_v1().value, consumer.next_v2().value] == [b"0", b"1"]
     mine = {TopicPartition(topic, 0)}
     consumer.close()
     assert calls[-2:] == [("assigned", mine), ("revoked", mine)]

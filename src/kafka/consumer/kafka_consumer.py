@@ -64,6 +64,14 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
         except StopIteration as end:
             raise IterationTimeout("no record came within consumer_timeout_ms, or the consumer is closed") from end
 
+    def next_v1(self) -> ConsumerRecord:
+        """The same, under the name of one of the two iterators that kafka-python 1.4.7 could be told to use."""
+        return self.__next__()
+
+    def next_v2(self) -> ConsumerRecord:
+        """The same, under the name of the other."""
+        return self.__next__()
+
     def __enter__(self) -> Self:
         """The consumer itself, which is closed at the end of the block."""
         return self

@@ -13,7 +13,7 @@ from kafka.consumer.old_manner import OldMethods
 ASYNCIO_ONLY = {"start", "stop"}
 """The constructor cannot wait there, and other asyncio clients have `stop` for `close`."""
 OLD_METHODS = {name for name in vars(OldMethods) if not name.startswith("_")}
-SYNC_ONLY = {"DEFAULT_SESSION_TIMEOUT_MS_0_9", "next", *OLD_METHODS}
+SYNC_ONLY = {"DEFAULT_SESSION_TIMEOUT_MS_0_9", "next", "next_v1", "next_v2", *OLD_METHODS}
 SPECIAL = {"__enter__": "__aenter__", "__exit__": "__aexit__", "__iter__": "__aiter__", "__next__": "__anext__"}
 WAITING = {
     *("poll", "poll_arrow", "poll_columns", "getone", "getmany", "commit", "committed", "position", "close"),

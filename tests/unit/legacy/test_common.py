@@ -118,6 +118,8 @@ def test_a_truncation_says_where_to_go_back_to() -> None:
 
 def test_values_of_kafka_python_3_are_at_the_top() -> None:
     assert kafka.ConsumerGroupMetadata("g") == ("g", -1, "", None, structs.MemberState.UNJOINED)
+    assert kafka.IsolationLevel is kafka.admin.IsolationLevel
+    assert kafka.OffsetSpec is kafka.admin.OffsetSpec
     assert kafka.TopicPartitionReplica("t", 0, 1).broker_id == 1
     assert kafka.AsyncConsumerRebalanceListener.__name__ == "AsyncConsumerRebalanceListener"
     names = kafka.__all__

@@ -116,6 +116,7 @@ def test_oauth_refuses_extensions_that_would_break_the_message(extensions):
     ("options", "said"),
     [
         ({"sasl_mechanism": "GSSAPI"}, "not supported yet"),
+        ({"sasl_mechanism": "AWS_MSK_IAM"}, "'AWS_MSK_IAM' is not supported yet"),
         ({"sasl_mechanism": "CRAM-MD5"}, "unknown"),
         ({"sasl_mechanism": "PLAIN"}, "sasl_plain_username"),
         ({"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "a"}, "sasl_plain_password"),

@@ -28,8 +28,8 @@ def check_mechanism(security: SecurityOptions) -> None:
     if not security.security_protocol.startswith("SASL_"):
         return
     name = security.sasl_mechanism
-    if name == "GSSAPI":
-        raise KafkaConfigurationError(f"sasl_mechanism 'GSSAPI' is not supported yet; there are {', '.join(SUPPORTED)}")
+    if name in ("GSSAPI", "AWS_MSK_IAM"):
+        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is not supported yet; there are {', '.join(SUPPORTED)}")
     if name not in SUPPORTED:
         raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; there are {', '.join(SUPPORTED)}")
     if name == "OAUTHBEARER":
