@@ -29,28 +29,28 @@ def main():
     fill(client, topic)
     consumer = SimpleConsumer(client, prefix + '-replay', topic, auto_commit=False, iter_timeout=1)
 
-    def show(what):
+    def show(what, count):
         print('%s: offsets %s' % (what, sorted(consumer.offsets.items())))
-        values = [message.message.value.decode() for message in consumer.get_messages(count=40, timeout=1)]
+        values = [message.message.value.decode() for message in consumer.get_messages(count=count, timeout=20)]
         print('  %s' % ' '.join(sorted(values)))
 
-    show('at first')
+    show('at first', 20)
     consumer.seek(0, 0)
-    show('the beginning')
+    show('the beginning', 20)
     consumer.seek(3, 0)
-    show('three behind the beginning')
+    show('three behind the beginning', 17)
     consumer.seek(-4, 2)
-    show('four before the end')
+    show('four before the end', 4)
     consumer.seek(-1, 1)
-    show('one back')
+    show('one back', 2)
     consumer.seek(7)
-    show('number seven')
+    show('number seven', 6)
     consumer.seek(2, 0, partition=1)
-    show('two behind the beginning of partition 1')
+    show('two behind the beginning of partition 1', 8)
     consumer.seek(-3, 2, partition=0)
-    show('three before the end of partition 0')
+    show('three before the end of partition 0', 3)
     consumer.seek(9, None, 1)
-    show('number nine of partition 1')
+    show('number nine of partition 1', 1)
     try:
         consumer.seek(0, 3)
     except ValueError as error:
