@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from kafka.cluster import ClusterMetadata
+from kafka.coordinator.assignors.abstract import Subscription
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.classic.assignment import (
     AssignorFailed,
     Assignors,
     JoinSubscription,
+    notify,
     read_members,
     run_assignor,
 )
 from kafka.coordinator.consumer_protocol import decode_assignment, decode_subscription, make_assignment
+from kafka.coordinator.protocol import ConsumerProtocolMemberAssignment, ConsumerProtocolMemberMetadata
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
@@ -143,3 +147,28 @@ def test_what_would_end_a_thread_is_an_error_of_the_assignor(failure: BaseExcept
 
 def test_a_member_that_was_in_no_generation_says_so() -> None:
     assert JoinSubscription(frozenset({"t"})).generation_id == -1
+
+
+def test_an_assignor_for_kafka_python_2_may_use_its_classes() -> None:
+    class Older(RangePartitionAssignor):
+        name = "older"
+        told: ClassVar[list[Any]] = []
+
+        @classmethod
+        def metadata(cls, topics: Any) -> Any:
+            return ConsumerProtocolMemberMetadata(0, list(topics), b"mine")
+
+        @classmethod
+        def assign(cls, cluster: Any, members: Any) -> Any:
+            return {"m": ConsumerProtocolMemberAssignment(0, [("t", [1, 0])], b"yours")}
+
+        @classmethod
+        def on_assignment(cls, assignment: Any) -> None:  # type: ignore[override]
+            cls.told = [assignment.assignment, assignment.partitions(), assignment.user_data]
+
+    (offer,) = asyncio.run(Assignors([Older]).protocols(JoinSubscription(frozenset({"t"}))))
+    subscription = decode_subscription(offer.metadata)
+    assert (subscription.topics, subscription.user_data) == (["t"], b"mine")
+    given = asyncio.run(run_assignor(Older(), ClusterMetadata(), {"m": Subscription(topics=["t"])}))
+    asyncio.run(notify(Older(), decode_assignment(given["m"]), 3))
+    assert Older.told == [[("t", [1, 0])], [TopicPartition("t", 1), TopicPartition("t", 0)], b"yours"]

@@ -13,6 +13,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
     assigned_partitions,
+    decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_subscription,
@@ -83,8 +84,9 @@ class Assignors:
         offered = []
         for name, assignor in self._by_name.items():
             told: Any = await _call(assignor, assignor.metadata, topics)
-            metadata = told if isinstance(told, bytes) else encode_subscription(_completed(told, subscription))
-            offered.append(JoinGroupRequestProtocol(name=name, metadata=metadata))
+            if not isinstance(told, bytes):
+                told = encode_subscription(_completed(_read(told, decode_subscription), subscription))
+            offered.append(JoinGroupRequestProtocol(name=name, metadata=told))
         return offered
 
     def choose(self, name: str | None) -> AbstractPartitionAssignor:
@@ -137,9 +139,10 @@ def _assign(
     assigned = assignor.assign(cluster, members)
     owners: dict[TopicPartition, str] = {}
     encoded = {}
-    for member_id, assignment in assigned.items():
+    for member_id, given in assigned.items():
         if member_id not in members:
             raise KafkaConfigurationError(f"assignor {assignor.name!r} assigned to {member_id!r}, who is no member")
+        assignment = _read(given, decode_assignment)
         for tp in assigned_partitions(assignment):
             if owners.setdefault(tp, member_id) != member_id:
                 raise KafkaConfigurationError(
@@ -171,6 +174,13 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
     wrapped = KafkaError(f"assignor {assignor.name!r} raised {error!r}")
     wrapped.__cause__ = error
     return wrapped
+
+
+def _read(given: Any, decode: Callable[[bytes], Result]) -> Result:
+    """What an assignor made: our message, or one of kafka-python's classes up to 2.3, which write themselves."""
+    if isinstance(given, (ConsumerProtocolSubscription, ConsumerProtocolAssignment)):
+        return given  # type: ignore[return-value]
+    return decode(given.encode())
 
 
 def _completed(told: ConsumerProtocolSubscription, subscription: JoinSubscription) -> ConsumerProtocolSubscription:

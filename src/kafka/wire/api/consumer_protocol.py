@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka import structs
 from kafka.wire.fields import array, binary, int32, string
 from kafka.wire.message import Message
 from kafka.wire.structs import Struct
@@ -38,3 +39,12 @@ class ConsumerProtocolAssignment(Message, versions=(0, 3)):
         ConsumerProtocolAssignmentTopicPartition
     )
     user_data: bytes | None = binary(nullable=True, default=None)
+
+    @property
+    def assignment(self) -> list[tuple[str, list[int]]]:
+        """The topics with their partitions, under the name that assignors for kafka-python up to 2.3 use."""
+        return [(entry.topic, list(entry.partitions)) for entry in self.assigned_partitions]
+
+    def partitions(self) -> list[structs.TopicPartition]:
+        """The partitions one by one, which assignors for kafka-python up to 2.3 ask for."""
+        return [structs.TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
