@@ -1,6 +1,8 @@
 """Access rules, made and asked for: what the script does where the broker has no authorizer.
 
     python acl_script.py localhost:9092 shop
+
+Apache only: the embedded broker has no access rules.
 """
 
 import sys
