@@ -203,15 +203,9 @@ class GroupOffsets:
 
     async def _fetch_once(self, partitions: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         node_id = await self._client.coordinator("group", self._group_id)
-        version = self._client.api_version(node_id, offset_fetch.OffsetFetchRequest)
-        if version is None:  # not connected yet: a layout that old and new brokers understand
-            version = _STABLE_SINCE - 1
-        version = min(version, _NAMED_UNTIL)
-        request = self._fetch_request(partitions, version)
-        lowest = _GROUPS_SINCE if version >= _GROUPS_SINCE else 0
-        response: offset_fetch.OffsetFetchResponse = await self._client.send_coordinator(
-            "group", self._group_id, request, min_version=lowest, max_version=version
-        )
+        connection = await self._client.connection(node_id, _CHANNEL)
+        version = connection.api_versions.version_for(offset_fetch.OffsetFetchRequest, 0, _NAMED_UNTIL)
+        response = await connection.send(self._fetch_request(partitions, version), version)
         answer = response.groups[0] if response.groups else response
         if answer.error_code:
             raise for_code(answer.error_code)(f"OffsetFetch of group {self._group_id!r}")

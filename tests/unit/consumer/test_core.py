@@ -201,7 +201,7 @@ def test_committed_offsets_wait_for_open_transactions_where_these_are_not_read(l
         bench.core.assign([T0])
         await bench.poll()
         await asyncio.sleep(1)
-        assert any(request.require_stable for request in bench.cluster.requests("OffsetFetch")) is stable
+        assert {request.require_stable for request in bench.cluster.requests("OffsetFetch")} == {stable}
 
     play(scenario, group_id="g", isolation_level=level)
 

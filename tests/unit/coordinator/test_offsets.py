@@ -246,18 +246,31 @@ def test_committed_offsets_are_read_from_a_list_of_groups(version: int) -> None:
     play(scenario, fetch_version=version)
 
 
-@pytest.mark.parametrize("version", [0, 1, 5, 7, None])
-def test_committed_offsets_are_read_from_older_brokers(version: int | None) -> None:
+@pytest.mark.parametrize("version", [0, 1, 5, 7])
+def test_committed_offsets_are_read_from_older_brokers(version: int) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         partition = offset_fetch.OffsetFetchResponsePartition(partition_index=3, committed_offset=9, metadata=None)
         topic = offset_fetch.OffsetFetchResponseTopic(name="t", partitions=[partition])
         cluster.script("OffsetFetch", offset_fetch.OffsetFetchResponse(topics=[topic]))
         assert await offsets.fetch([TP], 1_000) == {TP: OffsetAndMetadata(9, "", -1)}
         (request,) = cluster.requests("OffsetFetch")
-        assert request.encode(6 if version is None else version)
+        assert request.encode(version)
         assert request.require_stable is (version == 7)
 
     play(scenario, fetch_version=version, require_stable=True)
+
+
+def test_the_first_request_to_a_coordinator_waits_for_open_transactions_too() -> None:
+    """Which versions the coordinator has, and so whether it can wait, is asked before the request is made."""
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(42))
+        await offsets.fetch([TP], 1_000)
+        (request,) = cluster.requests("OffsetFetch")
+        assert request.require_stable
+        assert request.encode(9)
+
+    play(scenario, fetch_version=None, require_stable=True)
 
 
 def test_a_partition_without_a_commit_is_left_out() -> None:
