@@ -12,7 +12,7 @@ from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.protocols import ClusterAccess
 from kafka.config import ProducerConfig
 from kafka.config.table import values_of
-from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
+from kafka.errors import AssertedStateError, IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
@@ -247,7 +247,7 @@ class ProducerCore:
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:
-        self.buffer.refuse(IllegalStateError(reason))
+        self.buffer.refuse(AssertedStateError(reason))
         outcomes, sender = self._outcomes, self._sender
         if outcomes is not None and sender is not None:
             try:
