@@ -58,8 +58,11 @@ def main(servers, prefix):
     for error, partition, leader, replicas, insync in sorted(partitions):
         print("partition:", error, partition, leader == answer.controller_id, len(replicas), len(insync))
 
-    offsets = ask(connection, OffsetRequest_v1(-1, [(topic, [(0, -1), (1, -2)])]))
-    print("offsets:", offsets.topics == [(topic, [(0, 0, -1, 0), (1, 0, -1, 0)])])
+    while True:
+        ((name, answers),) = ask(connection, OffsetRequest_v1(-1, [(topic, [(0, -1), (1, -2)])])).topics
+        if all(each[1] == 0 for each in answers):
+            break
+    print("offsets:", name == topic, sorted(answers) == [(0, 0, -1, 0), (1, 0, -1, 0)])
     deleted = ask(connection, DeleteTopicsRequest_v0([topic], 5000))
     print("deleted:", [name == topic for name, _ in deleted.topic_error_codes])
     print("waiting:", connection.in_flight_requests)

@@ -12,6 +12,7 @@ import pytest
 from kafka import AsyncKafkaProducer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import (
+    AssertedStateError,
     IllegalArgumentError,
     IllegalStateError,
     InvalidTopicError,
@@ -82,7 +83,7 @@ def test_closing_ends_waiting_for_memory(broker: EmbeddedBroker, unavailable: An
     unavailable.wait(3)
     producer.close(0)
     sender.join(PATIENCE_S)
-    assert [type(each) for each in raised] == [IllegalStateError]
+    assert [type(each) for each in raised] == [AssertedStateError]
 
 
 def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broker: EmbeddedBroker) -> None:
