@@ -62,6 +62,16 @@ def rate_of(field: str) -> Callable[[windows.Counts, float], float]:
     return lambda counts, now: windows.rate(counts, field, now)
 
 
+def mean_value_of(name: str) -> Callable[[Any, float], float]:
+    """Reads the average of the `SampledValues` that a part has under this name."""
+    return lambda part, now: windows.mean((getattr(part, name),), "total", "count", now)
+
+
+def largest_value_of(name: str) -> Callable[[Any, float], float]:
+    """Reads the maximum of the `SampledValues` that a part has under this name."""
+    return lambda part, now: windows.largest((getattr(part, name),), "largest", now)
+
+
 class _Group(NamedTuple):
     """What was registered together."""
 
@@ -181,10 +191,10 @@ class ClientMetrics:
                 if name not in registry.metrics:
                     registry.add_metric(name, AnonMeasurable(partial(self._read, metric, group.source)))
 
-    @staticmethod
-    def _unregister(registry: Metrics, group: _Group) -> None:
-        for metric in group.metrics:
-            registry.remove_metric(registry.metric_name(metric.name, group.name, tags=group.tags))
+    def _unregister(self, registry: Metrics, group: _Group) -> None:
+        with self._lock:  # not while `registered` takes in what it found before
+            for metric in group.metrics:
+                registry.remove_metric(registry.metric_name(metric.name, group.name, tags=group.tags))
 
     def _read(self, metric: Metric, source: Any, config: MetricConfig, now: float) -> float:
         """A metric's value now; the time that is given is the wall clock's, by which the client does not count."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -86,6 +87,23 @@ def test_what_comes_later_is_registered_too() -> None:
     assert (found.config.samples, found.config.time_window_ms) == (3, 500)
     assert found.metric_name.description == "the time"
     assert metrics.window == (3, 0.5)
+
+
+def test_what_is_removed_while_the_registry_is_made_is_not_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = ClientMetrics(options(), lambda: 0.0)
+    metrics.add("g", (NUMBER,), {"n": 1}, {"topic": "t"})
+    remover = threading.Thread(target=metrics.remove, args=("g", (NUMBER,), {"topic": "t"}))
+    register = ClientMetrics._register
+
+    def removed_meanwhile(self: ClientMetrics, registry: Metrics, group: Any) -> None:
+        remover.start()
+        remover.join(0.1)  # it waits for the registry, and does not end here
+        register(self, registry, group)
+
+    monkeypatch.setattr(ClientMetrics, "_register", removed_meanwhile)
+    metrics.registered()
+    remover.join()
+    assert "n" not in {name.name for name in metrics.registered()}
 
 
 def test_disabled_metrics_show_nothing() -> None:
