@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from kafka.metrics.client_metrics import Metric
-from kafka.metrics.windows import SampledValues, WindowOptions, largest, mean, rate
+from kafka.metrics.client_metrics import Metric, largest_value_of, mean_value_of
+from kafka.metrics.windows import SampledValues, WindowOptions, rate
 
 
 class GroupStatistics:
@@ -33,12 +33,12 @@ def _count_of(what: str, named: str) -> Metric:
 
 def _mean_of(what: str, named: str) -> Metric:
     text = f"mean time in ms until an answer came, of {what}"
-    return Metric(named, text, lambda of, now: mean([getattr(of, what)], "total", "count", now))
+    return Metric(named, text, mean_value_of(what))
 
 
 def _largest_of(what: str, named: str) -> Metric:
     text = f"longest time in ms until an answer came, of {what}"
-    return Metric(named, text, lambda of, now: largest([getattr(of, what)], "largest", now))
+    return Metric(named, text, largest_value_of(what))
 
 
 GROUP_METRICS = (

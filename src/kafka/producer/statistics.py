@@ -8,8 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_of, mean_of, rate_of
-from kafka.metrics.windows import SampledValues, Window, Windows, largest, mean
+from kafka.metrics.client_metrics import (
+    ClientMetrics,
+    Metric,
+    largest_of,
+    largest_value_of,
+    mean_of,
+    mean_value_of,
+    rate_of,
+)
+from kafka.metrics.windows import SampledValues, Window, Windows
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import RecordBuffer
 
@@ -79,17 +87,17 @@ _TOTALS = (
     Metric(
         "records-per-request-avg",
         "mean records of a request",
-        lambda of, now: mean((of.requests,), "total", "count", now),
+        mean_value_of("requests"),
     ),
     Metric(
         "record-delivery-time-avg",
         "mean time in ms until a batch was acknowledged",
-        lambda of, now: mean((of.deliveries,), "total", "count", now),
+        mean_value_of("deliveries"),
     ),
     Metric(
         "record-delivery-time-max",
         "longest time in ms until a batch was acknowledged",
-        lambda of, now: largest((of.deliveries,), "largest", now),
+        largest_value_of("deliveries"),
     ),
     Metric("record-send-total", "records acknowledged", lambda of, now: of.records_delivered),
     Metric("outgoing-byte-total", "bytes of batches acknowledged", lambda of, now: of.bytes_delivered),

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from kafka.consumer.handover.consumption import PartitionConsumption, TopicConsumption
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.metrics.client_metrics import ClientMetrics, Metric
-from kafka.metrics.windows import Counts, SampledValues, largest, mean, rate, total
+from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_value_of, mean_value_of
+from kafka.metrics.windows import Counts, SampledValues, largest, rate, total
 
 
 class FetchStatistics:
@@ -130,11 +130,9 @@ _TOPIC = (
     Metric(
         "fetch-size-avg",
         "mean bytes of records in an answer",
-        lambda of, now: mean((of.sizes,), "total", "count", now),
+        mean_value_of("sizes"),
     ),
-    Metric(
-        "fetch-size-max", "most bytes of records in an answer", lambda of, now: largest((of.sizes,), "largest", now)
-    ),
+    Metric("fetch-size-max", "most bytes of records in an answer", largest_value_of("sizes")),
     Metric(
         "bytes-consumed-rate", "fetched bytes handed out a second", lambda of, now: rate(_consumed(of), "nbytes", now)
     ),
@@ -148,12 +146,12 @@ _FETCHES = (
     Metric(
         "fetch-latency-avg",
         "mean time in ms until an answer came, while the broker may wait for data",
-        lambda of, now: mean((of.latencies,), "total", "count", now),
+        mean_value_of("latencies"),
     ),
     Metric(
         "fetch-latency-max",
         "longest time in ms until an answer came",
-        lambda of, now: largest((of.latencies,), "largest", now),
+        largest_value_of("latencies"),
     ),
     Metric("fetch-rate", "answers a second", lambda of, now: rate((of.latencies,), "count", now)),
     Metric(
@@ -169,12 +167,12 @@ _PARTITION = (
     Metric(
         "records-lag-avg",
         "mean of that, each time that records were handed out",
-        lambda of, now: mean((of.lags,), "total", "count", now),
+        mean_value_of("lags"),
     ),
     Metric(
         "records-lag-max",
         "most of that, each time that records were handed out",
-        lambda of, now: largest((of.lags,), "largest", now),
+        largest_value_of("lags"),
     ),
 )
 """Of a `_Partition`."""
