@@ -129,8 +129,8 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """The body and the defaults; of `__repr__` and `__str__` nothing."""
-        if node.name in ("__repr__", "__str__"):
+        """The body and defaults; nothing of `__repr__` and `__str__`, nor of what only declares, like protocols."""
+        if node.name in ("__repr__", "__str__") or _only_declares(node):
             return
         for default in (*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)):
             self.visit(default)
@@ -257,3 +257,12 @@ def _of_package(package: str) -> Iterator[Mutant]:
         finder = _Finder(file, text)
         finder.visit(ast.parse(text))
         yield from finder.found
+
+
+def _only_declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function has no body that could run: nothing but ``...``, beside its text."""
+    body = [each for each in node.body if not isinstance(each, ast.Expr) or not isinstance(each.value, ast.Constant)]
+    constants = [
+        each.value.value for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+    ]
+    return not body and ... in constants

@@ -1,5 +1,6 @@
 """The planner's view of the cluster, over the public clients: `OffsetLookup` with retries."""
 
+import itertools
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -152,7 +153,7 @@ class ClusterLookup:
         Arguments:
             patient: whether that goes for a question that was not answered in time, too.
         """
-        for attempt in range(self._options.retries + 1):
+        for attempt in itertools.count():
             if attempt:
                 self._pause(self._options.retry_interval_ms)
             try:
@@ -166,7 +167,6 @@ class ClusterLookup:
             else:
                 self._reached = True
                 return answer
-        raise AssertionError("the last attempt returns or raises")
 
     def _may_pass(self, error: KafkaError, patient: bool) -> bool:
         if isinstance(error, NoBrokersAvailable):

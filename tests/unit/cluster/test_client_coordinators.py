@@ -66,3 +66,16 @@ async def test_a_coordinator_that_is_not_among_the_brokers_is_reached_at_its_own
     cluster.coordinator = 8
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 8
     assert late.connections == 1
+
+
+@pytest.mark.parametrize("max_version", [1, 3, FindCoordinatorRequest.MAX_VERSION])
+@pytest.mark.parametrize(("kind", "key_type"), [("group", 0), ("transaction", 1)])
+async def test_a_broker_is_told_what_is_to_be_coordinated(cluster, make_client, max_version, kind, key_type):
+    for broker in cluster.brokers:
+        broker.versions[FindCoordinatorRequest.API_KEY] = (0, max_version)
+    client = make_client(cluster)
+    await client.start()
+    assert await client.coordinator(kind, "name") == 1
+    ((request,),) = [found for broker in cluster.brokers if (found := broker.requests("FindCoordinator"))]
+    assert request.key_type == key_type
+    assert request.coordinator_keys == ["name"] if max_version > 3 else request.key == "name"

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from kafka.cluster.metadata_requests import metadata_request
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
@@ -74,3 +75,16 @@ async def test_brokers_that_create_whatever_is_named_are_asked_for_all_topics(cl
     assert [topics for topics, _ in asked_since(cluster, 1)] == [everything, ["t"]]
     answer = await client.read_metadata({"other", "missing"})
     assert [topic.name for topic in answer.topics] == ["other"]
+
+
+@pytest.mark.parametrize("version", [4, MetadataRequest.MAX_VERSION])
+@pytest.mark.parametrize("may_create", [True, False])
+def test_brokers_that_can_be_told_are_told_whether_a_topic_may_be_created(version: int, may_create: bool) -> None:
+    request = metadata_request({"t"}, version, may_create)
+    assert [topic.name for topic in request.topics] == ["t"]
+    assert request.allow_auto_topic_creation is may_create
+
+
+def test_brokers_that_cannot_be_told_are_asked_for_all_topics_instead() -> None:
+    assert metadata_request({"t"}, 3, False).topics is None
+    assert [topic.name for topic in metadata_request({"t"}, 3, True).topics] == ["t"]

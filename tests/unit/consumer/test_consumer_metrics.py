@@ -7,6 +7,9 @@ import math
 
 import pytest
 
+from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.fetch_statistics import lag_of
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.metrics import MetricName
 from kafka.structs import OffsetAndMetadata
 from unit.consumer import scripted_membership
@@ -141,3 +144,14 @@ def test_rebalances_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> No
         assert (group["rebalances-total"], group["assigned-partitions"]) == (2, 2)
 
     scripted_membership.play(monkeypatch, scenario)
+
+
+def test_the_lag_is_not_known_before_there_is_an_end_and_a_position() -> None:
+    state = PartitionState(T0)
+    assert math.isnan(lag_of(state))
+    state.fetching.highwater = 10
+    assert math.isnan(lag_of(state))
+    state.locate(0, FetchPosition(4))
+    assert lag_of(state) == 6
+    state.fetching.highwater = None
+    assert math.isnan(lag_of(state))

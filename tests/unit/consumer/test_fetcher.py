@@ -359,3 +359,39 @@ def test_a_length_that_holds_no_whole_batch_is_told_for_what_it_is(
             await bench.read(1)
 
     play(scenario, {0: 1})
+
+
+def test_the_request_that_ends_a_session_waits_for_nothing() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        bench.fetcher.close()
+        last = bench.leaders.requests[-1][2]
+        assert (last.session_epoch, last.max_wait_ms, last.min_bytes) == (-1, 0, 0)
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize(("isolation", "level"), [("read_uncommitted", 0), ("read_committed", 1)])
+def test_brokers_are_told_whether_open_transactions_are_read(isolation: str, level: int) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        assert {request.isolation_level for _, _, request in bench.leaders.requests} == {level}
+
+    play(scenario, {0: 1}, isolation_level=isolation)
+
+
+def test_the_caller_is_woken_by_answers_with_something_in_them_alone() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.assign(0)
+        await asyncio.sleep(5)
+        assert len(bench.leaders.requests) > 3
+        assert not bench.data.is_set()
+        bench.leaders.ends[0] = 5
+        await asyncio.sleep(1)
+        assert bench.data.is_set()
+
+    play(scenario, {0: 1})

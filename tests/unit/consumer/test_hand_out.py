@@ -18,7 +18,7 @@ from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.record import BatchDecoder
+from kafka.record import BatchDecoder, decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
 from unit.interrupt import interrupts
@@ -307,3 +307,12 @@ def test_a_take_ends_when_it_has_made_as_much_as_one_batch_may_hold(monkeypatch:
         reads.append(len(read))
     assert sum(reads) == 20
     assert max(reads) < 5
+
+
+def test_records_behind_a_slice_without_any_are_made() -> None:
+    gap, full = PartitionState(TopicPartition("t", 0)), PartitionState(TopicPartition("t", 1))
+    columns = decode_batches(numbered(0, 3))
+    hand_out = HandOut(lambda *_: None)
+    hand_out.slices += [Slice(gap, 0, columns, 0, 5), Slice(full, 0, columns, 3, 3)]
+    made = Materializer(None, None).batch(hand_out)
+    assert {tp.partition: [record.offset for record in records] for tp, records in made.items()} == {1: [0, 1, 2]}

@@ -93,9 +93,10 @@ class Member:
         self.watched: frozenset[str] = frozenset()
         self.clock = PollClock(asyncio.get_running_loop().time())
         rack = options.pop("client_rack", "")
+        statistics = options.pop("statistics", None)
         group = parse_consumer({"group_id": "g", **options}).group
         self.membership = ClassicMembership(
-            cluster, group, REQUEST_TIMEOUT_MS, rack, self, self.clock, Backoff(100, 1_000)
+            cluster, group, REQUEST_TIMEOUT_MS, rack, self, self.clock, Backoff(100, 1_000), statistics
         )
 
     @property

@@ -10,6 +10,7 @@ import pytest
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.consumer_protocol import decode_assignment
+from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.membership import StepKind
 from kafka.errors import (
     CoordinatorNotAvailableError,
@@ -20,6 +21,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     NotCoordinatorError,
 )
+from kafka.metrics.windows import largest, total
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
@@ -234,6 +236,22 @@ def test_a_reason_is_cut_at_what_brokers_keep_of_it() -> None:
         await member.until(lambda: member.state is MemberState.ADOPTING)
         await member.membership.leave("y" * 300, 1_000)
         assert cluster.requests("LeaveGroup")[-1].members[0].reason == "y" * 255
+        await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_the_time_that_each_request_of_the_group_took_is_counted() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        statistics = GroupStatistics()
+        member = Member(cluster, statistics=statistics)
+        await member.join()
+        await member.until(lambda: bool(cluster.requests("Heartbeat")))
+        await asyncio.sleep(1)
+        now = asyncio.get_running_loop().time()
+        for answered in (statistics.joins, statistics.syncs, statistics.heartbeats):
+            assert total([answered], "count", now) == 1
+            assert 1 <= round(largest([answered], "largest", now) / (1_000 * cluster.latency_s)) <= 4  # look-ups too
         await member.membership.close(1_000)
 
     play(scenario)

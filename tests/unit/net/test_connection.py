@@ -5,18 +5,21 @@ import logging
 
 import pytest
 
+from kafka.config import parse_admin
 from kafka.errors import (
     KafkaConnectionError,
     KafkaTimeoutError,
     UnsupportedVersionError,
 )
-from kafka.net import Reply
+from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net import Reply, open_connection
 from kafka.net.framing import SHARED_BYTES
+from kafka.net.statistics import NetworkTraffic
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from kafka.wire.api.produce import ProduceRequest, ProduceResponse
-from unit.net.connections import connect, fetched, heartbeat
+from unit.net.connections import connect, fetched, heartbeat, options
 from unit.net.scripted import SILENCE
 from unit.waiting import let_pass, until
 
@@ -258,3 +261,26 @@ async def test_what_is_in_flight_gets_its_time_again_after_a_throttle(broker):
     let_pass(2.5)
     with pytest.raises(KafkaTimeoutError):
         await second
+
+
+async def test_answers_are_counted_with_the_size_in_front_of_them_and_connections_when_they_end(broker):
+    metrics = ClientMetrics(parse_admin({}).connection, asyncio.get_running_loop().time)
+    network = NetworkTraffic(metrics, "admin")
+    broker.on("Heartbeat", lambda *_: HeartbeatResponse())
+    parsed = options()
+    connection = await open_connection(
+        broker.host, broker.port, parsed.connection, parsed.security, 1, traffic=network.node("1")
+    )
+
+    def received() -> float:
+        return metrics.snapshot()["admin-node-metrics.node-1"]["incoming-byte-rate"] * 30
+
+    def connections() -> float:
+        return metrics.snapshot()["admin-metrics"]["connection-count"]
+
+    before = received()
+    await connection.send(heartbeat(), 0)
+    assert received() - before == pytest.approx(4 + 4 + 2, rel=0.05)  # the size, the correlation id and an error code
+    assert connections() == 1
+    await connection.close()
+    assert connections() == 0

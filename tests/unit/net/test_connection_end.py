@@ -181,3 +181,13 @@ async def test_a_socket_that_the_peer_closed_meanwhile_is_a_connection_error(bro
     monkeypatch.setattr(dial._Race, "run", won_and_lost)
     with pytest.raises(KafkaConnectionError, match="closed the connection at once"):
         await connect(broker, **configs)
+
+
+async def test_an_error_of_the_socket_fails_what_is_in_flight(broker):
+    broker.on("Heartbeat", lambda *_: SILENCE)
+    connection = await connect(broker)
+    waiting = connection.post(heartbeat())
+    connection._stream.abort(OSError(113, "No route to host"))
+    with pytest.raises(KafkaConnectionError, match=r"the connection to .* failed: .*[Nn]o route to host"):
+        await waiting
+    assert connection.closed

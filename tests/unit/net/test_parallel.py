@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -59,3 +60,9 @@ def test_the_caller_does_everything_where_no_thread_can_be_had(monkeypatch: pyte
 
 def test_there_is_a_processor() -> None:
     assert processors() >= 1
+
+
+def test_one_processor_is_taken_for_granted_where_the_system_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert processors() == 1

@@ -13,8 +13,6 @@ from kafka.net import loop_times
 from kafka.net.loop_times import LOOP_METRICS, TimedSelector
 from kafka.net.statistics import NetworkTraffic
 
-pytestmark = pytest.mark.once
-
 
 def test_what_is_exchanged_is_counted_by_broker() -> None:
     metrics = ClientMetrics(parse_admin({}).connection, lambda: 5.0)

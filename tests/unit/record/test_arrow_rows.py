@@ -16,6 +16,7 @@ from kafka._variant import variant
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import murmur2
 from kafka.record import ArrowRows, Compression, EncodedBatch, arrow_rows, decode_batches
+from kafka.record.builder import MAX_TIMESTAMP
 
 from .samples import rows
 
@@ -345,3 +346,39 @@ def test_columns_that_another_thread_writes_to_are_an_error_or_encoded(column: s
 def test_the_beginning_of_1970_is_a_time_for_old_brokers_too() -> None:
     arrow = ArrowRows(pa.table({"value": [b"a", b"b"], "timestamp": [0, None]}))
     assert [row[0] for row in read(arrow.encode(arrow.all_rows(), magic=1, timestamp_ms=9))] == [0, 9]
+
+
+def test_a_topic_of_one_partition_gets_every_row() -> None:
+    arrow = ArrowRows(pa.table({"value": ["v", "w"], "key": ["k", None]}))
+    assert [list(part) for part in arrow.partitions(1)] == [[0, 1]]
+    with pytest.raises(ValueError, match="at least one partition, got 0"):
+        arrow.partitions(0)
+
+
+def test_a_row_behind_the_last_one_is_refused() -> None:
+    arrow = ArrowRows(pa.table({"value": ["v", "w"]}))
+    with pytest.raises(ValueError, match="Row 2 of 2"):
+        arrow.encode([2])
+    with pytest.raises(ValueError, match="row 2"):
+        arrow.partitions(2, rows=[2])
+
+
+def test_a_batch_may_be_exactly_as_large_as_its_limit() -> None:
+    arrow = ArrowRows(pa.table({"value": [b"one", b"two", b"three"]}))
+    (whole,) = arrow.encode(arrow.all_rows(), timestamp_ms=1)
+    for limit, counts in ((len(whole.data), [3]), (len(whole.data) - 1, [2, 1])):
+        assert [one.count for one in arrow.encode(arrow.all_rows(), max_batch_bytes=limit, timestamp_ms=1)] == counts
+
+
+def test_a_row_without_headers_may_follow_many_that_have_some() -> None:
+    given = [[("h", b"x")]] * 200 + [[]]
+    headers = pa.array([[{"key": key, "value": value} for key, value in each] for each in given], HEADER_TYPES[0])
+    arrow = ArrowRows(pa.table({"value": ["v"] * len(given), "headers": headers}))
+    assert [row[3] for row in read(arrow.encode(arrow.all_rows(), timestamp_ms=1))] == given
+
+
+def test_the_last_time_that_a_record_can_have_is_taken() -> None:
+    arrow = ArrowRows(pa.table({"value": ["v"]}))
+    assert [row[0] for row in read(arrow.encode([0], timestamp_ms=MAX_TIMESTAMP))] == [MAX_TIMESTAMP]
+    with pytest.raises(ValueError, match="timestamp"):
+        arrow.encode([0], timestamp_ms=MAX_TIMESTAMP + 1)

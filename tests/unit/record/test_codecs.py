@@ -498,3 +498,15 @@ def test_all_bytes_of_an_lz4_blocks_size_are_read(size: int, stored: bool) -> No
     frame = LZ4_HEADER + (size | stored << 31).to_bytes(4, "little") + bytes(4)
     with pytest.raises(CodecError, match=f"has {size} bytes where 65536 are possible"):
         decompress(Compression.LZ4, memoryview(frame))
+
+
+@pytest.mark.parametrize(("number", "size"), [(4, 64 << 10), (5, 256 << 10), (6, 1 << 20), (7, 4 << 20)])
+def test_lz4_blocks_are_as_large_as_their_frame_allows(number: int, size: int) -> None:
+    descriptor = bytes([0x60, number << 4])
+    for length, fits in ((size, True), (size + 1, False)):
+        frame = LZ4_HEADER[:4] + descriptor + b"?" + lz4_frame(bytes(length), stored=True)[len(LZ4_HEADER) :]
+        if fits:
+            assert decompress(Compression.LZ4, memoryview(frame)) == bytes(length)
+        else:
+            with pytest.raises(CodecError, match=f"{length} bytes where {size} are possible"):
+                decompress(Compression.LZ4, memoryview(frame))

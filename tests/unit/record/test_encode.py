@@ -308,3 +308,14 @@ def test_the_first_and_the_last_timestamp_are_appended_at_once_and_no_others() -
     timestamps = (-1, MAX_TIMESTAMP, -2, MAX_TIMESTAMP + 1, 0)
     assert [builder.append_in_place(each, None, b"v", None) for each in timestamps] == [1, 2, -1, -1, 3]
     assert [row[1] for row in rows(decode_batches(builder.build()))] == [5, -1, MAX_TIMESTAMP, 0]
+
+
+@pytest.mark.parametrize(("key", "value"), [(None, None), (b"", b""), (b"key", None), (None, b"value")])
+def test_a_record_is_appended_into_room_that_just_suffices(key: bytes | None, value: bytes | None) -> None:
+    first = BatchBuilder()
+    first.append(0, None, b"first")
+    needed = first.size_in_bytes + 36 + len(key or b"") + len(value or b"")
+    for limit, fits in ((needed, True), (needed - 1, False)):
+        builder = BatchBuilder(size_limit=limit)
+        builder.append(0, None, b"first")
+        assert builder.append_if_room(1, key, value, None) == (1 if fits else -1)

@@ -171,3 +171,8 @@ def test_a_message_that_is_cut_off_is_left_out_and_the_ones_before_are_read(magi
         assert [row[0] for row in rows(columns)] == [4]
         assert columns.bytes_consumed == len(one)
         assert columns.next_offset == 5
+
+
+def test_an_offset_inside_may_be_as_low_as_it_goes() -> None:
+    data = wrapped(1, message(1, -MAX_OFFSET, b"low"), message(1, 9, b"last"))
+    assert [row[2] for row in read(data)][-1] == b"last"
