@@ -1,6 +1,5 @@
 """The planner's view of the cluster, over the public clients: `OffsetLookup` with retries."""
 
-import itertools
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -153,7 +152,8 @@ class ClusterLookup:
         Arguments:
             patient: whether that goes for a question that was not answered in time, too.
         """
-        for attempt in itertools.count():
+        attempt = 0
+        while True:
             if attempt:
                 self._pause(self._options.retry_interval_ms)
             try:
@@ -164,6 +164,7 @@ class ClusterLookup:
                     raise
                 log.warning("could not %s, trying again: %s", what, error)
                 self.close()
+                attempt += 1
             else:
                 self._reached = True
                 return answer
