@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from kafka.cluster import ClusterMetadata
-from kafka.coordinator.assignors.abstract import Subscription
+from kafka.coordinator.assignors.abstract import RebalanceProtocol, Subscription
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.classic.assignment import (
@@ -63,6 +63,27 @@ def test_what_is_no_assignor_is_refused(configured: object) -> None:
 def test_two_assignors_of_one_name_are_refused() -> None:
     with pytest.raises(KafkaConfigurationError, match="two assignors named 'range'"):
         Assignors([RangePartitionAssignor, Given({})])
+
+
+class Either(RangePartitionAssignor):
+    """As kafka-python 3's range assignor, which says what it supports."""
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        return [RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER]
+
+
+class Cooperative(RangePartitionAssignor):
+    name = "cooperative-sticky"
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        return [RebalanceProtocol.COOPERATIVE]
+
+
+def test_a_cooperative_assignor_is_refused_by_name() -> None:
+    assert RangePartitionAssignor().supported_protocols() == (RebalanceProtocol.EAGER,)
+    assert Assignors([Either]).choose("range").name == "range"
+    with pytest.raises(KafkaConfigurationError, match="'cooperative-sticky' is for cooperative rebalancing"):
+        Assignors([Cooperative])
 
 
 def test_assignors_are_offered_in_order_and_only_those_can_be_chosen() -> None:
@@ -172,3 +193,20 @@ def test_an_assignor_for_kafka_python_2_may_use_its_classes() -> None:
     given = asyncio.run(run_assignor(Older(), ClusterMetadata(), {"m": Subscription(topics=["t"])}))
     asyncio.run(notify(Older(), decode_assignment(given["m"]), 3))
     assert Older.told == [[("t", [1, 0])], [TopicPartition("t", 1), TopicPartition("t", 0)], b"yours"]
+
+
+def test_an_assignor_for_kafka_python_2_is_told_the_generation_by_itself() -> None:
+    class Sticky(RangePartitionAssignor):
+        told: ClassVar[list[Any]] = []
+
+        @classmethod
+        def on_assignment(cls, assignment: Any) -> None:  # type: ignore[override]
+            cls.told.append(assignment)
+
+        @classmethod
+        def on_generation_assignment(cls, generation: int) -> None:
+            cls.told.append(generation)
+
+    assignment = make_assignment({"t": [1]})
+    asyncio.run(notify(Sticky(), assignment, 3))
+    assert Sticky.told == [assignment, 3]

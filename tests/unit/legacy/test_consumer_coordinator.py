@@ -13,6 +13,8 @@ from kafka.admin import NewPartitions, NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import KafkaClient
 from kafka.consumer.subscription_state import ConsumerRebalanceListener, SubscriptionState
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+from kafka.coordinator.assignors.sticky.user_data import decode_user_data
 from kafka.coordinator.consumer import AutoCommitTask, ConsumerCoordinator
 from kafka.coordinator.protocol import (
     ConsumerProtocol,
@@ -85,7 +87,7 @@ def poll_until(is_so: Callable[[], object], *coordinators: ConsumerCoordinator) 
 def test_one_member_gets_all_partitions(make: Make) -> None:
     member = make()
     assert member.protocol_type() == "consumer"
-    assert [name for name, _ in member.group_protocols()] == ["range", "roundrobin"]
+    assert [name for name, _ in member.group_protocols()] == ["range", "roundrobin", "sticky"]
     assert ConsumerProtocol.METADATA.decode(member.group_protocols()[0][1]).subscription == ["topic"]
     assert member.need_rejoin()
     member.ensure_active_group()
@@ -104,6 +106,21 @@ def test_two_members_share_the_partitions(make: Make) -> None:
     assert first._subscription.listener.calls[2] == ("revoked", ALL)
     second.close()
     poll_until(lambda: partitions_of(first) == ALL, first)
+
+
+def test_with_the_sticky_assignor_few_partitions_move(make: Make) -> None:
+    first = make(assignors=[StickyPartitionAssignor])
+    first.ensure_active_group()
+    second = make(assignors=[StickyPartitionAssignor])
+    poll_until(lambda: len(partitions_of(first)) == 2 == len(partitions_of(second)), first, second)
+    kept = partitions_of(first)
+    third = make(assignors=[StickyPartitionAssignor])
+    poll_until(lambda: len(partitions_of(third)) == 1, first, second, third)
+    second.close()
+    poll_until(lambda: partitions_of(first) | partitions_of(third) == ALL, first, third)
+    assert len(kept & partitions_of(first)) >= 1
+    user_data = ConsumerProtocol.METADATA.decode(first.group_protocols()[0][1]).user_data
+    assert set(decode_user_data(user_data).partitions) == partitions_of(first)
 
 
 def test_commits_and_what_is_committed(make: Make) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from kafka.coordinator import consumer_protocol as today
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky import sticky_assignor
+from kafka.coordinator.assignors.sticky.user_data import decode_user_data, encode_user_data
 from kafka.coordinator.protocol import (
     ConsumerProtocol,
     ConsumerProtocol_v0,
@@ -56,3 +58,12 @@ def test_assignors_take_the_metadata_of_1_x() -> None:
     for assignor, expected in ((RangePartitionAssignor, [0, 1]), (RoundRobinPartitionAssignor, [0, 2])):
         assigned = assignor.assign(Cluster(), members)  # type: ignore[arg-type]  # as in 1.x
         assert today.assigned_partitions(assigned["m"]) == [TopicPartition("a", each) for each in expected]
+
+
+def test_user_data_of_the_sticky_assignor() -> None:
+    data = sticky_assignor.StickyAssignorUserDataV1([("a", [0, 2])], 5).encode()
+    had = [TopicPartition("a", 0), TopicPartition("a", 2)]
+    assert data == encode_user_data(had, 5)
+    assert (decode_user_data(data).partitions, decode_user_data(data).generation) == (had, 5)
+    read = sticky_assignor.StickyAssignorUserDataV1.decode(data)
+    assert ([tuple(each) for each in read.previous_assignment], read.generation) == ([("a", [0, 2])], 5)

@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -42,6 +43,15 @@ class Subscription:
         return self.topics
 
 
+class RebalanceProtocol(enum.IntEnum):
+    """What members do with their partitions while their group rebalances (KIP-429)."""
+
+    EAGER = 0
+    """They give up all of them. The only one that consumers have so far."""
+    COOPERATIVE = 1
+    """They give up those that go to others."""
+
+
 class AbstractPartitionAssignor(abc.ABC):
     """A way to spread partitions over members. Java: ``ConsumerPartitionAssignor``, eager protocol.
 
@@ -76,6 +86,10 @@ class AbstractPartitionAssignor(abc.ABC):
     @abc.abstractmethod
     def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
         """Called with this member's assignment after each rebalance."""
+
+    def supported_protocols(self) -> Sequence[RebalanceProtocol]:
+        """What its assignments are made for; a consumer refuses an assignor without the eager one."""
+        return (RebalanceProtocol.EAGER,)
 
 
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:

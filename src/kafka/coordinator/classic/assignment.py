@@ -8,7 +8,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
+from kafka.coordinator.assignors.abstract import (
+    AbstractPartitionAssignor,
+    PartitionCounts,
+    RebalanceProtocol,
+    Subscription,
+)
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
@@ -59,7 +64,7 @@ class Assignors:
     Arguments:
         configured: classes or instances, as ``partition_assignment_strategy`` takes them; None: range, round robin.
 
-    Raises `KafkaConfigurationError` for what is no assignor, and for two of one name.
+    Raises `KafkaConfigurationError` for what is no assignor, for two of one name, and for a cooperative one.
     """
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
@@ -75,6 +80,12 @@ class Assignors:
             if name in self._by_name:
                 raise KafkaConfigurationError(
                     f"option 'partition_assignment_strategy' has two assignors named {name!r}"
+                )
+            supported = getattr(assignor, "supported_protocols", None)
+            if supported is not None and RebalanceProtocol.EAGER not in supported():
+                raise KafkaConfigurationError(
+                    f"option 'partition_assignment_strategy': {name!r} is for cooperative rebalancing (KIP-429), which "
+                    "is not supported yet; the assignor 'sticky' leaves partitions where they are too"
                 )
             self._by_name[name] = assignor
 
@@ -127,10 +138,14 @@ async def run_assignor(
 
 
 async def notify(assignor: AbstractPartitionAssignor, assignment: ConsumerProtocolAssignment, generation: int) -> None:
-    """Tell an assignor what its member got; older assignors do not take the generation. Raises `AssignorFailed`."""
-    taken = inspect.signature(assignor.on_assignment).parameters
-    arguments = (assignment, generation) if len(taken) > 1 else (assignment,)
-    await _call(assignor, assignor.on_assignment, *arguments)
+    """Tell an assignor what its member got, and when: older ones take that by itself. Raises `AssignorFailed`."""
+    if len(inspect.signature(assignor.on_assignment).parameters) > 1:
+        await _call(assignor, assignor.on_assignment, assignment, generation)
+        return
+    await _call(assignor, assignor.on_assignment, assignment)
+    older: Any = assignor
+    if hasattr(older, "on_generation_assignment"):
+        await _call(assignor, older.on_generation_assignment, generation)
 
 
 def _assign(

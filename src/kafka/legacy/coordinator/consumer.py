@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
     PROTOCOL_TYPE,
     decode_assignment,
@@ -51,7 +52,7 @@ class ConsumerCoordinator(OffsetCalls):
         "enable_auto_commit": True,
         "auto_commit_interval_ms": 5000,
         "default_offset_commit_callback": lambda offsets, response: True,
-        "assignors": (RangePartitionAssignor, RoundRobinPartitionAssignor),
+        "assignors": (RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor),
         "exclude_internal_topics": True,
         "metric_group_prefix": "consumer",
     }

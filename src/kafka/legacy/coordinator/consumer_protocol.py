@@ -34,6 +34,15 @@ class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python
         return [TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
 
 
+class StickyAssignorUserDataV1(Struct):
+    """What a member with the sticky assignor adds to what it tells."""
+
+    SCHEMA = Schema(
+        ("previous_assignment", Array(("topic", String("utf-8")), ("partitions", Array(Int32)))),
+        ("generation", Int32),
+    )
+
+
 class ConsumerProtocol_v0:  # noqa: N801  # kafka-python's name
     """The protocol type "consumer"."""
 

@@ -1,0 +1,101 @@
+"""`StickyPartitionAssignor`, as kafka-python has it; members of Java's ``StickyAssignor`` are in one group with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MethodType
+from typing import Any, ClassVar, NamedTuple
+
+from kafka._old_names import of_a_package
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
+from kafka.coordinator.assignors.sticky.mixed import assign_mixed
+from kafka.coordinator.assignors.sticky.ownership import still_held
+from kafka.coordinator.assignors.sticky.uniform import assign_uniform
+from kafka.coordinator.assignors.sticky.user_data import decode_user_data, encode_user_data
+from kafka.coordinator.consumer_protocol import make_assignment, make_subscription, partitions_by_topic
+from kafka.structs import TopicPartition
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+
+class StickyAssignorMemberMetadataV1(NamedTuple):
+    """What a member told.
+
+    Arguments:
+        subscription: the topics that it wants.
+        partitions: those that it had.
+        generation: when; -1 where it does not tell.
+    """
+
+    subscription: list[str]
+    partitions: list[TopicPartition]
+    generation: int
+
+
+class _OfClassOrInstance(classmethod):  # type: ignore[type-arg]
+    """A method that works on an instance (kafka-python 3) or, called on the class, on the class itself (2.x)."""
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> MethodType:
+        return MethodType(self.__func__, owner if instance is None else instance)
+
+
+class StickyPartitionAssignor(AbstractPartitionAssignor):
+    """Spreads partitions evenly and leaves as many as it can with the member that had them (KIP-54).
+
+    It remembers what its own member got, and tells that to the leader when the member joins again; so two consumers
+    cannot share an instance. A member gives up all its partitions while its group rebalances, as the protocol is
+    eager; what returns is the same, with what it has cached for it. Java: ``StickyAssignor``, without its use of racks.
+    """
+
+    DEFAULT_GENERATION_ID: ClassVar[int] = -1
+    name = "sticky"
+    version = 0
+    member_assignment: list[TopicPartition] | None = None
+    generation: int = DEFAULT_GENERATION_ID
+
+    @classmethod
+    def assign(
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+    ) -> Mapping[str, ConsumerProtocolAssignment]:
+        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        told = {member_id: cls.parse_member_metadata(member) for member_id, member in members.items()}
+        wanted = {member_id: frozenset(each.subscription) for member_id, each in told.items()}
+        counts = {
+            topic: sorted(numbers)
+            for topic in sorted(frozenset().union(*wanted.values()))
+            if (numbers := cluster.partitions_for_topic(topic))
+        }
+        held = still_held({name: (each.partitions, each.generation) for name, each in told.items()}, wanted, counts)
+        if len(set(wanted.values())) == 1:
+            assigned = assign_uniform(held, [TopicPartition(topic, n) for topic in counts for n in counts[topic]])
+        else:
+            assigned = assign_mixed(held, wanted, counts)
+        return {member_id: make_assignment(partitions_by_topic(sorted(each))) for member_id, each in assigned.items()}
+
+    @classmethod
+    def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
+        """What a member told, from its `Subscription`."""
+        had = decode_user_data(metadata.user_data)
+        return StickyAssignorMemberMetadataV1(list(metadata.topics), had.partitions, had.generation)
+
+    @_OfClassOrInstance
+    def metadata(self: Any, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """The topics, and what this member had."""
+        if self.member_assignment is None:
+            return make_subscription(topics)
+        return make_subscription(topics, encode_user_data(self.member_assignment, self.generation))
+
+    @_OfClassOrInstance
+    def on_assignment(self: Any, assignment: ConsumerProtocolAssignment, generation: int | None = None) -> None:
+        """Remember what this member got, and in which generation."""
+        self.member_assignment = assignment.partitions()
+        if generation is not None:
+            self.generation = generation
+
+    @_OfClassOrInstance
+    def on_generation_assignment(self: Any, generation: int) -> None:
+        """Remember the generation, which kafka-python 2.x told apart from the assignment."""
+        self.generation = generation
+
+
+def __getattr__(name: str) -> Any:
+    return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.consumer_protocol"})
