@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -263,3 +264,27 @@ def test_a_large_group_with_different_subscriptions_is_balanced() -> None:
 def test_partitions_are_grouped_by_topic() -> None:
     made = StickyPartitionAssignor.assign(Counts(a=2, b=2), {"m": Subscription(["b", "a"])})
     assert partitions_by_topic(assigned_partitions(made["m"])) == {"a": [0, 1], "b": [0, 1]}
+
+
+JAVAS = (Path(__file__).parents[2] / "data" / "sticky_assignments.txt").read_text().splitlines()
+
+
+def read_partitions(text: str) -> list[TopicPartition]:
+    return [TopicPartition(name, int(number)) for name, number in (each.rsplit("-", 1) for each in text.split())]
+
+
+@pytest.mark.parametrize("case", [line for line in JAVAS if not line.startswith("#")])
+def test_members_with_equal_subscriptions_get_what_javas_clients_give_them(case: str) -> None:
+    asked, answer = case.split(" => ")
+    counts, *told_by = asked.split("|")
+    members = {}
+    for each in told_by:
+        name, generation, topics, owned = each.split(";")
+        user_data = None if generation == "-1" else encode_user_data(read_partitions(owned), int(generation))
+        members[name] = Subscription(topics.split(), user_data)
+    cluster = Counts(**{topic: int(number) for topic, number in (each.split("=") for each in counts.split())})
+    made = StickyPartitionAssignor.assign(cluster, members)
+    expected = dict(each.split(";") for each in answer.split("|"))
+    assert {name: assigned_partitions(each) for name, each in made.items()} == {
+        name: read_partitions(text) for name, text in expected.items()
+    }

@@ -18,7 +18,7 @@ def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
     """The partitions of each member.
 
     Arguments:
-        held: what each member had, the first to be kept first.
+        held: what each member had; it keeps those with low numbers.
         partitions: all there are, in the order in which they are dealt out.
     """
     least, larger_shares = divmod(len(partitions), len(held))
@@ -28,7 +28,7 @@ def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
         if larger_shares and len(held[member_id]) > least:
             larger_shares -= 1
             share += 1
-        assigned[member_id] = held[member_id][:share]
+        assigned[member_id] = sorted(held[member_id], key=lambda tp: (tp.partition, tp.topic))[:share]
     kept = {tp for owned in assigned.values() for tp in owned}
     too_few = deque(member_id for member_id, owned in assigned.items() if len(owned) < least)
     enough = deque(member_id for member_id, owned in assigned.items() if len(owned) == least)
