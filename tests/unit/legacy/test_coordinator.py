@@ -259,8 +259,8 @@ def test_what_ends_the_heartbeats_is_raised_once(make: Make) -> None:
 def test_no_join_outlives_its_time(make: Make) -> None:
     first, second = make(), make()
     first.ensure_active_group()
-    assert not second.ensure_active_group(timeout_ms=QUICK_MS)  # the first has not joined again
-    assert second.rebalance_in_progress()
+    while not second.rebalance_in_progress():  # a busy machine may not come to the join in one go
+        assert not second.ensure_active_group(timeout_ms=QUICK_MS)  # the first has not joined again
     assert second.join_future is not None
     second.close()
     assert second.state == MemberState.UNJOINED
