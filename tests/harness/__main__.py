@@ -2,10 +2,12 @@
 
 from harness.fetch import FetchError, fetch_kafka, fetch_spark_connector
 from harness.java import JavaError
-from harness.peers import PeersError, peers_folder
+from harness.peers import peers_folder
+from harness.pins import PinsError
+from harness.third_parties import third_parties_folder
 
-for fetch in (fetch_kafka, fetch_spark_connector, peers_folder):
+for fetch in (fetch_kafka, fetch_spark_connector, peers_folder, third_parties_folder):
     try:
         fetch()
-    except (FetchError, JavaError, PeersError) as error:  # the tests that need it say so again
+    except (FetchError, JavaError, PinsError) as error:  # the tests that need it say so again
         print(error)

@@ -69,6 +69,11 @@ class ClusterMetadata:
         """A broker by its id; None: there is none."""
         return self._nodes.get(broker_id)
 
+    @property
+    def controller(self) -> BrokerMetadata | None:
+        """The broker of `controller_id`; None: it is not known."""
+        return self._nodes.get(self.controller_id)
+
     def topics(self, exclude_internal_topics: bool = True) -> set[str]:
         """The topics known, without internal ones such as ``__consumer_offsets`` unless asked for."""
         return {name for name, topic in self._topics.items() if not (exclude_internal_topics and topic.is_internal)}

@@ -82,8 +82,7 @@ class ConsumerFace:
 
     def subscription(self) -> set[str] | None:
         """The topics subscribed to, or that match the pattern now; None without a subscription."""
-        subscription = self._core.subscription
-        return set(subscription.topics) if subscription.is_automatic else None
+        return self._core.subscription.subscription
 
     def assignment(self) -> set[TopicPartition]:
         """The partitions that this consumer reads now; a subscription gives them during `poll()`."""

@@ -6,7 +6,7 @@ from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.consumer import old_manner
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.lifetime import close_at_exit
-from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
+from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener, SubscriptionState
 from kafka.errors import IterationTimeout
 from kafka.record import ConsumerRecord
 
@@ -53,6 +53,11 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
         except BaseException:
             self._driver.abandon()
             raise
+
+    @property
+    def _subscription(self) -> SubscriptionState:
+        """Under the name that packages which trace consumers read the topics by."""
+        return self._core.subscription
 
     def next(self) -> ConsumerRecord:
         """The same as ``next(consumer)``, as Python 2 had it.

@@ -16,6 +16,8 @@ from kafka.producer.thread_runner import ThreadRunner
 if TYPE_CHECKING:
     import types
 
+    from kafka.cluster.metadata import ClusterMetadata
+
 
 @with_options("producer")
 class KafkaProducer(ProducerFace, ProducerCalls, RecordSender):
@@ -53,6 +55,11 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender):
         except BaseException:
             lifetime.close_dropped(self._core)
             raise
+
+    @property
+    def _metadata(self) -> ClusterMetadata:
+        """Under the name that packages which trace producers read the cluster's address by."""
+        return self._core.cluster.metadata
 
     def __enter__(self) -> KafkaProducer:
         return self

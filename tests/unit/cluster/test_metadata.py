@@ -56,6 +56,11 @@ def test_an_answer_becomes_a_picture_of_the_cluster():
     assert metadata.topic_name(SECOND) == "__offsets"
 
 
+def test_the_controller_is_one_of_the_brokers():
+    assert ClusterMetadata().controller is None
+    assert after(response()).controller == BrokerMetadata(2, "b2", 9092, "r")
+
+
 def test_a_leader_epoch_never_goes_back():
     metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, 6))))
     assert metadata.leader_for_partition(TopicPartition("t", 0)) == 2

@@ -33,6 +33,16 @@ def test_topics_patterns_and_hand_assignment_exclude_one_another() -> None:
     assert state.topics == {"a"}
 
 
+def test_the_topics_are_told_where_the_group_assigns() -> None:
+    state = SubscriptionState()
+    assert state.subscription is None
+    state.subscribe(["a", "b"])
+    assert state.subscription == {"a", "b"}
+    state.unsubscribe()
+    state.assign_from_user([A])
+    assert state.subscription is None
+
+
 def test_subscribe_takes_either_topics_or_a_pattern() -> None:
     with pytest.raises(IllegalStateError):
         SubscriptionState().subscribe()

@@ -296,6 +296,12 @@ async def test_equal_metadata_hash_alike() -> None:
     assert set(given) == {RecordMetadata("t", 0, TopicPartition("t", 0), 7, 1234, None, 1, 5, -1)}
 
 
+async def test_a_future_knows_its_partition_before_it_is_done_as_tracing_packages_expect() -> None:
+    future = _sent(_buffer())
+    assert not future.is_done
+    assert future._produce_future.topic_partition == TopicPartition("t", 0)
+
+
 async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> None:
     if _variant.variant() == "plain":
         pytest.skip("plain Python cannot take objects from the collector")

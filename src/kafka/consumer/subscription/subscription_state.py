@@ -74,6 +74,11 @@ class SubscriptionState:
         """Whether the group assigns the partitions."""
         return self.type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
 
+    @property
+    def subscription(self) -> set[str] | None:
+        """The topics subscribed to, or that the pattern matches now; None without a subscription."""
+        return set(self.topics) if self.is_automatic else None
+
     def subscribe(
         self,
         topics: Sequence[str] | Iterable[str] = (),

@@ -72,6 +72,11 @@ class FutureRecordMetadata:
         error: KafkaError | None = batch.error_of(index)
         return error
 
+    @property
+    def _produce_future(self) -> Any:
+        """The batch, whose `topic_partition` packages that trace producers read under this name."""
+        return self.place()[0]
+
     def succeeded(self) -> bool:
         """Whether the record is delivered."""
         batch, _ = self.place()
