@@ -21,7 +21,8 @@ def main() -> NoReturn:
     except Exception as error:
         from kafka_columnar.installation import problems
 
-        for problem in problems() or [f"the package kafka cannot be imported: {error}"]:
-            print(f"kafka: {problem}", file=sys.stderr)
+        told = [problem.text for problem in problems()] or [f"the package kafka cannot be imported: {error}"]
+        for text in told:
+            print(f"kafka: {text}", file=sys.stderr)
         sys.exit(1)
     run()

@@ -5,10 +5,13 @@ import importlib
 import importlib.metadata
 import os
 import platform
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from kafka_columnar import installation
+from kafka_columnar import installation, stand_in
+from kafka_columnar.installation import Problem
 
 LIBRARIES = {
     "cramjam": "compression; always needed",
@@ -28,14 +31,32 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="kafka doctor", description="Show versions, libraries, and whether the hot modules are compiled."
     )
-    parser.parse_args(arguments)
+    parser.add_argument(
+        "--stand-in",
+        metavar="NAME==VERSION",
+        nargs="?",
+        const=stand_in.DEFAULT,
+        help="write a wheel without files that pip takes for kafka-python, for packages that require it, and end",
+    )
+    asked = parser.parse_args(arguments).stand_in
+    if asked is not None:
+        return _write_stand_in(asked)
     problems = installation.problems()
     for line in report(problems):
         print(line.rstrip())
     return 1 if problems else 0
 
 
-def report(problems: Sequence[str]) -> Iterator[str]:
+def _write_stand_in(asked: str) -> int:
+    try:
+        print(f"written: pip install ./{stand_in.write(asked, Path()).name}")
+    except (ValueError, OSError) as error:
+        print(f"kafka doctor: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def report(problems: Sequence[Problem]) -> Iterator[str]:
     """The lines of the report."""
     variant, modules = _variant()
     yield f"kafka-columnar {_version('kafka-columnar')}: {variant}"
@@ -46,7 +67,10 @@ def report(problems: Sequence[str]) -> Iterator[str]:
     for module, compiled in modules.items():
         yield _ROW.format(module, "compiled" if compiled else "plain Python", "")
     for problem in problems:
-        yield f"Wrong: {problem}"
+        yield f"Wrong: {problem.text}"
+        yield from (f"    {file}" for file in problem.files)
+    for note in stand_in.notes(set(installation.others())):
+        yield f"Note: {note}"
     if modules and not all(modules.values()):
         yield _advice()
 
