@@ -178,7 +178,7 @@ def run_on_embedded(runner: Runner, chosen: Sequence[Program]) -> None:
 def table(chosen: Sequence[Program]) -> str:
     """The text of examples/generations/README.md."""
     lines = [
-        "# Programs of five generations",
+        "# Programs of six generations",
         "",
         "Each program here is one text that ran, unchanged, under the kafka-python of its time on a broker of its",
         "time, and runs under this package. `NAME.expected` is what the original printed; `make test` compares what",

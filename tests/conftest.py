@@ -69,14 +69,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """Of the processes that share the tests one runs all those that share a Spark session; else each takes the next."""
+    """Of the processes that share the tests one runs those that share something costly; else each takes the next."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class OneSparkSession(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
+    class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "/test_spark_" in nodeid else nodeid
+            return kept_together(nodeid)
 
-    return OneSparkSession(config, log)
+    return KeepTogether(config, log)
+
+
+def kept_together(nodeid: str) -> str:
+    """What the tests that one process runs share: a Spark session, or programs that run side by side; else the test."""
+    if "/test_spark_" in nodeid:
+        return "spark"
+    if "/test_generations.py" in nodeid:
+        return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"
+    return nodeid
 
 
 def missing(what: str) -> None:

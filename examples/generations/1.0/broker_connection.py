@@ -47,7 +47,7 @@ def main():
 
     offsets = answer(connection.send(OffsetRequest(-1, [(topic, [(0, -1, 1), (1, -2, 1)])])))
     for name, partitions in offsets.topics:
-        for partition, error, found in partitions:
+        for partition, error, found in sorted(partitions):
             print('offset %d: %d %s' % (partition, error, list(found)))
     coordinator = answer(connection.send(GroupCoordinatorRequest(prefix + '-group')))
     print('coordinator: error %d, a known broker: %s' % (
