@@ -13,7 +13,8 @@ from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
     from kafka.broker.groups.coordinator import GroupCoordinator
-    from kafka.broker.groups.group import CommittedOffset
+    from kafka.broker.groups.offsets import CommittedOffset
+    from kafka.broker.transactions.coordinator import TransactionCoordinator
 
 PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
@@ -64,6 +65,11 @@ class Broker:
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
+        self._transactions: "TransactionCoordinator | None" = None
+        self._transactions_file = data_dir / "transactions.log"
+        if self._transactions_file.exists():
+            # Open ones may time out, and what was decided is to be written.
+            self._load_transactions()
 
     @property
     def groups(self) -> "GroupCoordinator":
@@ -76,6 +82,25 @@ class Broker:
             self._groups = GroupCoordinator(self.clock, self.settings, journal, self._random)
         return self._groups
 
+    @property
+    def transactions(self) -> "TransactionCoordinator":
+        """The transactions; loaded with the first request that is about one, or at the start if there were any."""
+        return self._transactions or self._load_transactions()
+
+    def _load_transactions(self) -> "TransactionCoordinator":
+        from kafka.broker.transactions.coordinator import TransactionCoordinator
+        from kafka.broker.transactions.endings import Endings
+        from kafka.broker.transactions.journal import TransactionJournal
+
+        self._transactions = TransactionCoordinator(
+            self.clock,
+            self.settings,
+            TransactionJournal(self._transactions_file, self.settings.fsync),
+            Endings(self.topics, lambda: self.groups, self.now_ms),
+            self.identity.next_producer_id,
+        )
+        return self._transactions
+
     def now_ms(self) -> int:
         """The wall clock."""
         return self.clock.wall_ms()
@@ -85,10 +110,14 @@ class Broker:
         now_ms = self.now_ms()
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
+        if self._transactions is not None:
+            self._transactions.forget_unused()
         yield from self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
 
     def close(self) -> None:
         """Leave everything in order on disk."""
+        if self._transactions is not None:
+            self._transactions.close()
         if self._groups is not None:
             self._groups.close()
         self.topics.close()
@@ -99,6 +128,10 @@ class Broker:
             self.topics.discard_unsynced()
             if self._groups is not None:
                 self._groups.discard_unsynced()
+            if self._transactions is not None:
+                self._transactions.discard_unsynced()
+        if self._transactions is not None:
+            self._transactions.close()
         if self._groups is not None:
             self._groups.close()
         self.topics.close(in_order=False)

@@ -11,13 +11,13 @@ from kafka.wire import Message
 from kafka.wire.kinds import Kind
 from kafka.wire.structs import Field
 
-ERROR: Final = "error_code"
+ERRORS: Final = frozenset({"error_code", "partition_error_code"})
 _SAME: Final = (
     frozenset({"name", "topic"}),
     frozenset({"partition", "partition_index", "index"}),
     frozenset({"group_id", "key", "name"}),
 )
-_TEXTS: Final = ("name", "group_id", "key")
+_TEXTS: Final = ("name", "group_id", "key", "transactional_id")
 _NUMBERS: Final = ("partition_index", "partition", "index")
 
 Matches = Callable[[str | UUID], bool]
@@ -34,8 +34,8 @@ def _fill(source: Any, target: Any, version: int, code: int) -> None:
     for field in target.FIELDS:
         if not field.in_version(version):
             continue
-        if field.name == ERROR:
-            target.error_code = code
+        if field.name in ERRORS:
+            setattr(target, field.name, code)
         elif field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
             entries = _entries_for(field, source, version)
             setattr(target, field.name, [_made(field.struct, one, version, code) for one in entries])
@@ -73,7 +73,7 @@ def _entries_for(field: Field, source: Any, version: int) -> list[Any]:
 
 def has_error(struct: Any) -> bool:
     """Whether a struct, or one inside it, has a place for an error."""
-    return any(one.name == ERROR or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
+    return any(one.name in ERRORS or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
 
 
 # -- a part of a request ----------------------------------------------------------------------------------------------

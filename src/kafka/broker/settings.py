@@ -55,6 +55,15 @@ class BrokerSettings:
         "The shortest session timeout a member may have (group.min.session.timeout.ms); tests may want it shorter.",
     )
     group_max_session_timeout_ms: int = _setting(1_800_000, "The longest (group.max.session.timeout.ms).")
+    transaction_version: int = _setting(
+        2, "The version of transactions that clients are told of, 1 or 2 (the feature transaction.version, KIP-890)."
+    )
+    transaction_max_timeout_ms: int = _setting(
+        900_000, "The longest timeout a transaction may have (transaction.max.timeout.ms)."
+    )
+    transactional_id_expiration_ms: int = _setting(
+        604_800_000, "How long an unused transactional id is remembered (transactional.id.expiration.ms)."
+    )
     offset_metadata_max_bytes: int = _setting(
         4096, "The longest metadata of a committed offset (offset.metadata.max.bytes)."
     )
@@ -85,3 +94,5 @@ class BrokerSettings:
                 raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
         if self.num_partitions < 1 or self.max_open_files < 1:
             raise KafkaConfigurationError("num_partitions and max_open_files have to be at least 1")
+        if self.transaction_version not in (1, 2):
+            raise KafkaConfigurationError(f"transaction_version has to be 1 or 2, not {self.transaction_version}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.internal_topics import INTERNAL_TOPICS, InternalTopic
 from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from kafka.broker.log.partition import PartitionLog
 
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-CONSUMER_OFFSETS: Final = "__consumer_offsets"
-"""Kafka's topic of committed offsets. This broker keeps offsets elsewhere, and names the topic for who looks for it."""
-_OFFSETS_PARTITIONS: Final = 50
-_OFFSETS_CONFIGS: Final = {"cleanup.policy": "compact", "compression.type": "producer", "segment.bytes": "104857600"}
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +60,7 @@ class Topic:
     @property
     def is_internal(self) -> bool:
         """Whether it belongs to the broker, so that clients leave it out."""
-        return self.name == CONSUMER_OFFSETS
+        return self.name in INTERNAL_TOPICS
 
     @property
     def folder(self) -> Path:
@@ -218,10 +215,10 @@ class TopicStore:
         self.apply(changes)
         return self._topics[name]
 
-    def create_consumer_offsets(self) -> None:
-        """Have the topic of committed offsets in the list of topics, as Kafka has once a group was looked for."""
-        if CONSUMER_OFFSETS not in self._topics:
-            self.create(CONSUMER_OFFSETS, _OFFSETS_PARTITIONS, _OFFSETS_CONFIGS)
+    def create_internal(self, topic: InternalTopic) -> None:
+        """Have a topic of the broker's own in the list of topics, as Kafka has once a coordinator was looked for."""
+        if topic.name not in self._topics:
+            self.create(topic.name, topic.partitions, topic.configs)
 
     def apply(self, changes: TopicChanges) -> None:
         """Write the changes down, then let them take effect.

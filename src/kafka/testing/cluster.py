@@ -6,7 +6,7 @@ from random import Random
 
 from kafka.broker.clock import Timer
 from kafka.broker.faults import Faults
-from kafka.broker.groups.group import CommittedOffset
+from kafka.broker.groups.offsets import CommittedOffset
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.structs import TopicPartition

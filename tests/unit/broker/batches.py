@@ -14,13 +14,17 @@ def make_batch(
     timestamp: int = 1000,
     producer: tuple[int, int, int] = (-1, -1, -1),
     codec: Compression = Compression.NONE,
+    transactional: bool = False,
 ) -> memoryview:
     """A batch of magic 2 in writable memory; `producer` is id, epoch and base sequence, timestamps count up by 1 ms."""
     builder = BatchBuilder(2, codec, size_limit=1 << 24)
     for number, value in enumerate(values):
         builder.append(timestamp + number, b"key", value, ())
     producer_id, epoch, sequence = producer
-    return memoryview(bytearray(builder.build(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)))
+    batch = builder.build(
+        producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence, transactional=transactional
+    )
+    return memoryview(bytearray(batch))
 
 
 def append(log: PartitionLog, values: list[bytes], **how: object) -> int:

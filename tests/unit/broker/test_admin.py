@@ -233,17 +233,17 @@ async def test_producer_ids_are_never_given_out_twice(client: WireClient) -> Non
     new = await client.call(again, 4)
     assert new.producer_epoch == 0
     assert new.producer_id not in {one.producer_id for one in answers}
-    refused = await client.call(InitProducerIdRequest(transactional_id="tx"), 4)
-    assert refused.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-async def test_the_coordinator_of_groups_is_here_and_there_is_none_of_transactions(client: WireClient) -> None:
+async def test_the_coordinator_of_groups_and_transactions_is_here(client: WireClient) -> None:
     old = await client.call(FindCoordinatorRequest(key="g"), 2)
     assert (old.error_code, old.node_id) == (0, 5)
     new = await client.call(FindCoordinatorRequest(coordinator_keys=["g", "h"]), 6)
     assert [(one.key, one.node_id) for one in new.coordinators] == [("g", 5), ("h", 5)]
-    refused = await client.call(FindCoordinatorRequest(coordinator_keys=["tx"], key_type=1), 6)
-    assert refused.coordinators[0].error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    of_transactions = await client.call(FindCoordinatorRequest(coordinator_keys=["tx"], key_type=1), 6)
+    assert [(one.error_code, one.node_id) for one in of_transactions.coordinators] == [(0, 5)]
+    refused = await client.call(FindCoordinatorRequest(coordinator_keys=["x"], key_type=2), 6)
+    assert refused.coordinators[0].error_code == ErrorCode.INVALID_REQUEST
 
 
 # -- offsets and groups -----------------------------------------------------------------------------------------------

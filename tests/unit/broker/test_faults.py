@@ -118,7 +118,7 @@ def codes_in(value: Any) -> set[int]:
     if not hasattr(value, "FIELDS"):
         return set()
     found = {code for field in value.FIELDS for code in codes_in(getattr(value, field.name))}
-    return found | ({value.error_code} if hasattr(value, "error_code") else set())
+    return found | {getattr(value, name) for name in ("error_code", "partition_error_code") if hasattr(value, name)}
 
 
 def filled(request: Any, version: int) -> Any:

@@ -109,16 +109,10 @@ async def test_a_largest_timestamp_that_no_record_has_is_corrected(client: WireC
     assert len(decode_batches(records, check_crcs=True)) == 2
 
 
-async def test_transactions_are_refused(client: WireClient) -> None:
+async def test_a_batch_of_a_transaction_needs_a_transactional_id(client: WireClient) -> None:
     await create(client, "t")
-    builder = BatchBuilder(2, size_limit=1000)
-    builder.append(1, None, b"v", ())
-    batch = builder.build(producer_id=1, producer_epoch=0, base_sequence=0, transactional=True)
+    batch = make_batch([b"v"], producer=(1, 0, 0), transactional=True)
     assert await refusal(client, batch) is ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    request = produce_request("t", make_batch([b"a"]))
-    request.transactional_id = "tx"
-    answer = produced(await client.call(request, 9))
-    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 async def test_a_timestamp_far_in_the_future_is_refused(client: WireClient) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from kafka.broker.groups.group import CommittedOffset
+from kafka.broker.groups.offsets import CommittedOffset
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.wire import Request, Response

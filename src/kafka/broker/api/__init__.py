@@ -54,6 +54,11 @@ APIS: Final[Mapping[int, Api]] = {
         Api(21, "DeleteRecords", 0, 2, "topics_admin", "delete_records"),
         Api(22, "InitProducerId", 0, 5, "init_producer_id", "init_producer_id"),
         Api(23, "OffsetForLeaderEpoch", 0, 4, "list_offsets", "offset_for_leader_epoch"),
+        Api(24, "AddPartitionsToTxn", 0, 5, "transactions", "add_partitions_to_txn"),
+        Api(25, "AddOffsetsToTxn", 0, 4, "transactions", "add_offsets_to_txn"),
+        Api(26, "EndTxn", 0, 5, "transactions", "end_txn"),
+        Api(27, "WriteTxnMarkers", 0, 2, "transactions_admin", "write_txn_markers"),
+        Api(28, "TxnOffsetCommit", 0, 5, "txn_offset_commit", "txn_offset_commit"),
         Api(32, "DescribeConfigs", 0, 4, "configs", "describe_configs"),
         Api(33, "AlterConfigs", 0, 2, "configs", "alter_configs"),
         Api(37, "CreatePartitions", 0, 3, "topics_admin", "create_partitions"),
@@ -61,6 +66,9 @@ APIS: Final[Mapping[int, Api]] = {
         Api(44, "IncrementalAlterConfigs", 0, 1, "configs", "incremental_alter_configs"),
         Api(47, "OffsetDelete", 0, 0, "groups_admin", "offset_delete"),
         Api(60, "DescribeCluster", 0, 2, "metadata", "describe_cluster"),
+        Api(61, "DescribeProducers", 0, 0, "transactions_admin", "describe_producers"),
+        Api(65, "DescribeTransactions", 0, 0, "transactions_admin", "describe_transactions"),
+        Api(66, "ListTransactions", 0, 2, "transactions_admin", "list_transactions"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
     )
 }

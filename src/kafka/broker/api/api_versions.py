@@ -4,8 +4,9 @@ Versions served: 0 to 4.
 Behaviour: names every API of `kafka.broker.api.APIS` with the versions served. A version beyond these is answered with
 UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versions, so that the client can choose
 (KIP-511); the connection does that, as it cannot read such a request.
-From version 3 on the version of the metadata is named as a feature, by which clients tell Kafka's release.
-Known gaps: no other features are named, so no client tries the new group protocol, shares or transactions of version 2.
+From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, and that of
+transactions, by which producers choose how they work (the setting transaction_version).
+Known gaps: no other features are named, so no client tries the new group protocol or shares.
 """
 
 from kafka.broker.api import APIS
@@ -23,12 +24,25 @@ _KEY = 18
 _METADATA_VERSION = "metadata.version"
 _OLDEST_METADATA, _METADATA = 7, 29
 """Kafka 3.3-IV3 and 4.2-IV1."""
+_TRANSACTIONS = "transaction.version"
+_NEWEST_TRANSACTIONS = 2
+_ZERO_SINCE = 4
 _FEATURES_EPOCH = 0
 
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     """Answer with what is served."""
-    return response(ErrorCode.NONE)
+    answer = response(ErrorCode.NONE)
+    level = broker.settings.transaction_version
+    # Clients of version 3 do not know features that begin at 0 (KAFKA-17492).
+    oldest = 0 if context.version >= _ZERO_SINCE else 1
+    answer.supported_features.append(
+        SupportedFeatureKey(name=_TRANSACTIONS, min_version=oldest, max_version=_NEWEST_TRANSACTIONS)
+    )
+    answer.finalized_features.append(
+        FinalizedFeatureKey(name=_TRANSACTIONS, min_version_level=level, max_version_level=level)
+    )
+    return answer
 
 
 def response(error: ErrorCode) -> ApiVersionsResponse:

@@ -5,8 +5,10 @@ Behaviour: whole batches are given as they were produced, at most `max_bytes` in
 partition; where the first batch alone is larger, it is given all the same (KIP-74). With less than `min_bytes` at hand
 the answer waits for more, `max_wait_ms` at most. A session's response names only partitions that have something new,
 and those that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1.
-Known gaps: no followers, no preferred replica, no diverging epochs; as there are no transactions, read_committed gives
-what read_uncommitted gives; versions 0 to 2 get the first batch whole, too, instead of a part of it.
+With read_committed it ends at the last stable offset, and lists the aborted transactions within what it gives; it waits
+for a marker then, not for the records of open transactions.
+Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 get the first batch whole, too,
+instead of a part of it.
 """
 
 import asyncio
@@ -17,7 +19,7 @@ from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_old_magic
 from kafka.broker.log.options import LEADER_EPOCH
-from kafka.broker.log.partition import PartitionLog
+from kafka.broker.log.partition import WAKE, PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.wire import Message
 from kafka.wire.api.fetch import AbortedTransaction, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
@@ -26,6 +28,7 @@ _MAGIC_1_SINCE: Final = 2
 _MAGIC_2_SINCE: Final = 4
 _SESSIONS_SINCE: Final = 7
 _TOPIC_IDS_SINCE: Final = 13
+_READ_COMMITTED: Final = 1
 _UNKNOWN_TOPIC: Final = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 Wanted = tuple[PartitionKey, FetchedPartition]
@@ -91,8 +94,11 @@ class Fetching:
         if version >= 3:
             self._max_bytes = min(request.max_bytes, self._max_bytes)
         self.min_bytes = min(request.min_bytes, self._max_bytes)
+        self._committed_only = version >= _MAGIC_2_SINCE and request.isolation_level == _READ_COMMITTED
         self._missing = 0
         self._logs: list[PartitionLog] = []
+        self._stable: list[int] = []
+        """Their last stable offsets when it looked last."""
 
     def read(self) -> tuple[list[Found], int]:
         """What there is for each partition, and the bytes of it all."""
@@ -115,7 +121,15 @@ class Fetching:
             log = self._log(key)
             if want.current_leader_epoch > LEADER_EPOCH:
                 raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
-            records = log.read(want.fetch_offset, min(want.max_bytes, left), at_least_one)
+            aborted: list[AbortedTransaction] | None = None
+            max_bytes = min(want.max_bytes, left)
+            if self._committed_only:
+                records, within = log.read_committed(want.fetch_offset, max_bytes, at_least_one)
+                aborted = [
+                    AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in within
+                ]
+            else:
+                records = log.read(want.fetch_offset, max_bytes, at_least_one)
         except RequestFailed as error:
             # Kafka gives an empty list for a topic it does not know, and none for errors of reading.
             none: list[AbortedTransaction] | None = [] if error.code in _UNKNOWN_TOPIC else None
@@ -127,9 +141,9 @@ class Fetching:
         return PartitionData(
             partition_index=key[1],
             high_watermark=log.end_offset,
-            last_stable_offset=log.end_offset,
+            last_stable_offset=log.last_stable_offset,
             log_start_offset=log.start_offset,
-            aborted_transactions=[] if self._request.isolation_level else None,
+            aborted_transactions=aborted,
             records=records,
         )
 
@@ -143,21 +157,30 @@ class Fetching:
         # An error would have been answered at once, so every partition has a log.
         self._logs = [self._log(key) for key, _ in self._wanted]
 
-        def finish() -> None:
+        def finish(min_bytes: int = 0) -> None:
             if answer.done():
                 return
             try:
-                answer.set_result(self.response(self.read()[0]))
+                found, size = self.read()
+                if size >= min_bytes:
+                    answer.set_result(self.response(found))
             except Exception as error:  # goes where an error of a request that did not wait goes
                 answer.set_exception(error)
 
         def appended(nbytes: int) -> None:
-            if self._missing > 0:
+            if self._committed_only and nbytes < WAKE:
+                # What was written counts once it is decided; only reading tells how much that is.
+                stable = [log.last_stable_offset for log in self._logs]
+                if stable != self._stable:
+                    self._stable = stable
+                    loop.call_soon(finish, self.min_bytes)
+            elif self._missing > 0:
                 self._missing -= nbytes
                 if self._missing <= 0:
                     # Later, so that the producer is answered first.
                     loop.call_soon(finish)
 
+        self._stable = [log.last_stable_offset for log in self._logs]
         for log in self._logs:
             log.waiters[appended] = None
         timer = self._broker.clock.call_later(self._request.max_wait_ms / 1000, finish)

@@ -1,15 +1,17 @@
 """FindCoordinator (key 10).
 
 Versions served: 0 to 6; several keys at once from 4 on (KIP-699).
-Behaviour: this broker coordinates every group.
-Known gaps: there is no coordinator of transactions; asking for one is answered with an error that clients do not retry.
+Behaviour: this broker coordinates every group and every transaction.
+Known gaps: there are no share groups, and so no coordinator of type 2.
 """
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
-_GROUP, _TRANSACTION = 0, 1
+_KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
+"""By the type of the key: groups, transactions."""
 _BATCHED_SINCE = 4
 
 
@@ -17,10 +19,13 @@ def find_coordinator(
     broker: Broker, request: FindCoordinatorRequest, context: RequestContext
 ) -> FindCoordinatorResponse:
     """Answer with this broker."""
-    error, text = _refusal(request.key_type)
-    if request.key_type == _GROUP:
+    error, text = ErrorCode.NONE, None
+    kept_in = _KEPT_IN.get(request.key_type)
+    if kept_in is None:
+        error, text = ErrorCode.INVALID_REQUEST, f"the embedded broker has no coordinator of type {request.key_type}"
+    else:
         try:
-            broker.topics.create_consumer_offsets()
+            broker.topics.create_internal(kept_in)
         except RequestFailed as failed:
             error, text = ErrorCode.COORDINATOR_NOT_AVAILABLE, str(failed)
     if error is ErrorCode.NONE:
@@ -35,11 +40,3 @@ def find_coordinator(
             for key in request.coordinator_keys
         ]
     )
-
-
-def _refusal(key_type: int) -> tuple[ErrorCode, str | None]:
-    if key_type == _GROUP:
-        return ErrorCode.NONE, None
-    if key_type == _TRANSACTION:
-        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions"
-    return ErrorCode.INVALID_REQUEST, f"the embedded broker has no coordinator of type {key_type}"

@@ -3,8 +3,8 @@
 Versions served: ListOffsets 0 to 11, OffsetForLeaderEpoch 0 to 4.
 Behaviour: earliest (-2), latest (-1), the record with the largest timestamp (-3, KIP-734), the earliest local one (-4,
 the same as earliest), and the first record at or after a time; version 0 answers with a list of one offset at most.
-Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0; both isolation levels end at the same
-offset, as there are no transactions.
+With read_committed the log ends at its last stable offset.
+Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0.
 """
 
 from collections import Counter
@@ -40,6 +40,8 @@ _SINCE = {
 }
 """The first version that knows each special timestamp."""
 _NOTHING = -1, -1
+_ISOLATION_SINCE = 2
+_READ_COMMITTED = 1
 
 
 def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
@@ -50,7 +52,7 @@ def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestCo
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _listed(broker, topic.name, one, context.version, times[topic.name, one.partition_index])
+                    _listed(broker, request, topic.name, one, context.version, times[topic.name, one.partition_index])
                     for one in topic.partitions
                 ],
             )
@@ -60,7 +62,7 @@ def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestCo
 
 
 def _listed(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, version: int, times: int
+    broker: Broker, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition, version: int, times: int
 ) -> ListOffsetsPartitionResponse:
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     try:
@@ -70,7 +72,9 @@ def _listed(
             raise RequestFailed(ErrorCode.UNSUPPORTED_VERSION)
         log = broker.topics.get(topic).log(asked.partition_index)
         _check_epoch(asked.current_leader_epoch)
-        timestamp, offset = _found(log, asked.timestamp)
+        committed_only = version >= _ISOLATION_SINCE and request.isolation_level == _READ_COMMITTED
+        end_offset = log.last_stable_offset if committed_only else log.end_offset
+        timestamp, offset = _found(log, asked.timestamp, end_offset)
     except RequestFailed as error:
         answer.error_code = error.code
         return answer
@@ -88,17 +92,18 @@ def _check_epoch(epoch: int) -> None:
         raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
 
 
-def _found(log: PartitionLog, timestamp: int) -> tuple[int, int]:
-    """Timestamp and offset; -1 for what there is not."""
+def _found(log: PartitionLog, timestamp: int, end_offset: int) -> tuple[int, int]:
+    """Timestamp and offset; -1 for what there is not before `end_offset`."""
     if timestamp == _LATEST:
-        return -1, log.end_offset
+        return -1, end_offset
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
         return -1, log.start_offset
+    found = None
     if timestamp == _LARGEST_TIMESTAMP:
-        return log.offset_of_max_timestamp() or _NOTHING
-    if timestamp < 0:
-        return _NOTHING
-    return log.offset_of_time(timestamp) or _NOTHING
+        found = log.offset_of_max_timestamp()
+    elif timestamp >= 0:
+        found = log.offset_of_time(timestamp)
+    return _NOTHING if found is None or found[1] >= end_offset else found
 
 
 def offset_for_leader_epoch(

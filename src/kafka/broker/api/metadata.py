@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from kafka.broker import allowed_operations
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.internal_topics import INTERNAL_TOPICS
 from kafka.broker.log.options import LEADER_EPOCH
-from kafka.broker.topics import CONSUMER_OFFSETS, Topic, TopicChanges, check_name
+from kafka.broker.topics import Topic, TopicChanges, check_name
 from kafka.wire import NO_UUID
 from kafka.wire.api.describe_cluster import (
     DescribeClusterBroker,
@@ -99,8 +100,8 @@ def _create_missing(broker: Broker, asked: Iterable[MetadataRequestTopic]) -> di
             continue
         try:
             broker.topics.check_new(one.name, changes)
-            if one.name == CONSUMER_OFFSETS:
-                broker.topics.create_consumer_offsets()
+            if one.name in INTERNAL_TOPICS:
+                broker.topics.create_internal(INTERNAL_TOPICS[one.name])
             else:
                 broker.topics.add_new(changes, one.name, broker.settings.num_partitions, {})
         except RequestFailed as error:

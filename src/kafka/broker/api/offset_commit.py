@@ -10,7 +10,7 @@ import logging
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.groups.group import CommittedOffset
+from kafka.broker.groups.offsets import CommittedOffset
 from kafka.wire.api.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

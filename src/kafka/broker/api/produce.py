@@ -6,17 +6,20 @@ acks 0, 1 and all differ only in whether there is an answer. From version 3 on a
 magic 2 a request; its records are read and not changed, so each codec passes through. Versions 0 to 2 bring magic 0 and
 1, which are converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
 A topic that does not exist is not created: asking for its metadata does that.
-Known gaps: transactions are refused; `compression.type` of the topic is not applied, and
-`message.timestamp.before.max.ms` is not enforced.
+A transaction has to have the partition before one of its batches is taken; from version 12 on writing adds it, which is
+how producers of transactions of version 2 do it (KIP-890).
+Known gaps: `compression.type` of the topic is not applied, and `message.timestamp.before.max.ms` is not enforced.
 """
 
 import struct
 
 from crc32c import crc32c
 
+from kafka.broker.api.txn_codes import refused_write
 from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_magic_2
+from kafka.broker.log.layout import BatchHead, read_head
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
 from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches, validate_batch
@@ -33,6 +36,7 @@ from kafka.wire.api.produce import (
 
 _BATCHES_SINCE = 3
 _ZSTD_SINCE = 7
+_ABORTABLE_SINCE = 11
 _TOPIC_IDS_SINCE = 13
 _MAX_TIMESTAMP_AT = 35
 _CRC_AT, _CRC_FROM = 17, 21
@@ -80,6 +84,9 @@ def _produced(
         if topic.is_internal:
             raise RequestFailed(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic.name}")
         batch, header = _one_batch(partition.records, version)
+        if header.is_transactional:
+            place = topic.name, partition.index
+            _join_transaction(broker, request.transactional_id, place, read_head(batch), version)
         _check_header(topic, header)
         _check_records(topic, batch, header, now_ms, answer)
         append_time = now_ms if topic.settings.log_append_time else None
@@ -99,8 +106,6 @@ def _produced(
 def _check_request(request: ProduceRequest) -> None:
     if request.acks not in (-1, 0, 1):
         raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks has to be -1, 0 or 1, not {request.acks}")
-    if request.transactional_id is not None:
-        raise RequestFailed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions")
 
 
 def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, BatchHeader]:
@@ -129,6 +134,31 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
 
 
+def _join_transaction(
+    broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
+) -> None:
+    """See to it that the transaction of a batch has the partition; raises `RequestFailed`."""
+    from kafka.broker.transactions.coordinator import Producer
+
+    if transactional_id is None:
+        raise RequestFailed(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a batch of a transaction came without a transactional id"
+        )
+    producers = broker.topics.get(partition[0]).log(partition[1]).producers
+    if head.producer_id < 0 or producers.has_transaction(head.producer_id, head.producer_epoch):
+        return
+    producers.begin(head, at_zero=version > _ABORTABLE_SINCE)
+    producer = Producer(head.producer_id, head.producer_epoch)
+    try:
+        if version > _ABORTABLE_SINCE:
+            of_transactions = broker.settings.transaction_version
+            broker.transactions.add_partitions(transactional_id, producer, [partition], of_transactions)
+        else:
+            broker.transactions.check_partition(transactional_id, producer, partition)
+    except RequestFailed as error:
+        raise refused_write(error, version, _ABORTABLE_SINCE, ErrorCode.NOT_ENOUGH_REPLICAS) from error
+
+
 def _check_header(topic: Topic, header: BatchHeader) -> None:
     settings = topic.settings
     if header.size > settings.max_message_bytes:
@@ -138,8 +168,6 @@ def _check_header(topic: Topic, header: BatchHeader) -> None:
         )
     if header.is_control:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
-    if header.is_transactional:
-        raise RequestFailed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "the embedded broker has no transactions")
     spanned = header.last_offset - header.base_offset + 1
     if header.count <= 0 or header.count != spanned:
         raise RequestFailed(

@@ -6,15 +6,17 @@ KIP-345, ids given by the coordinator of KIP-394).
 
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from kafka.broker.clock import Clock
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.groups.group import CommittedOffset, Group
+from kafka.broker.groups.group import Group
 from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
+from kafka.broker.groups.offsets import Offsets, PartitionKey
 from kafka.broker.groups.rebalance import AnswerJoin, Rounds
 from kafka.broker.groups.state import GroupState
+from kafka.broker.internal_topics import offsets_partition
 from kafka.broker.settings import BrokerSettings
 
 _E = ErrorCode
@@ -35,7 +37,7 @@ class GroupCoordinator:
         self._journal = journal
         self._random = randomness
         for group_id, offsets in journal.load().items():
-            self._group(group_id).offsets.update(offsets)
+            self._group(group_id).stored = offsets
 
     def _group(self, group_id: str) -> Group:
         group = self.groups.get(group_id)
@@ -246,29 +248,59 @@ class GroupCoordinator:
         self._rounds.touch(member)
         return group
 
-    def commit(self, group: Group, offsets: dict[tuple[str, int], CommittedOffset]) -> None:
+    def check_transactional_commit(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
+    ) -> Group:
+        """The group that a TxnOffsetCommit may write to (KIP-447).
+
+        One that names a member has to name it as it is; one that names none is taken, as older producers know none.
+        """
+        if not group_id:
+            raise RequestFailed(_E.INVALID_GROUP_ID)
+        group = self.groups.get(group_id)
+        if group is None:
+            if generation_id >= 0:
+                raise RequestFailed(_E.ILLEGAL_GENERATION)
+            return self._group(group_id)
+        names_a_member = generation_id >= 0 or member_id or group_instance_id is not None
+        if names_a_member and not (generation_id < 0 and group.state is _S.EMPTY):
+            self._current_member(group_id, member_id, group_instance_id, generation_id)
+        return group
+
+    def commit(self, group: Group, offsets: Offsets) -> None:
         """Store offsets durably, then make them visible; raises OSError where they cannot be stored."""
         self._journal.commit(group.group_id, offsets)
-        group.offsets.update(offsets)
+        group.stored.commit(offsets)
 
-    def delete_offsets(self, group: Group, partitions: list[tuple[str, int]]) -> None:
-        """Forget committed offsets."""
-        known = [one for one in partitions if one in group.offsets]
+    def commit_pending(self, group: Group, producer_id: int, offsets: Offsets) -> None:
+        """Store offsets that become visible when the producer's transaction is committed; raises OSError."""
+        self._journal.commit_pending(group.group_id, producer_id, offsets)
+        group.stored.commit_pending(producer_id, offsets)
+
+    def end_pending(self, producer_id: int, committed: bool, partitions: Collection[int]) -> None:
+        """End a producer's transaction in the groups of these partitions of __consumer_offsets; raises OSError."""
+        for group in tuple(self.groups.values()):
+            if group.stored.has_pending(producer_id) and offsets_partition(group.group_id) in partitions:
+                self._journal.end_pending(group.group_id, producer_id, committed)
+                group.stored.end_pending(producer_id, committed)
+
+    def delete_offsets(self, group: Group, partitions: Collection[PartitionKey]) -> None:
+        """Forget offsets, committed or pending."""
+        known = sorted(group.stored.partitions().intersection(partitions))
         self._journal.delete(group.group_id, known)
-        for partition in known:
-            del group.offsets[partition]
+        group.stored.delete(known)
 
     def forget_topic(self, topic: str) -> None:
         """Forget what was committed for a topic that is deleted."""
         for group in self.groups.values():
-            gone = [one for one in group.offsets if one[0] == topic]
+            gone = [one for one in group.stored.partitions() if one[0] == topic]
             if gone:
                 self.delete_offsets(group, gone)
 
     def compact_if_worthwhile(self) -> None:
         """Rewrite the journal when most of it is out of date."""
         if self._journal.is_wasteful:
-            self._journal.rewrite({group_id: group.offsets for group_id, group in self.groups.items()})
+            self._journal.rewrite({group_id: group.stored for group_id, group in self.groups.items()})
 
     # -- administration -----------------------------------------------------------------------------------------------
 
@@ -279,7 +311,7 @@ class GroupCoordinator:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
         if group.state is not _S.EMPTY or group.pending:
             raise RequestFailed(_E.NON_EMPTY_GROUP)
-        self.delete_offsets(group, list(group.offsets))
+        self.delete_offsets(group, group.stored.partitions())
         group.move(_S.DEAD)
         del self.groups[group_id]
 

@@ -1,20 +1,11 @@
 """One classic group: its members, its generation and what they agreed on. What happens when is in `rebalance`."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from kafka.broker.clock import Timer
 from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
+from kafka.broker.groups.offsets import GroupOffsets, Offsets
 from kafka.broker.groups.state import GroupState, StateMachine
-
-
-@dataclass(frozen=True, slots=True)
-class CommittedOffset:
-    """An offset that a group committed for a partition."""
-
-    offset: int
-    leader_epoch: int
-    metadata: str
 
 
 class Group:
@@ -29,7 +20,7 @@ class Group:
         self.members: dict[str, Member] = {}
         self.pending: dict[str, Timer] = {}
         """Ids that were given out and have not joined with them yet, with the timer that ends the wait."""
-        self.offsets: dict[tuple[str, int], CommittedOffset] = {}
+        self.stored = GroupOffsets()
         self.rebalance_timer: Timer | None = None
         self.initial_join = False
         """The round began with an empty group, and its delay has not passed yet."""
@@ -44,6 +35,11 @@ class Group:
     def move(self, target: GroupState) -> None:
         """Change the state as its table allows."""
         self._machine.move(target)
+
+    @property
+    def offsets(self) -> Offsets:
+        """The committed offsets."""
+        return self.stored.committed
 
     # -- members ------------------------------------------------------------------------------------------------------
 

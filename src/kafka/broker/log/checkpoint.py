@@ -1,4 +1,4 @@
-"""A segment's checkpoint: the index and the producers' states as of a size of the log file, kept beside it.
+"""A segment's checkpoint: its indexes and the producers' states as of a size of the log file, kept beside it.
 
 With it a restart reads only what was appended since. It is written when a segment is full and when the broker ends in
 order, and believed only where its own checksum is right, the log file is at least as long, and the machine has not been
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import replace_file
 from kafka.broker.log.index import SparseIndex
 from kafka.broker.log.producers import ProducerStates
 
 _HEAD: Final = struct.Struct(">8sIII")
-_MARK: Final = b"kcolidx2"
+_MARK: Final = b"kcolidx3"
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -32,6 +33,7 @@ class Checkpoint:
     written_ms: int
     index: SparseIndex
     producers: ProducerStates
+    aborted: list[AbortedTransaction]
 
 
 def boot_id() -> str:
@@ -54,6 +56,7 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
             "written_ms": checkpoint.written_ms,
             "interval": index.interval,
             "producers": checkpoint.producers.to_rows(),
+            "aborted": checkpoint.aborted,
         }
     ).encode()
     columns = b"".join(one.tobytes() for one in (index.offsets, index.positions, index.earlier_timestamps))
@@ -83,6 +86,7 @@ def load(path: Path, log_size: int) -> Checkpoint | None:
         columns.append(column)
     index.restore(*columns)
     producers = ProducerStates.from_rows(facts["producers"])
+    aborted = [AbortedTransaction(*row) for row in facts["aborted"]]
     return Checkpoint(
-        facts["size"], facts["next_offset"], facts["max_timestamp"], facts["written_ms"], index, producers
+        facts["size"], facts["next_offset"], facts["max_timestamp"], facts["written_ms"], index, producers, aborted
     )

@@ -1,6 +1,6 @@
 """A partition's log: append, read, find by time, delete, all by offset.
 
-Single replica, so the high watermark is the log's end; there are no transactions, so the last stable offset is too.
+Single replica, so the high watermark is the log's end.
 The log is recovered when it is first used, which keeps the broker's start quick however much it holds.
 """
 
@@ -8,24 +8,25 @@ import errno
 import logging
 import os
 import shutil
-from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log import checkpoint
+from kafka.broker.log import checkpoint, reading
+from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import FilePool, replace_file, sync_folders
 from kafka.broker.log.layout import BatchHead, read_head
+from kafka.broker.log.markers import Marker, marker_batch
 from kafka.broker.log.options import LEADER_EPOCH, NEVER, LogOptions
-from kafka.broker.log.recovery import recover
-from kafka.broker.log.segment import NO_TIMESTAMP, Segment
-from kafka.record import BatchHeader, decode_batches, set_offsets
+from kafka.broker.log.recovery import note_marker, recover
+from kafka.broker.log.segment import Segment
+from kafka.record import BatchHeader, batch_headers, set_offsets
 
 log = logging.getLogger(__name__)
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_WAKE: Final = 1 << 62
+WAKE: Final = 1 << 62
 """More bytes than any fetch waits for."""
 
 
@@ -87,7 +88,7 @@ class PartitionLog:
     def wake(self) -> None:
         """Have all who wait for records look again."""
         for waiter in tuple(self.waiters):
-            waiter(_WAKE)
+            waiter(WAKE)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -104,11 +105,31 @@ class PartitionLog:
                 f"the batch of {header.size} bytes is larger than segment.bytes={self.options.segment_bytes}",
             )
         if header.producer_id >= 0:
-            earlier = self.producers.repeated(read_head(batch))
+            head = read_head(batch)
+            earlier = self.producers.repeated(head)
             if earlier is not None:
                 return earlier.base_offset
-        base_offset = self.end_offset
-        set_offsets(batch, header, base_offset, LEADER_EPOCH, log_append_time_ms)
+            self.producers.check_transaction(head)
+        head = self._appended(batch, header, now_ms, log_append_time_ms)
+        if header.producer_id >= 0:
+            self.producers.note(head)
+        self._tell(head)
+        return head.base_offset
+
+    def append_marker(self, producer_id: int, producer_epoch: int, marker: Marker, now_ms: int) -> None:
+        """Append the marker that ends a producer's transaction, also where it has none; raises `RequestFailed`."""
+        self.check()
+        self.producers.check_marker(producer_id, producer_epoch, marker)
+        batch = marker_batch(marker, producer_id, producer_epoch, now_ms)
+        head = self._appended(batch, next(batch_headers(batch)), now_ms)
+        note_marker(self._active, self.producers, head, marker)
+        self._tell(head)
+
+    def _appended(
+        self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None
+    ) -> BatchHead:
+        """Write a batch to the end of the log, and return its head as it stands there."""
+        set_offsets(batch, header, self.end_offset, LEADER_EPOCH, log_append_time_ms)
         head = read_head(batch)
         try:
             if self._is_full(head):
@@ -122,11 +143,11 @@ class PartitionLog:
             raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._active.path}: {error}") from error
         self._active.note(head, now_ms)
         self.end_offset = head.last_offset + 1
-        if header.producer_id >= 0:
-            self.producers.note(head)
+        return head
+
+    def _tell(self, head: BatchHead) -> None:
         for waiter in tuple(self.waiters):
             waiter(head.size)
-        return base_offset
 
     def _is_full(self, head: BatchHead) -> bool:
         active = self._active
@@ -175,11 +196,23 @@ class PartitionLog:
         if self._unflushed and self.options.flush_messages < NEVER:
             self._flush(active.size)
         known = checkpoint.Checkpoint(
-            active.size, active.next_offset, active.max_timestamp, active.written_ms, active.index, self.producers
+            active.size,
+            active.next_offset,
+            active.max_timestamp,
+            active.written_ms,
+            active.index,
+            self.producers,
+            active.aborted,
         )
         checkpoint.save(active.checkpoint_path, known)
 
     # -- reading ------------------------------------------------------------------------------------------------------
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Where the first open transaction begins, the log's end if there is none: what is before it is decided."""
+        first = self.producers.first_open_offset
+        return self.end_offset if first is None else max(first, self.start_offset)
 
     def read(self, offset: int, max_bytes: int, at_least_one: bool = True) -> bytes:
         """Whole batches from the one that holds `offset` on, at most `max_bytes` of them; empty at the log's end.
@@ -187,46 +220,35 @@ class PartitionLog:
         With `at_least_one` the first batch is given even where it alone is larger than `max_bytes` (KIP-74). Raises
         `RequestFailed` with OFFSET_OUT_OF_RANGE.
         """
+        self._check_offset(offset)
+        return b"" if offset == self.end_offset else reading.read(self._segments, offset, max_bytes, at_least_one)
+
+    def read_committed(
+        self, offset: int, max_bytes: int, at_least_one: bool = True
+    ) -> tuple[bytes, list[AbortedTransaction]]:
+        """As `read`, but up to the last stable offset; and the aborted transactions that are within what is read."""
+        self._check_offset(offset)
+        stable = self.last_stable_offset
+        if offset >= stable:
+            return b"", []
+        return reading.read_until(self._segments, offset, stable, max_bytes, at_least_one)
+
+    def _check_offset(self, offset: int) -> None:
         self.check()
         if not self.start_offset <= offset <= self.end_offset:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not within {self.start_offset}..{self.end_offset}"
             )
-        if offset == self.end_offset:
-            return b""
-        number = bisect_right(self._segments, offset, key=_base_offset) - 1
-        if offset >= self._segments[number].next_offset:
-            # A tail of this segment was lost and cut off while it was recovered.
-            number += 1
-        segment = self._segments[number]
-        position = segment.position_of(offset)
-        return segment.read(position, segment.end_of_read(position, max_bytes, at_least_one))
 
     def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
         """Timestamp and offset of the first record at or after `timestamp` (ms); None where there is none."""
         self.check()
-        for segment in self._segments:
-            if segment.max_timestamp < timestamp or segment.next_offset <= self.start_offset:
-                continue
-            for position, head in segment.heads(segment.index.position_of_time(timestamp)):
-                if head.max_timestamp < timestamp or head.last_offset < self.start_offset:
-                    continue
-                found = self._first_since(segment.read(position, position + head.size), timestamp)
-                if found is not None:
-                    return found
-        return None
+        return reading.offset_of_time(self._segments, self.start_offset, timestamp)
 
     def offset_of_max_timestamp(self) -> tuple[int, int] | None:
         """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
-        newest = max((segment.max_timestamp for segment in self._segments), default=NO_TIMESTAMP)
-        return None if newest == NO_TIMESTAMP else self.offset_of_time(newest)
-
-    def _first_since(self, batch: bytes, timestamp: int) -> tuple[int, int] | None:
-        columns = decode_batches(batch, check_crcs=False, start_offset=self.start_offset)
-        for when, offset in zip(columns.timestamps, columns.offsets, strict=True):
-            if when >= timestamp:
-                return when, offset
-        return None
+        self.check()
+        return reading.offset_of_max_timestamp(self._segments, self.start_offset)
 
     # -- deleting -----------------------------------------------------------------------------------------------------
 
@@ -287,7 +309,3 @@ class PartitionLog:
         for segment in self._segments:
             segment.remove()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _base_offset(segment: Segment) -> int:
-    return segment.base_offset

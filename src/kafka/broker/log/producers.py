@@ -1,14 +1,15 @@
-"""What a partition knows of the idempotent producers that wrote to it (KIP-98), to tell repetitions from gaps.
+"""What a partition knows of the producers with an id that wrote to it (KIP-98): repetitions, gaps, open transactions.
 
-Counterpart: Kafka's ProducerStateManager, without transactions.
+Counterpart: Kafka's ProducerStateManager.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.layout import BatchHead
+from kafka.broker.log.markers import Marker
 
 REMEMBERED_BATCHES: Final = 5
 """Batches remembered a producer: as many as Kafka lets an idempotent producer have in flight."""
@@ -25,14 +26,42 @@ class WrittenBatch(NamedTuple):
     max_timestamp: int
 
 
-class ProducerStateEntry:
-    """One producer's epoch and its latest batches, the newest last."""
+class _Begun(NamedTuple):
+    """The batches that came to begin a transaction."""
 
-    __slots__ = ("batches", "epoch")
+    epoch: int
+    lowest_sequence: int
+    at_zero: bool
+    """Whether only the first batch of the epoch may begin it."""
+
+
+class ProducerStateEntry:
+    """One producer's epoch, its latest batches, the newest last, and its open transaction.
+
+    There are no batches where all that is known of the epoch is a marker.
+    """
+
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "transaction_start")
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
+        self.coordinator_epoch = -1
+        """That of its latest marker, -1 without one."""
+        self.last_timestamp = -1
+        self.transaction_start: int | None = None
+        """The first offset of its open transaction."""
         self.batches: deque[WrittenBatch] = deque(maxlen=REMEMBERED_BATCHES)
+
+    @property
+    def last_sequence(self) -> int:
+        """The sequence number of its last record; -1 where there is none."""
+        return self.batches[-1].last_sequence if self.batches else -1
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Forget the batches of another epoch."""
+        if epoch != self.epoch:
+            self.epoch = epoch
+            self.batches.clear()
 
 
 def last_sequence(head: BatchHead) -> int:
@@ -45,12 +74,36 @@ class ProducerStates:
 
     def __init__(self) -> None:
         self._states: dict[int, ProducerStateEntry] = {}
+        self._open: dict[int, int] = {}
+        """The first offsets of the open transactions by producer id, in their order."""
+        self._begun: dict[int, _Begun] = {}
+        """By producer id: what came to begin a transaction, so that no batch begins it that is behind one that was
+        refused (KIP-890)."""
 
     def __len__(self) -> int:
         return len(self._states)
 
     def __iter__(self) -> Iterator[tuple[int, ProducerStateEntry]]:
         return iter(self._states.items())
+
+    @property
+    def first_open_offset(self) -> int | None:
+        """Where the first open transaction begins."""
+        return next(iter(self._open.values()), None)
+
+    def has_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer with this epoch has an open transaction here."""
+        return producer_id in self._open and self._states[producer_id].epoch == epoch
+
+    # -- batches ------------------------------------------------------------------------------------------------------
+
+    def begin(self, head: BatchHead, at_zero: bool) -> None:
+        """Take note of a batch that is about to begin a transaction; `at_zero` if only the first of its epoch may."""
+        begun = self._begun.get(head.producer_id)
+        if begun is None or head.producer_epoch > begun.epoch:
+            self._begun[head.producer_id] = _Begun(head.producer_epoch, head.base_sequence, at_zero)
+        elif head.producer_epoch == begun.epoch and head.base_sequence < begun.lowest_sequence:
+            self._begun[head.producer_id] = begun._replace(lowest_sequence=head.base_sequence)
 
     def repeated(self, head: BatchHead) -> WrittenBatch | None:
         """Return the earlier copy of this batch, or None where the batch is new and may be appended.
@@ -61,54 +114,131 @@ class ProducerStates:
         state = self._states.get(head.producer_id)
         if state is None:
             # Its records may all have been deleted, so any sequence number is a fair start.
+            self._check_begun(head)
             return None
-        if head.producer_epoch < state.epoch:
-            raise RequestFailed(
-                ErrorCode.INVALID_PRODUCER_EPOCH,
-                f"producer {head.producer_id} came with epoch {head.producer_epoch}, but epoch {state.epoch} was seen",
-            )
-        if head.producer_epoch > state.epoch:
-            expected = 0
-        else:
+        _check_epoch(state, head.producer_id, head.producer_epoch)
+        expected = 0
+        if head.producer_epoch == state.epoch:
             last = last_sequence(head)
             for batch in state.batches:
                 if batch.first_sequence == head.base_sequence and batch.last_sequence == last:
                     return batch
-            expected = (state.batches[-1].last_sequence + 1) % _SEQUENCES
+            expected = (state.last_sequence + 1) % _SEQUENCES
+        self._check_begun(head)
         if head.base_sequence != expected:
-            raise RequestFailed(
-                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                f"producer {head.producer_id} came with sequence number {head.base_sequence}, expected {expected}",
-            )
+            raise _out_of_order(head, expected)
         return None
+
+    def _check_begun(self, head: BatchHead) -> None:
+        begun = self._begun.get(head.producer_id)
+        if begun is None or begun.epoch != head.producer_epoch:
+            return
+        if head.base_sequence > begun.lowest_sequence:
+            raise _out_of_order(head, begun.lowest_sequence)
+        state = self._states.get(head.producer_id)
+        if begun.at_zero and head.base_sequence and (state is None or not state.batches):
+            raise _out_of_order(head, 0)
+
+    def check_transaction(self, head: BatchHead) -> None:
+        """Raise `RequestFailed` with INVALID_TXN_STATE for a batch outside the open transaction of its producer."""
+        if head.producer_id in self._open and not head.is_transactional:
+            raise RequestFailed(
+                ErrorCode.INVALID_TXN_STATE, f"producer {head.producer_id} has an open transaction in the partition"
+            )
 
     def note(self, head: BatchHead) -> None:
         """Remember a batch that has been appended, or is found in the log while it is recovered."""
-        state = self._states.get(head.producer_id)
-        if state is None or state.epoch != head.producer_epoch:
-            state = self._states[head.producer_id] = ProducerStateEntry(head.producer_epoch)
+        state = self._state(head.producer_id, head.producer_epoch)
         state.batches.append(
             WrittenBatch(
                 head.base_sequence, last_sequence(head), head.base_offset, head.last_offset, head.max_timestamp
             )
         )
+        state.last_timestamp = head.max_timestamp
+        if head.is_transactional:
+            self._begun.pop(head.producer_id, None)
+        if head.is_transactional and state.transaction_start is None:
+            state.transaction_start = self._open[head.producer_id] = head.base_offset
+
+    def _state(self, producer_id: int, epoch: int) -> ProducerStateEntry:
+        state = self._states.get(producer_id)
+        if state is None:
+            state = self._states[producer_id] = ProducerStateEntry(epoch)
+        state.begin_epoch(epoch)
+        return state
+
+    # -- markers ------------------------------------------------------------------------------------------------------
+
+    def check_marker(self, producer_id: int, epoch: int, marker: Marker) -> None:
+        """Raise `RequestFailed` for a marker of a producer, or of a coordinator, that another has replaced."""
+        state = self._states.get(producer_id)
+        if state is None:
+            return
+        _check_epoch(state, producer_id, epoch)
+        if marker.coordinator_epoch < state.coordinator_epoch:
+            raise RequestFailed(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"coordinator epoch {marker.coordinator_epoch} came, but {state.coordinator_epoch} was seen",
+            )
+
+    def note_marker(self, head: BatchHead, marker: Marker) -> int | None:
+        """Remember a marker, as `note` does a batch; returns where the transaction begins that it ends."""
+        state = self._state(head.producer_id, head.producer_epoch)
+        state.coordinator_epoch = marker.coordinator_epoch
+        state.last_timestamp = head.max_timestamp
+        state.transaction_start = None
+        return self._open.pop(head.producer_id, None)
+
+    # -- forgetting, keeping ------------------------------------------------------------------------------------------
 
     def forget_before(self, timestamp: int) -> None:
         """Forget producers whose last batch is older than `timestamp` (``producer.id.expiration.ms``)."""
-        for producer_id in [one for one, state in self if state.batches[-1].max_timestamp < timestamp]:
+        old = [one for one, state in self if state.last_timestamp < timestamp and state.transaction_start is None]
+        for producer_id in old:
             del self._states[producer_id]
+            self._begun.pop(producer_id, None)
 
-    def to_rows(self) -> list[list[int]]:
-        """All states as rows of numbers: producer id, epoch, and the fields of one batch."""
-        return [[producer_id, state.epoch, *batch] for producer_id, state in self for batch in state.batches]
+    def to_rows(self) -> list[list[Any]]:
+        """All states as rows: producer id, epochs, the latest time, the open transaction, and rows of batches."""
+        return [
+            [
+                producer_id,
+                state.epoch,
+                state.coordinator_epoch,
+                state.last_timestamp,
+                state.transaction_start,
+                [list(batch) for batch in state.batches],
+            ]
+            for producer_id, state in self
+        ]
 
     @classmethod
-    def from_rows(cls, rows: list[list[int]]) -> "ProducerStates":
+    def from_rows(cls, rows: list[list[Any]]) -> "ProducerStates":
         """The inverse of `to_rows`."""
         states = cls()
-        for producer_id, epoch, *batch in rows:
-            state = states._states.get(producer_id)
-            if state is None or state.epoch != epoch:
-                state = states._states[producer_id] = ProducerStateEntry(epoch)
-            state.batches.append(WrittenBatch(*batch))
+        for producer_id, epoch, coordinator_epoch, last_timestamp, start, batches in rows:
+            state = states._states[producer_id] = ProducerStateEntry(epoch)
+            state.coordinator_epoch, state.last_timestamp, state.transaction_start = (
+                coordinator_epoch,
+                last_timestamp,
+                start,
+            )
+            state.batches.extend(WrittenBatch(*batch) for batch in batches)
+        started = [(state.transaction_start, one) for one, state in states if state.transaction_start is not None]
+        states._open = {producer_id: start for start, producer_id in sorted(started)}
         return states
+
+
+def _check_epoch(state: ProducerStateEntry, producer_id: int, epoch: int) -> None:
+    if epoch < state.epoch:
+        raise RequestFailed(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"producer {producer_id} came with epoch {epoch}, but epoch {state.epoch} was seen",
+        )
+
+
+def _out_of_order(head: BatchHead, expected: int) -> RequestFailed:
+    return RequestFailed(
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        f"producer {head.producer_id} came with sequence number {head.base_sequence}, expected {expected}",
+    )

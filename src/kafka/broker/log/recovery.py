@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from kafka.broker.log import checkpoint
+from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import FilePool
 from kafka.broker.log.layout import HEAD_SIZE, MAGIC, BatchHead, read_head
+from kafka.broker.log.markers import Marker, read_marker
 from kafka.broker.log.producers import ProducerStates
 from kafka.broker.log.segment import Segment
 from kafka.errors import KafkaError
@@ -47,9 +49,12 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
         segment.max_timestamp, segment.index = known.max_timestamp, known.index
         segment.written_ms = known.written_ms
         producers = known.producers
-    for head in whole_batches(fd, segment.size, file_size, segment.next_offset):
+        segment.aborted = known.aborted
+    for head, batch in whole_batches(fd, segment.size, file_size, segment.next_offset):
         segment.note(head, segment.written_ms)
-        if head.producer_id >= 0:
+        if head.is_control:
+            note_marker(segment, producers, head, read_marker(batch))
+        elif head.producer_id >= 0:
             producers.note(head)
     if segment.size < file_size:
         log.warning(
@@ -63,8 +68,17 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
     return producers
 
 
-def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterator[BatchHead]:
-    """The heads of the batches from `position` on, up to the first that is torn, damaged or out of order."""
+def note_marker(segment: Segment, producers: ProducerStates, head: BatchHead, marker: Marker) -> None:
+    """Take note of a marker in a segment, which has been noted there as any batch."""
+    start = producers.note_marker(head, marker)
+    if start is not None and not marker.committed:
+        first_open = producers.first_open_offset
+        stable = segment.next_offset if first_open is None else first_open
+        segment.aborted.append(AbortedTransaction(head.producer_id, start, head.base_offset, stable))
+
+
+def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterator[tuple[BatchHead, memoryview]]:
+    """The batches from `position` on with their heads, up to the first that is torn, damaged or out of order."""
     window, start = memoryview(b""), position
     while position + HEAD_SIZE <= size:
         at = position - start
@@ -77,9 +91,10 @@ def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterat
             return
         if at + head.size > len(window):
             window, start, at = memoryview(os.pread(fd, max(head.size, _WINDOW), position)), position, 0
-        if not _is_sound(window[at : at + head.size]):
+        batch = window[at : at + head.size]
+        if not _is_sound(batch):
             return
-        yield head
+        yield head, batch
         next_offset = head.last_offset + 1
         position += head.size
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import FilePool
 from kafka.broker.log.index import SparseIndex
 from kafka.broker.log.layout import HEAD_SIZE, BatchHead, read_head
@@ -19,6 +20,7 @@ class Segment:
     __slots__ = (
         "_files",
         "_first_timestamp",
+        "aborted",
         "base_offset",
         "index",
         "max_timestamp",
@@ -41,6 +43,8 @@ class Segment:
         self._first_timestamp: int | None = None
         self.max_timestamp = NO_TIMESTAMP
         self.index = SparseIndex(index_interval)
+        self.aborted: list[AbortedTransaction] = []
+        """The aborted transactions whose markers are in it."""
         self._files = files
 
     @property
@@ -92,15 +96,17 @@ class Segment:
                 return position
         return self.size
 
-    def end_of_read(self, position: int, max_bytes: int, at_least_one: bool) -> int:
+    def end_of_read(self, position: int, max_bytes: int, at_least_one: bool, size: int | None = None) -> int:
         """Where a read of whole batches from `position` ends that is to give at most `max_bytes`.
 
         With `at_least_one` the first batch is given even where it alone is larger. Long reads end where the index has
-        an entry, so that the read that follows finds its place without a search.
+        an entry, so that the read that follows finds its place without a search. `size` is where the last batch ends
+        that may be given, the segment's if not given.
         """
+        end_of_all = self.size if size is None else size
         limit = position + max_bytes
-        if limit >= self.size:
-            return self.size
+        if limit >= end_of_all:
+            return end_of_all
         boundary = self.index.boundary_before(limit)
         if boundary > position:
             return boundary
@@ -110,6 +116,12 @@ class Segment:
                 return at + head.size if at_least_one and at == position else end
             end = at + head.size
         return end
+
+    def offset_at(self, position: int) -> int:
+        """The base offset of the batch at `position`; at the end the offset that comes next."""
+        if position >= self.size:
+            return self.next_offset
+        return read_head(self.read(position, position + HEAD_SIZE)).base_offset
 
     def read(self, position: int, end: int) -> bytes:
         """The bytes from `position` to `end`."""

@@ -1,0 +1,152 @@
+"""An append-only file of entries, each a length, a CRC and a JSON object; what coordinators keep their state in.
+
+One entry is one write. A torn entry at the end, left by a process that was killed, is cut off; damage before whole
+entries is passed over, and the damaged file kept.
+"""
+
+import errno
+import json
+import logging
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from struct import Struct
+from typing import Any, Final
+
+from kafka.broker.log.files import keep_damaged, replace_file, sync_folder
+
+log = logging.getLogger(__name__)
+
+_HEAD: Final = Struct(">II")
+_WASTEFUL: Final = 4
+
+
+class EntryFile:
+    """The entries in `path`; with `sync` each is synced to the disk before `append` returns.
+
+    Every entry has to have `first_key` as its first: by it the next entry is found behind damage.
+    """
+
+    def __init__(self, path: Path, sync: bool, first_key: str) -> None:
+        self._path = path
+        self._sync = sync
+        self._mark = f'{{"{first_key}":'.encode()
+        self._fd = -1
+        self._size = 0
+        self._synced_size = 0
+        self._failed = False
+        self._size_when_rewritten = 0
+        self._damaged = 0
+
+    def load(self) -> Iterator[Any]:
+        """Open the file and go through the entries in it; called once and to its end, before anything else."""
+        data = self._path.read_bytes() if self._path.exists() else b""
+        expected = 0
+        for start, end, entry in _entries(data, self._mark):
+            self._damaged += start - expected
+            self._size = expected = end
+            yield entry
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if self._size < len(data) and not self._damaged:
+            log.warning("%s: cut %d bytes that are no whole entry", self._path, len(data) - self._size)
+            os.ftruncate(self._fd, self._size)
+        self._synced_size = self._size
+        if self._sync:
+            sync_folder(self._path.parent)
+
+    def replace_if_damaged(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Where `load` passed over damage, keep the damaged file under another name, and go on with these entries."""
+        if self._damaged:
+            log.error(
+                "%s is damaged: %d bytes before whole entries are passed over, what was written there is lost. "
+                "The file is kept as %s",
+                self._path,
+                self._damaged,
+                keep_damaged(self._path).name,
+            )
+            self._replace(entries)
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Append an entry; raises OSError, and then it is not there."""
+        if self._failed:
+            raise OSError(f"{self._path} failed before; it is not used until the broker is started again")
+        data = _pack(entry)
+        try:
+            written = os.pwrite(self._fd, data, self._size)
+            if written != len(data):
+                raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes could be written", str(self._path))
+            if self._sync:
+                os.fsync(self._fd)
+                self._synced_size = self._size + len(data)
+        except OSError as error:
+            self._undo(error)
+            raise
+        self._size += len(data)
+
+    def _undo(self, error: OSError) -> None:
+        """Take back a write that failed. Only a full disk leaves no doubt about what is stored."""
+        try:
+            os.ftruncate(self._fd, self._size)
+        except OSError:
+            self._failed = True
+        self._failed |= error.errno not in (errno.ENOSPC, errno.EDQUOT)
+
+    def is_wasteful(self, smallest: int) -> bool:
+        """Whether it has more than `smallest` bytes and a multiple of what it had when nothing was out of date."""
+        return self._size > max(smallest, _WASTEFUL * self._size_when_rewritten)
+
+    def rewrite(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the file by one that holds just these entries."""
+        if not self._failed:
+            self._replace(entries)
+
+    def _replace(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        data = b"".join(map(_pack, entries))
+        replace_file(self._path, data, sync_name=self._sync)
+        self.close()
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        self._size = self._synced_size = self._size_when_rewritten = len(data)
+
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take; the file is not to be used afterwards."""
+        if self._fd >= 0:
+            os.ftruncate(self._fd, min(self._size, self._synced_size))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _pack(content: object) -> bytes:
+    body = json.dumps(content, separators=(",", ":")).encode()
+    return _HEAD.pack(len(body), zlib.crc32(body)) + body
+
+
+def _entries(data: bytes, mark: bytes) -> Iterator[tuple[int, int, Any]]:
+    """The whole entries in `data`, each with where it begins and ends; what is between them is damaged."""
+    position = 0
+    while position + _HEAD.size <= len(data):
+        entry = _entry_at(data, position)
+        if entry is None:
+            # The next place where an entry can begin.
+            found = data.find(mark, position + _HEAD.size + 1)
+            if found < 0:
+                return
+            position = found - _HEAD.size
+            continue
+        end, content = entry
+        yield position, end, content
+        position = end
+
+
+def _entry_at(data: bytes, position: int) -> tuple[int, Any] | None:
+    length, checksum = _HEAD.unpack_from(data, position)
+    end = position + _HEAD.size + length
+    body = data[position + _HEAD.size : end]
+    # No entry is empty, but a tail of zeros, as file systems leave it, would pass for empty ones.
+    if not body or len(body) < length or zlib.crc32(body) != checksum:
+        return None
+    return end, json.loads(body)

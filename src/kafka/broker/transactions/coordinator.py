@@ -1,0 +1,241 @@
+"""The transaction coordinator: what producers ask of their transactional ids, timeouts, and what a start finds undone.
+
+Counterpart: Kafka's TransactionCoordinator (KIP-98, KIP-360, KIP-890). Every change is on disk before it takes effect.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from kafka.broker.clock import Clock, Timer
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.settings import BrokerSettings
+from kafka.broker.transactions.end_rules import check_end
+from kafka.broker.transactions.endings import Endings
+from kafka.broker.transactions.journal import TransactionJournal
+from kafka.broker.transactions.metadata import NOTHING, TopicPartition, TransactionMetadata, is_last_epoch
+
+log = logging.getLogger(__name__)
+
+_E = ErrorCode
+_RETRY_S = 1.0
+"""After which the end of a transaction is tried again that could not be written everywhere."""
+
+
+class Producer(NamedTuple):
+    """A producer id with an epoch."""
+
+    producer_id: int
+    epoch: int
+
+
+class TransactionCoordinator:
+    """All transactional ids of the broker. `new_producer_id` gives ids out, and raises OSError if it cannot."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        settings: BrokerSettings,
+        journal: TransactionJournal,
+        endings: Endings,
+        new_producer_id: Callable[[], int],
+    ) -> None:
+        self._clock = clock
+        self._settings = settings
+        self._journal = journal
+        self._endings = endings
+        self._new_producer_id = new_producer_id
+        self._timers: dict[str, Timer] = {}
+        """Of open transactions: when they time out. Of prepared ones: when their end is tried again."""
+        self.known = journal.load()
+        """All transactional ids, as they are."""
+        for metadata in tuple(self.known.values()):
+            if metadata.is_prepared:
+                self._complete(metadata)
+            elif metadata.is_open:
+                self._watch(metadata)
+
+    # -- a producer comes ---------------------------------------------------------------------------------------------
+
+    def init_producer_id(self, transactional_id: str, timeout_ms: int, expected: Producer | None) -> Producer:
+        """Give a producer its id and epoch, which ends what an earlier one with the transactional id was doing.
+
+        `expected` is what a producer has that recovers (KIP-360). Raises `RequestFailed`: CONCURRENT_TRANSACTIONS until
+        an open transaction has ended.
+        """
+        if not transactional_id:
+            raise RequestFailed(_E.INVALID_REQUEST)
+        if not 0 < timeout_ms <= self._settings.transaction_max_timeout_ms:
+            raise RequestFailed(_E.INVALID_TRANSACTION_TIMEOUT)
+        now_ms = self._clock.wall_ms()
+        known = self.known.get(transactional_id)
+        if known is None:
+            known = TransactionMetadata(transactional_id, self._next_producer_id(), NOTHING, timeout_ms, now_ms)
+        if expected is not None and not _may_be(known, expected):
+            raise RequestFailed(_E.PRODUCER_FENCED)
+        if known.is_prepared:
+            raise RequestFailed(_E.CONCURRENT_TRANSACTIONS)
+        if known.is_open:
+            self._abort(known)
+            raise RequestFailed(_E.CONCURRENT_TRANSACTIONS)
+        epoch = None if expected is None else expected.epoch
+        if known.has_no_epochs_left and epoch in (None, known.producer_epoch):
+            changed = known.with_producer_id(self._next_producer_id(), timeout_ms, epoch, now_ms)
+        else:
+            changed = known.with_next_epoch(timeout_ms, epoch, now_ms)
+        self._write(changed)
+        return Producer(changed.producer_id, changed.producer_epoch)
+
+    def _next_producer_id(self) -> int:
+        try:
+            return self._new_producer_id()
+        except OSError as error:
+            log.exception("no producer id could be reserved")
+            raise RequestFailed(_E.NOT_COORDINATOR) from error
+
+    # -- what it does -------------------------------------------------------------------------------------------------
+
+    def add_partitions(
+        self, transactional_id: str, producer: Producer, partitions: Collection[TopicPartition], version: int
+    ) -> None:
+        """Add partitions to the producer's transaction, which begins it if need be; raises `RequestFailed`."""
+        known = self._of_producer(transactional_id, producer)
+        if known.is_open and known.partitions.issuperset(partitions):
+            return
+        changed = known.with_partitions(partitions, version, self._clock.wall_ms())
+        self._write(changed)
+        if not known.is_open:
+            self._watch(changed)
+
+    def check_partition(self, transactional_id: str, producer: Producer, partition: TopicPartition) -> None:
+        """Raise `RequestFailed` if the producer's transaction does not have the partition."""
+        if partition not in self._of_producer(transactional_id, producer).partitions:
+            raise RequestFailed(_E.TRANSACTION_ABORTABLE, "the partition was not added to the transaction")
+
+    def _of_producer(self, transactional_id: str, producer: Producer) -> TransactionMetadata:
+        """The id, which the producer has to have, with no transaction that is being ended."""
+        if not transactional_id:
+            raise RequestFailed(_E.INVALID_REQUEST)
+        known = self.known.get(transactional_id)
+        if known is None or known.producer_id != producer.producer_id:
+            raise RequestFailed(_E.INVALID_PRODUCER_ID_MAPPING)
+        if known.producer_epoch != producer.epoch:
+            raise RequestFailed(_E.PRODUCER_FENCED)
+        if known.is_prepared:
+            raise RequestFailed(_E.CONCURRENT_TRANSACTIONS)
+        return known
+
+    # -- ends ---------------------------------------------------------------------------------------------------------
+
+    def end(self, transactional_id: str, producer: Producer, committed: bool, version: int) -> Producer:
+        """Commit or abort the producer's transaction; returns with which id and epoch it goes on.
+
+        Asked again it answers the same. Raises `RequestFailed`.
+        """
+        if not transactional_id:
+            raise RequestFailed(_E.INVALID_REQUEST)
+        known = self.known.get(transactional_id)
+        if known is None:
+            raise RequestFailed(_E.INVALID_PRODUCER_ID_MAPPING)
+        if not check_end(known, producer.producer_id, producer.epoch, committed, version):
+            return Producer(known.producer_id, known.producer_epoch)
+        exhausted = version >= 2 and known.has_no_epochs_left
+        next_producer_id = self._next_producer_id() if exhausted else NOTHING
+        return self._decide(known, committed, version, next_producer_id)
+
+    def _abort(self, known: TransactionMetadata) -> None:
+        """Abort an open transaction without its producer, which is fenced."""
+        version = self._settings.transaction_version
+        self._decide(known if version >= 2 else known.fenced(), False, version)
+
+    def _decide(
+        self, known: TransactionMetadata, committed: bool, version: int, next_producer_id: int = NOTHING
+    ) -> Producer:
+        prepared = known.prepared(committed, version, self._clock.wall_ms(), next_producer_id)
+        self._write(prepared)
+        self._complete(prepared)
+        completed = prepared.completed(prepared.updated_ms)
+        return Producer(completed.producer_id, completed.producer_epoch)
+
+    def _complete(self, prepared: TransactionMetadata) -> None:
+        """End a decided transaction everywhere, now or, where that cannot be written, later."""
+        self._stop_watching(prepared.transactional_id)
+        try:
+            self._endings.write(prepared)
+            self._write(prepared.completed(self._clock.wall_ms()))
+        except (OSError, RequestFailed) as error:
+            log.warning("the end of transaction %s is to be written again: %s", prepared.transactional_id, error)
+            self._timers[prepared.transactional_id] = self._clock.call_later(_RETRY_S, lambda: self._complete(prepared))
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def _watch(self, metadata: TransactionMetadata) -> None:
+        """Have a transaction time out if it is still open then."""
+        left_ms = metadata.started_ms + metadata.timeout_ms - self._clock.wall_ms()
+        transactional_id = metadata.transactional_id
+        self._stop_watching(transactional_id)
+        self._timers[transactional_id] = self._clock.call_later(
+            max(left_ms, 0) / 1000, lambda: self._time_is_up(transactional_id)
+        )
+
+    def _stop_watching(self, transactional_id: str) -> None:
+        timer = self._timers.pop(transactional_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _time_is_up(self, transactional_id: str) -> None:
+        known = self.known[transactional_id]
+        log.info("transaction %s is aborted: it has been open for %d ms", transactional_id, known.timeout_ms)
+        try:
+            self._abort(known)
+        except RequestFailed:
+            self._timers[transactional_id] = self._clock.call_later(
+                _RETRY_S, lambda: self._time_is_up(transactional_id)
+            )
+
+    def forget_unused(self) -> None:
+        """Forget ids that have not been used for long (``transactional.id.expiration.ms``)."""
+        oldest_ms = self._clock.wall_ms() - self._settings.transactional_id_expiration_ms
+        for known in tuple(self.known.values()):
+            if not known.is_open and not known.is_prepared and known.updated_ms <= oldest_ms:
+                self._journal.forget(known.transactional_id)
+                del self.known[known.transactional_id]
+
+    # -- on disk ------------------------------------------------------------------------------------------------------
+
+    def _write(self, changed: TransactionMetadata) -> None:
+        """Store what an id has become, then let it take effect."""
+        try:
+            self._journal.write(changed)
+        except OSError as error:
+            log.exception("the state of transaction %s could not be stored", changed.transactional_id)
+            # As Kafka says it, so that clients look for the coordinator and try again.
+            raise RequestFailed(_E.NOT_COORDINATOR) from error
+        self.known[changed.transactional_id] = changed
+        if self._journal.is_wasteful:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        try:
+            self._journal.rewrite(self.known.values())
+        except OSError:
+            log.exception("the file of transactions could not be made shorter")
+
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take."""
+        self._journal.discard_unsynced()
+
+    def close(self) -> None:
+        """Close the journal; open transactions stay open."""
+        for transactional_id in tuple(self._timers):
+            self._stop_watching(transactional_id)
+        self._journal.close()
+
+
+def _may_be(known: TransactionMetadata, expected: Producer) -> bool:
+    """Whether a producer that recovers may be the id's, by what it has; its epoch is looked at later."""
+    return (
+        known.producer_epoch == NOTHING
+        or expected.producer_id == known.producer_id
+        or (expected.producer_id == known.previous_producer_id and is_last_epoch(expected.epoch))
+    )

@@ -1,0 +1,154 @@
+"""All that is known of one transactional id, and the steps from one state to the next. Pure.
+
+Counterpart: Kafka's TransactionMetadata.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.transactions.state import FOLLOWERS, PREPARED, TransactionState
+
+_S = TransactionState
+NOTHING: Final = -1
+"""In place of a producer id, an epoch or a time that there is not."""
+LARGEST_EPOCH: Final = 2**15 - 1
+"""Only a fenced producer's transaction ends with it; producers are given at most the one before."""
+
+TopicPartition: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionMetadata:
+    """One transactional id at one moment. Times are milliseconds of the wall clock."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    updated_ms: int
+    state: TransactionState = _S.EMPTY
+    last_epoch: int = NOTHING
+    """The epoch before the latest change that a producer knows of, by which it is recognised when it asks again."""
+    previous_producer_id: int = NOTHING
+    next_producer_id: int = NOTHING
+    """The producer id once the transaction that is being ended has ended, where the epochs of this one are used up."""
+    started_ms: int = NOTHING
+    partitions: frozenset[TopicPartition] = frozenset()
+    version: int = 1
+    """The version that it was last written to or ended with; version 2 counts the epoch up at the end (KIP-890)."""
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether its transaction is decided, and not ended everywhere yet."""
+        return self.state in PREPARED
+
+    @property
+    def is_committing(self) -> bool:
+        """Whether what is decided is a commit."""
+        return self.state is _S.PREPARE_COMMIT
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has an open transaction."""
+        return self.state is _S.ONGOING
+
+    @property
+    def has_no_epochs_left(self) -> bool:
+        """Whether its producer has the last epoch that a producer can have."""
+        return is_last_epoch(self.producer_epoch)
+
+    # -- a producer comes ---------------------------------------------------------------------------------------------
+
+    def with_next_epoch(self, timeout_ms: int, expected_epoch: int | None, now_ms: int) -> "TransactionMetadata":
+        """For a producer that comes anew (None), or recovers and says which epoch it has (KIP-360)."""
+        epoch, last = self.producer_epoch + 1, NOTHING
+        if expected_epoch is not None:
+            if expected_epoch == self.last_epoch and expected_epoch != self.producer_epoch:
+                # The answer to its first request was lost.
+                epoch, last = self.producer_epoch, self.last_epoch
+            elif expected_epoch == self.producer_epoch or self.producer_epoch == NOTHING:
+                last = self.producer_epoch
+            else:
+                raise RequestFailed(
+                    ErrorCode.PRODUCER_FENCED, f"epoch {expected_epoch} came, the current one is {self.producer_epoch}"
+                )
+        return self._initialized(self.producer_id, epoch, last, timeout_ms, now_ms)
+
+    def with_producer_id(
+        self, producer_id: int, timeout_ms: int, expected_epoch: int | None, now_ms: int
+    ) -> "TransactionMetadata":
+        """For a producer that comes when the epochs of the present id are used up."""
+        last = NOTHING if expected_epoch is None else self.producer_epoch
+        return self._initialized(producer_id, 0, last, timeout_ms, now_ms)
+
+    def _initialized(
+        self, producer_id: int, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int
+    ) -> "TransactionMetadata":
+        return self._moved(
+            _S.EMPTY,
+            now_ms,
+            producer_id=producer_id,
+            previous_producer_id=self.producer_id,
+            producer_epoch=epoch,
+            last_epoch=last_epoch,
+            timeout_ms=timeout_ms,
+            started_ms=NOTHING,
+            version=1,
+        )
+
+    # -- a transaction ------------------------------------------------------------------------------------------------
+
+    def with_partitions(
+        self, partitions: Collection[TopicPartition], version: int, now_ms: int
+    ) -> "TransactionMetadata":
+        """Add partitions to the transaction, which begins it if need be."""
+        started_ms = self.started_ms if self.is_open else now_ms
+        return self._moved(
+            _S.ONGOING, now_ms, partitions=self.partitions.union(partitions), started_ms=started_ms, version=version
+        )
+
+    def fenced(self) -> "TransactionMetadata":
+        """With an epoch that no producer has, before the transaction is aborted without its producer."""
+        return replace(self, producer_epoch=self.producer_epoch + 1, last_epoch=NOTHING)
+
+    def prepared(
+        self, committed: bool, version: int, now_ms: int, next_producer_id: int = NOTHING
+    ) -> "TransactionMetadata":
+        """Decide the transaction; with version 2 the epoch is counted up."""
+        epoch, last = self.producer_epoch, self.last_epoch
+        if version >= 2 and epoch < LARGEST_EPOCH:
+            epoch, last = epoch + 1, epoch
+        return self._moved(
+            _S.PREPARE_COMMIT if committed else _S.PREPARE_ABORT,
+            now_ms,
+            producer_epoch=epoch,
+            last_epoch=last,
+            next_producer_id=next_producer_id,
+            # One that is aborted without having begun begins and ends now.
+            started_ms=self.started_ms if self.is_open else now_ms,
+            version=version,
+        )
+
+    def completed(self, now_ms: int) -> "TransactionMetadata":
+        """The transaction has ended everywhere."""
+        changes: dict[str, Any] = {"partitions": frozenset(), "next_producer_id": NOTHING}
+        if self.next_producer_id != NOTHING:
+            changes |= {
+                "producer_id": self.next_producer_id,
+                "previous_producer_id": self.producer_id,
+                "producer_epoch": 0,
+            }
+        return self._moved(_S.COMPLETE_COMMIT if self.is_committing else _S.COMPLETE_ABORT, now_ms, **changes)
+
+    def _moved(self, target: TransactionState, now_ms: int, **changes: Any) -> "TransactionMetadata":
+        """In another state; one that the table does not have is a bug of the broker, not of a client."""
+        if target not in FOLLOWERS[self.state]:
+            raise RuntimeError(f"a transaction in state {self.state.value} cannot become {target.value}")
+        return replace(self, state=target, updated_ms=now_ms, **changes)
+
+
+def is_last_epoch(epoch: int) -> bool:
+    """Whether a producer cannot have a later epoch."""
+    return epoch >= LARGEST_EPOCH - 1
