@@ -190,6 +190,7 @@ class FakeCluster:
         topic_ids: whether the brokers give topics ids.
         down: ids of brokers that refuse connections and lose requests.
         versions: name of an API to lowest and highest version; others are served as this client knows them.
+        features: name of a feature to its level; a broker tells of them when it is connected.
         coordinator_id, coordinator_error: what FindCoordinator is answered with.
         controller_id: -1 for none.
         calls: the requests so far, oldest first.
@@ -219,6 +220,7 @@ class FakeCluster:
         self.topic_ids = True
         self.down: set[int] = set()
         self.versions: dict[str, tuple[int, int]] = {}
+        self.features: dict[str, int] = {}
         self.coordinator_id = 1
         self.coordinator_error = 0
         self.controller_id = 1
@@ -238,6 +240,7 @@ class FakeCluster:
         self._scripts: dict[str, list[Answer]] = {}
         self._connections: dict[tuple[int, str], FakeConnection] = {}
         self._seen_nodes: set[int] = set()
+        self._seen_features: dict[str, int] = {}
         self._coordinators: dict[tuple[str, str], int] = {}
         self._listeners: list[Callable[[ClusterMetadata], object]] = []
         self._refresh_under_way: asyncio.Task[None] | None = None
@@ -324,6 +327,7 @@ class FakeCluster:
                 return
             raise KafkaConnectionError("no broker answers")
         await asyncio.sleep(self.latency_s)
+        self._seen_features = dict(self.features)
         self.publish()
         self.metadata_renewed_at = asyncio.get_running_loop().time()
 
@@ -435,6 +439,9 @@ class FakeCluster:
             return None
         return self.api_versions_of(node_id).pick(request, 0, max_version)
 
+    def feature_level(self, feature: str) -> int:
+        return self._seen_features.get(feature, 0)
+
     @property
     def release(self) -> tuple[int, ...] | None:
         return None
@@ -462,6 +469,7 @@ class FakeCluster:
         if node_id in self.down:
             raise KafkaConnectionError(f"broker {node_id} refuses connections")
         self._seen_nodes.add(node_id)
+        self._seen_features = dict(self.features)
         opened = self._connections[node_id, channel] = FakeConnection(self, node_id, channel)
         return opened
 

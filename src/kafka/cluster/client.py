@@ -265,6 +265,10 @@ class ClusterClient:
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
 
+    def feature_level(self, feature: str) -> int:
+        """The level that a feature of the cluster is at (KIP-584), as far as a broker has told; 0: it is off there."""
+        return self._pool.feature_level(feature)
+
     @property
     def release(self) -> tuple[int, ...] | None:
         """``api_version`` as given, or the release of a broker that was connected; None: none was. In any thread."""

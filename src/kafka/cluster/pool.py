@@ -124,6 +124,11 @@ class ConnectionPool:
         """What the broker served when it was last connected; None: it never was."""
         return self._versions.get(node_id)
 
+    def feature_level(self, feature: str) -> int:
+        """The level of a feature, by the newest that the brokers told when they were last connected; 0: it is off."""
+        newest = max(self._versions.values(), key=lambda each: each.features_epoch, default=None)
+        return 0 if newest is None else newest.features.get(feature, 0)
+
     def release(self) -> tuple[int, ...] | None:
         """The release of one of the brokers, by what they served; None: none was connected. In any thread."""
         for versions in list(self._versions.values()):

@@ -104,7 +104,8 @@ async def _negotiate(
         raise _HungUp(f"{error.args[0]}, on the first request; {_likely_causes(security)}") from error
     check_error(response.error_code, f"ApiVersions at {connection.described_as}")
     ranges = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-    return ApiVersions(ranges, connection.described_as)
+    features = {each.name: each.max_version_level for each in response.finalized_features}
+    return ApiVersions(ranges, connection.described_as, features, response.finalized_features_epoch)
 
 
 def _likely_causes(security: SecurityOptions) -> str:

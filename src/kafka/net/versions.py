@@ -29,13 +29,23 @@ class ApiVersions:
     Arguments:
         ranges: API key to lowest and highest version served.
         described_as: how errors name the broker.
+        features: the cluster's features by name, with the level that they are at (KIP-584).
+        features_epoch: grows with every change of them; -1 where the broker tells of none.
     """
 
-    __slots__ = ("_chosen", "_described_as", "_ranges")
+    __slots__ = ("_chosen", "_described_as", "_ranges", "features", "features_epoch")
 
-    def __init__(self, ranges: Mapping[int, tuple[int, int]], described_as: str = "the broker") -> None:
+    def __init__(
+        self,
+        ranges: Mapping[int, tuple[int, int]],
+        described_as: str = "the broker",
+        features: Mapping[str, int] | None = None,
+        features_epoch: int = -1,
+    ) -> None:
         self._ranges = dict(ranges)
         self._described_as = described_as
+        self.features = dict(features or {})
+        self.features_epoch = features_epoch
         self._chosen: dict[Any, int | None] = {}
 
     @classmethod

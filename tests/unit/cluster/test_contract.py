@@ -68,6 +68,9 @@ class World(Protocol):
     def serves(self, api: str, low: int, high: int) -> None:
         """The brokers serve these versions; said before anything is connected."""
 
+    def feature(self, name: str, level: int) -> None:
+        """The cluster's feature is at this level from now on."""
+
     async def stop(self, node_id: int) -> None:
         """A broker goes down."""
 
@@ -115,6 +118,11 @@ class RealWorld:
         for broker in self._cluster.brokers:
             broker.versions[scripted.request_class(api).API_KEY] = (low, high)
 
+    def feature(self, name: str, level: int) -> None:
+        for broker in self._cluster.brokers:
+            broker.features[name] = level
+            broker.features_epoch += 1
+
     async def stop(self, node_id: int) -> None:
         await next(each for each in self._cluster.brokers if each.node_id == node_id).stop()
 
@@ -153,6 +161,9 @@ class FakeWorld:
 
     def serves(self, api: str, low: int, high: int) -> None:
         self._cluster.versions[api] = (low, high)
+
+    def feature(self, name: str, level: int) -> None:
+        self._cluster.features[name] = level
 
     async def stop(self, node_id: int) -> None:
         self._cluster.stop_broker(node_id)
@@ -340,6 +351,19 @@ async def test_the_version_is_known_once_the_broker_was_connected(client: Cluste
     await client.send(3, heartbeat())
     assert client.api_version(3, HeartbeatRequest) == HeartbeatRequest.MAX_VERSION
     assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
+
+
+async def test_the_level_of_a_feature_is_what_the_last_broker_told_that_was_connected(world: World) -> None:
+    world.feature("transaction.version", 1)
+    client = world.client
+    assert client.feature_level("transaction.version") == 0, "nobody has told yet"
+    await client.start()
+    assert client.feature_level("transaction.version") == 1
+    assert client.feature_level("share.version") == 0
+    world.feature("transaction.version", 2)
+    assert client.feature_level("transaction.version") == 1
+    await client.send(3, heartbeat())
+    assert client.feature_level("transaction.version") == 2
 
 
 async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: ClusterAccess) -> None:

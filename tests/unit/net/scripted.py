@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.wire import message_class
-from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse
+from kafka.wire.api.api_versions import ApiVersion, ApiVersionsResponse, FinalizedFeatureKey
 from kafka.wire.framing import decode_request, encode_response
 
 SASL_HANDSHAKE = 17
@@ -37,6 +37,8 @@ class ScriptedBroker:
     def __init__(self, node_id: int = 1, served: tuple[str, ...] = SERVED, ssl: Any = None) -> None:
         self.node_id = node_id
         self.versions = {cls.API_KEY: (cls.MIN_VERSION, cls.MAX_VERSION) for cls in map(request_class, served)}
+        self.features: dict[str, int] = {}
+        self.features_epoch = -1
         self.handlers: dict[str, Callable[[Any, Any], Any]] = {"ApiVersions": self._api_versions}
         self.raw_replies: list[Any] = []
         """Answers (bytes, HANG_UP, SILENCE) to the frames without a header that follow a SaslHandshake of version 0."""
@@ -132,5 +134,10 @@ class ScriptedBroker:
         return ApiVersionsResponse(
             api_keys=[
                 ApiVersion(api_key=k, min_version=low, max_version=high) for k, (low, high) in self.versions.items()
-            ]
+            ],
+            finalized_features_epoch=self.features_epoch,
+            finalized_features=[
+                FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+                for name, level in self.features.items()
+            ],
         )
