@@ -86,9 +86,32 @@ TWINS: tuple[Twin, ...] = (
         {
             "AsyncKafkaProducer": "KafkaProducer",
             "AsyncProducerCalls": "ProducerCalls",
+            "AsyncTransactionCalls": "TransactionCalls",
             "LoopRunner": "ThreadRunner",
             "async_sender": "sender",
+            "async_transaction_calls": "transaction_calls",
             "loop_runner": "thread_runner",
+        },
+    ),
+    Twin(
+        "producer/async_transaction_calls.py",
+        "producer/transaction_calls.py",
+        {
+            "AsyncTransactionBlock": "TransactionBlock",
+            "AsyncTransactionCalls": "TransactionCalls",
+            "LoopRunner": "ThreadRunner",
+            "async_block": "block",
+            "loop_runner": "thread_runner",
+        },
+    ),
+    Twin(
+        "producer/transactions/async_block.py",
+        "producer/transactions/block.py",
+        {
+            "AsyncKafkaProducer": "KafkaProducer",
+            "AsyncTransactionBlock": "TransactionBlock",
+            "AsyncTransactionCalls": "TransactionCalls",
+            "async_transaction_calls": "transaction_calls",
         },
     ),
     Twin(

@@ -181,6 +181,14 @@ class LogTruncationError(KafkaError):
         return type(self), (self.divergent_offsets, *self.args)
 
 
+class TransactionFatalError(KafkaError):
+    """A transactional producer cannot go on: close it, and make a new one.
+
+    `TransactionAbortableError` says that the transaction has to be aborted, after which the producer goes on;
+    `ProducerFencedError`, which is one of these, that another producer with the same `transactional_id` has taken over.
+    """
+
+
 class TransactionAbortedError(KafkaError):
     """The record was not sent because its transaction was aborted."""
 
@@ -826,7 +834,7 @@ class ThrottlingQuotaExceededError(RetriableError, BrokerResponseError):
     description = "A quota of the cluster is used up for now."
 
 
-class ProducerFencedError(BrokerResponseError):
+class ProducerFencedError(TransactionFatalError, BrokerResponseError):
     errno = 90
     message = "PRODUCER_FENCED"
     description = "A newer producer with the same transactional id has taken over."

@@ -612,6 +612,7 @@ _CLIENT_APIS = (
     *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch", "OffsetForLeaderEpoch"),
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "DescribeConfigs", "AlterConfigs"),
     *("IncrementalAlterConfigs", "ListGroups", "DescribeGroups", "DeleteGroups", "ConsumerGroupHeartbeat"),
+    *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 )
 
 _fits_the_protocols: type[ClusterAccess] = FakeCluster

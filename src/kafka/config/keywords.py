@@ -157,9 +157,10 @@ class ProducerConfigs(CommonConfigs, total=False):
     max_request_size: int
     """The largest request, and record, sent. (in bytes; default 1048576; Java: max.request.size)"""
     transactional_id: str | None
-    """Name of the transactional producer. (default None; Java: transactional.id)"""
+    """Name under which the producer has transactions: one producer at a time has it (KIP-98). (default None; Java:
+    transactional.id)"""
     transaction_timeout_ms: int
-    """How long a transaction may take. It has no effect yet. (in milliseconds; default 60000; Java:
+    """How long a transaction may take before it is aborted. (in milliseconds; default 60000; Java:
     transaction.timeout.ms)"""
 
 

@@ -81,8 +81,11 @@ class ProducerOptions:
     max_block_ms: float = option(60_000, number(0), "How long send() waits for metadata or memory.", "max.block.ms")
     max_request_size: int = option(1_048_576, integer(1), "The largest request, and record, sent.", "max.request.size")
     transactional_id: str | None = option(
-        None, text(none=True, empty=False), "Name of the transactional producer.", "transactional.id"
+        None,
+        text(none=True, empty=False),
+        "Name under which the producer has transactions: one producer at a time has it (KIP-98).",
+        "transactional.id",
     )
     transaction_timeout_ms: int = option(
-        60_000, integer(1), "How long a transaction may take.", "transaction.timeout.ms", inert=True
+        60_000, integer(1), "How long a transaction may take before it is aborted.", "transaction.timeout.ms"
     )

@@ -158,9 +158,24 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
                 "enable_idempotence=True allows at most 5 for 'max_in_flight_requests_per_connection', not "
                 f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
             )
-    if producer.transactional_id is not None and producer.enable_idempotence is False:
-        raise KafkaConfigurationError("a 'transactional_id' needs idempotence; leave out enable_idempotence=False")
+    if producer.transactional_id is not None:
+        _check_transactional(connection, producer)
     return ProducerConfig(connection, _security(configs), producer)
+
+
+def _check_transactional(connection: ConnectionOptions, producer: ProducerOptions) -> None:
+    """A producer with transactions is idempotent, and cannot go on without (KIP-98)."""
+    if producer.enable_idempotence is False:
+        raise KafkaConfigurationError("a 'transactional_id' needs idempotence; leave out enable_idempotence=False")
+    if producer.acks != -1:
+        raise KafkaConfigurationError(f"a 'transactional_id' needs acks='all', not acks={producer.acks!r}")
+    if connection.max_in_flight_requests_per_connection > 5:
+        raise KafkaConfigurationError(
+            "a 'transactional_id' allows at most 5 for 'max_in_flight_requests_per_connection', not "
+            f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
+        )
+    if not producer.retries:
+        raise KafkaConfigurationError("a 'transactional_id' needs retries; leave out retries=0")
 
 
 def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:

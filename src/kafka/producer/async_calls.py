@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from kafka.errors import IllegalStateError
+from kafka.producer.async_transaction_calls import AsyncTransactionCalls
 from kafka.producer.batch.memory_pool import Reservation
-from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.intake.checks import checked_timeout_s
-from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.outcome.future import FutureRecordMetadata
 
 if TYPE_CHECKING:
     from kafka.producer.arrow.future import FutureArrowResult
 
 
-class AsyncProducerCalls:
+class AsyncProducerCalls(AsyncTransactionCalls):
     """The calls of `AsyncKafkaProducer`, which has the core and the runner."""
-
-    _core: ProducerCore | None
-    _runner: LoopRunner
 
     async def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
@@ -132,9 +127,3 @@ class AsyncProducerCalls:
                     core.buffer.give_back(reserved)
             except Blocked as again:
                 blocked = again.with_traceback(None)  # its frames would keep the producer alive
-
-    def _started(self) -> ProducerCore:
-        """The core, of a producer that is started."""
-        if self._core is None:
-            raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
-        return self._core

@@ -5,24 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from kafka.errors import IllegalStateError
 from kafka.producer.batch.memory_pool import Reservation
-from kafka.producer.core import ProducerCore
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
 from kafka.producer.intake.checks import checked_timeout_s
 from kafka.producer.outcome.future import FutureRecordMetadata
-from kafka.producer.thread_runner import ThreadRunner
+from kafka.producer.transaction_calls import TransactionCalls
 
 if TYPE_CHECKING:
     from kafka.producer.arrow.future import FutureArrowResult
 
 
-class ProducerCalls:
+class ProducerCalls(TransactionCalls):
     """The calls of `KafkaProducer`, which has the core and the runner."""
-
-    _core: ProducerCore | None
-    _runner: ThreadRunner
 
     def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
@@ -133,9 +128,3 @@ class ProducerCalls:
                     core.buffer.give_back(reserved)
             except Blocked as again:
                 blocked = again.with_traceback(None)  # its frames would keep the producer alive
-
-    def _started(self) -> ProducerCore:
-        """The core, of a producer that is started."""
-        if self._core is None:
-            raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
-        return self._core

@@ -12,7 +12,7 @@ from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.protocols import ClusterAccess
 from kafka.config import ProducerConfig
 from kafka.config.table import values_of
-from kafka.errors import AssertedStateError, IllegalStateError, KafkaConfigurationError, KafkaError, KafkaTimeoutError
+from kafka.errors import AssertedStateError, IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
@@ -32,6 +32,8 @@ from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.sender import Sender
 from kafka.producer.statistics import ProducerStatistics, add_gauges
+from kafka.producer.transactions.requests import TransactionRequests
+from kafka.producer.transactions.transactions import Transactions
 from kafka.record import Compression
 from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
@@ -64,11 +66,6 @@ class ProducerCore:
         rng: random.Random | None = None,
     ) -> None:
         options = config.producer
-        if options.transactional_id is not None:
-            raise KafkaConfigurationError(
-                f"option 'transactional_id' ({options.transactional_id!r}): transactions are not supported yet; "
-                "leave it out to send without them"
-            )
         self.config = config
         self.metrics = ClientMetrics(config.connection, loop.time, values_of(config.connection, options))
         traffic = NetworkTraffic(self.metrics, "producer", loop)
@@ -103,6 +100,7 @@ class ProducerCore:
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
+        self._transactions: Transactions | None = None
         self._closing: asyncio.Task[None] | None = None
         self._failed = False
         self._end_with_loop: dict[EndsWithLoop, None] = {}
@@ -119,7 +117,8 @@ class ProducerCore:
         idempotence = Idempotence(
             self.cluster,
             enabled=is_idempotent(connection, options),
-            required=options.enable_idempotence is True,
+            required=options.enable_idempotence is True or options.transactional_id is not None,
+            transactional=options.transactional_id is not None,
             backoff=self._backoff,
             on_change=self._idempotence_changed,
         )
@@ -132,12 +131,30 @@ class ProducerCore:
             retries=options.retries,
             delivery_timeout=options.delivery_timeout_ms / 1000,
         )
+        if options.transactional_id is not None:
+            self._transactions = Transactions(
+                options.transactional_id,
+                TransactionRequests(
+                    self.cluster, options.transactional_id, options.transaction_timeout_ms, self._backoff
+                ),
+                self.buffer,
+                idempotence,
+                self._outcomes,
+                options.max_block_ms / 1000,
+                self._idempotence_changed,
+            )
         self._sender = Sender(
             self.buffer,
             self.cluster,
             idempotence,
             self._outcomes,
-            ProduceRequests(self.cluster, options.acks, connection.request_timeout_ms, self.buffer.options.compression),
+            ProduceRequests(
+                self.cluster,
+                options.acks,
+                connection.request_timeout_ms,
+                self.buffer.options.compression,
+                self._transactions,
+            ),
             BatchCompressor(self.buffer),
             self._statistics,
             sender_options(connection, options),
@@ -252,9 +269,13 @@ class ProducerCore:
         if outcomes is not None and sender is not None:
             try:
                 async with asyncio.timeout(timeout_s):
+                    if self._transactions is not None:
+                        await self._transactions.close()
                     await outcomes.settled(list(self.buffer.incomplete))
             except TimeoutError:
                 pass
+            if self._transactions is not None:
+                await self._transactions.stop()
             await sender.stop()
             error = KafkaTimeoutError("the producer was closed before the record was acknowledged")
             outgoing = OutgoingBatches(self.buffer)
@@ -289,6 +310,13 @@ class ProducerCore:
 
     def _metadata_age_s(self, now: float) -> float:
         return now - self.cluster.metadata_renewed_at
+
+    @property
+    def transactions(self) -> Transactions:
+        """The producer's transactions; raises `IllegalStateError` if it has none."""
+        if self._transactions is None:
+            raise IllegalStateError("transactions need the option 'transactional_id', which this producer has not")
+        return self._transactions
 
     def _running(self) -> Outcomes:
         if self._outcomes is None:

@@ -1,8 +1,10 @@
 """The producer's id, and the epochs and sequence numbers under which batches are sent (KIP-98, KIP-360).
 
-The id comes from the cluster. Epoch and sequence belong to a partition: when its broker has lost track, that partition
-alone begins a new epoch, numbered from 0, once nothing of it is in the network. Whatever was in doubt by then cannot
-be in the log: the broker would have accepted the first of the batches, or called it a duplicate.
+With transactions, id and epoch are the transaction coordinator's, and the same for all partitions
+(`kafka.producer.transactions`). Without, the id comes from the cluster, and epoch and sequence belong to a partition:
+when its broker has lost track, that partition alone begins a new epoch, numbered from 0, once nothing of it is in the
+network. Whatever was in doubt by then cannot be in the log: the broker would have accepted the first of the batches, or
+called it a duplicate.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.rebatch import magic_of
 from kafka.record import set_producer_state
+from kafka.structs import TopicPartition
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 
 log = logging.getLogger(__name__)
@@ -45,16 +48,29 @@ class Idempotence:
         cluster: who gives ids.
         enabled: whether batches are sent with an id at all.
         required: whether the user has asked for it; if not, the producer goes on without where it gets none.
+        transactional: whether id and epoch are given by `grant` instead of being asked for.
         backoff: pauses between attempts to get an id.
         on_change: called, on the loop, when batches may be sent again, or never will be.
     """
 
     def __init__(
-        self, cluster: BrokerRequests, *, enabled: bool, required: bool, backoff: Backoff, on_change: Callable[[], None]
+        self,
+        cluster: BrokerRequests,
+        *,
+        enabled: bool,
+        required: bool,
+        transactional: bool = False,
+        backoff: Backoff,
+        on_change: Callable[[], None],
     ) -> None:
         self.state = IdempotenceState.WANTED if enabled else IdempotenceState.OFF
         self.required = required
+        self.transactional = transactional
         self.producer_id = -1
+        self.producer_epoch = -1
+        """Of all partitions, with transactions; else each has its own."""
+        self.may_write: Callable[[TopicPartition], bool] = _any
+        """Whether a partition may be written to now; asked when it has something to send."""
         self.error: KafkaError | None = None
         self._cluster = cluster
         self._retries = RetryPolicy(backoff, log, quiet=2)
@@ -68,6 +84,8 @@ class Idempotence:
 
     def ask(self) -> None:
         """Begin to ask for an id, if one is wanted and nobody asks yet. On the loop."""
+        if self.transactional:
+            return
         if self.state is IdempotenceState.WANTED and (self._asking is None or self._asking.done()):
             self._asking = asyncio.get_running_loop().create_task(self._ask())
 
@@ -80,10 +98,22 @@ class Idempotence:
         """Give a batch that is sent for the first time its place in the order, and its sequence numbers."""
         batch.order = (queue.next_order,)
         queue.next_order += 1
-        if queue.producer_id != self.producer_id and not queue.retries and not queue.in_network:
+        if self.transactional:
+            if (queue.producer_id, queue.producer_epoch) != (self.producer_id, self.producer_epoch):
+                self._begin(queue, self.producer_epoch)  # nothing of an earlier transaction is left
+        elif queue.producer_id != self.producer_id and not queue.retries and not queue.in_network:
             self._begin(queue, 0)
         if queue.producer_id >= 0:
             self._sequence(queue, batch)
+
+    def grant(self, producer_id: int, producer_epoch: int) -> None:
+        """The transaction coordinator has given an id and an epoch."""
+        self.producer_id, self.producer_epoch = producer_id, producer_epoch
+        self.state = IdempotenceState.READY
+
+    def refuse(self, error: KafkaError) -> None:
+        """Nothing may be sent any more."""
+        self.state, self.error = IdempotenceState.REFUSED, error
 
     def renumber(self, queue: PartitionQueue) -> bool:
         """Begin a new epoch for a partition and renumber what it has to send again; nothing may be in the network.
@@ -171,3 +201,8 @@ class Idempotence:
             raise for_code(response.error_code)("asking for a producer id")
         self.producer_id = response.producer_id
         self.state = IdempotenceState.READY
+
+
+def _any(partition: TopicPartition) -> bool:
+    """Without transactions every partition may be written to."""
+    return True

@@ -280,12 +280,19 @@ def set_offsets(
 
 
 def set_producer_state(
-    batch: bytearray | memoryview, producer_id: int, producer_epoch: int, base_sequence: int
+    batch: bytearray | memoryview,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    transactional: bool | None = None,
 ) -> None:
     """Give one batch of magic 2 another producer and sequence, in place; its checksum is made anew.
 
     A producer does so with a batch that was encoded before it was its turn to be sent, and, in a copy, when its id or
     epoch changes while batches wait to be sent again (KIP-360).
+
+    Args:
+        transactional: whether it belongs to a transaction (KIP-98); None: as before.
 
     Raises:
         UnsupportedForMessageFormatError: the batch is older than magic 2.
@@ -296,4 +303,8 @@ def set_producer_state(
             f"Expected one batch of magic 2, got {len(view)} bytes: older batches know no producer"
         )
     PRODUCER_FIELDS.pack_into(view, PRODUCER_ID_AT, producer_id, producer_epoch, base_sequence)
+    if transactional is not None:
+        (attributes,) = struct.unpack_from(">h", view, ATTRIBUTES_AT)
+        attributes = attributes | TRANSACTIONAL if transactional else attributes & ~TRANSACTIONAL
+        struct.pack_into(">h", view, ATTRIBUTES_AT, attributes)
     struct.pack_into(">I", view, CRC_AT, crc32c(view[ATTRIBUTES_AT:]))

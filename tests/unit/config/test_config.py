@@ -88,6 +88,9 @@ def test_an_option_of_another_client_is_refused_as_such() -> None:
         {"enable_idempotence": True, "acks": 1},
         {"enable_idempotence": True, "max_in_flight_requests_per_connection": 6},
         {"transactional_id": "t", "enable_idempotence": False},
+        {"transactional_id": "t", "acks": 1},
+        {"transactional_id": "t", "retries": 0},
+        {"transactional_id": "t", "max_in_flight_requests_per_connection": 6},
         {"ssl_cafile": "no/such/file.pem"},
         {"security_protocol": "TLS"},
         {"security_protocol": "SASL_SSL"},
@@ -207,7 +210,7 @@ def test_a_password_in_clear_is_warned_of(caplog: pytest.LogCaptureFixture) -> N
 
 @pytest.mark.parametrize(
     "given",
-    [{"kafka_client": print}, {"selector": print}, {"transaction_timeout_ms": 5}, {"sasl_kerberos_name": "n"}],
+    [{"kafka_client": print}, {"selector": print}, {"sasl_kerberos_name": "n"}],
 )
 def test_options_without_effect_are_warned_of(given: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
     protocol = {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}

@@ -31,10 +31,37 @@ def decide(
     has_sequence: bool = True,
     is_first: bool = True,
     required: bool = False,
+    transactional: bool = False,
 ) -> BatchAction:
     return action_for(
-        error, records=records, has_sequence=has_sequence, is_first=is_first, idempotence_required=required
+        error,
+        records=records,
+        has_sequence=has_sequence,
+        is_first=is_first,
+        idempotence_required=required,
+        transactional=transactional,
     )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutOfOrderSequenceNumberError,
+        UnknownProducerIdError,
+        InvalidProducerEpochError,
+        InvalidProducerIdMappingError,
+        ProducerFencedError,
+    ],
+)
+def test_in_a_transaction_a_batch_is_not_numbered_anew(error: type[BrokerResponseError]) -> None:
+    assert decide(error, transactional=True) is BatchAction.FAIL
+    assert decide(error) is not BatchAction.FAIL
+
+
+def test_in_a_transaction_too_batches_wait_for_those_before_them() -> None:
+    assert decide(OutOfOrderSequenceNumberError, transactional=True, is_first=False) is BatchAction.RETRY_IN_ORDER
+    assert decide(MessageSizeTooLargeError, transactional=True) is BatchAction.SPLIT
+    assert decide(NotLeaderForPartitionError, transactional=True) is BatchAction.RETRY
 
 
 @pytest.mark.parametrize("has_sequence", [False, True])

@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 
-from kafka.config import parse_producer
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
-    KafkaConfigurationError,
     KafkaTimeoutError,
     MessageSizeTooLargeError,
     TopicAuthorizationFailedError,
@@ -24,7 +22,6 @@ from kafka.errors import (
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.core import ProducerCore
 from kafka.producer.intake.checks import PreparedRecord
 from unit.interrupt import PACKAGE, interrupts
 from unit.producer.fake_producer import FakeProducer, producing
@@ -447,16 +444,6 @@ def test_a_producer_that_is_not_started_says_so() -> None:
         producer = FakeProducer(ProducingCluster({"t": 1}))
         with pytest.raises(IllegalStateError, match="not started"):
             await producer.core.flush()
-
-    simulate(scenario)
-
-
-def test_transactions_are_refused_by_name() -> None:
-    async def scenario() -> None:
-        with pytest.raises(KafkaConfigurationError, match=r"transactional_id.*not supported"):
-            ProducerCore(
-                parse_producer({"transactional_id": "x"}), asyncio.get_running_loop(), cluster=ProducingCluster({})
-            )
 
     simulate(scenario)
 

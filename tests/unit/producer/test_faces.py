@@ -22,7 +22,10 @@ def public(face: type) -> set[str]:
 
 def signature(face: type, name: str) -> list[tuple[str, Any, Any]]:
     """Names, kinds and defaults of the arguments; Cython keeps no annotations that could be compared."""
-    parameters = inspect.signature(getattr(face, name)).parameters.values()
+    found = getattr(face, name)
+    if isinstance(found, property):
+        return []
+    parameters = inspect.signature(found).parameters.values()
     return [(each.name, each.kind, each.default) for each in parameters]
 
 

@@ -42,7 +42,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
     cuts = _cuts(columns)
     for start, stop in itertools.pairwise(cuts):
         sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
-        state = ProducerState(batch.producer_id, batch.producer_epoch, sequence)
+        state = ProducerState(batch.producer_id, batch.producer_epoch, sequence, header.is_transactional)
         data = _encode(columns.slice(start, stop), header.magic, header.codec, state)
         part = ProducerBatch.encoded(batch.owner, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence

@@ -58,10 +58,13 @@ class SharedQueues:
         """Re-entrant: a handler of a signal, or a finalizer, may send within a `send()` of its thread."""
         self.memory = MemoryPool(options.buffer_memory, self.lock)
         self.topics: dict[str, TopicQueues] = {}
-        """Topics whose partitions are known; empty once the producer is closed, so that `send()` looks no further."""
+        """Topics whose partitions are known; empty while no records are taken, so that `send()` looks no further."""
         self.magic = 2
         self.refusal: KafkaError | None = None
-        """Why no more records are taken."""
+        """Why no records are taken now."""
+        self._refuses_for_good = False
+        self._current: dict[str, TopicQueues] = {}
+        """What `topics` has, or will have again when records are taken again."""
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
         """Somebody waits, or is about to wait, for memory."""
@@ -97,7 +100,7 @@ class SharedQueues:
     def learn_topic(self, topic: str, partitions: int, available: Sequence[int]) -> None:
         """Take over how many partitions a topic has now, and which of them have a leader."""
         with self.lock:
-            if self.refusal is not None:
+            if self._refuses_for_good:
                 return
             queues = self._known.get(topic)
             if queues is None:
@@ -105,8 +108,10 @@ class SharedQueues:
                 self._known[topic] = queues
             else:
                 queues.update(partitions, available)
-            if topic not in self.topics:
+            if topic not in self._current:
                 queues.used_at = self._loop.time()
+                self._current[topic] = queues
+            if self.refusal is None:
                 self.topics[topic] = queues
             for queue in queues.queues:
                 self._all.setdefault(queue.topic_partition, queue)
@@ -115,10 +120,16 @@ class SharedQueues:
         """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
         with self.lock:
             busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
-            idle = {name for name, queues in self.topics.items() if queues.used_at < before and name not in busy}
+            idle = {name for name, queues in self._current.items() if queues.used_at < before and name not in busy}
             for name in idle:
-                del self.topics[name]
+                del self._current[name]
+                self.topics.pop(name, None)
             return idle
+
+    def current_topics(self) -> list[tuple[str, int]]:
+        """The topics that were sent to lately, with the number of their partitions."""
+        with self.lock:
+            return [(name, queues.count) for name, queues in self._current.items()]
 
     def partition_count(self, topic: str) -> int:
         """The number of partitions of a topic that is, or was, known. Raises why no more records are taken."""
@@ -155,8 +166,34 @@ class SharedQueues:
     def refuse(self, reason: KafkaError) -> None:
         """Take no more records from now on."""
         with self.lock:  # whoever has it still puts a batch into a queue
-            if self.refusal is None:
+            if not self._refuses_for_good:
+                self._refuses_for_good = True
                 self.refusal = reason
+        self._current.clear()
+        self._take_none()
+
+    def suspend(self, reason: KafkaError) -> None:
+        """Take no records until `resume`. On the loop."""
+        with self.lock:
+            if self._refuses_for_good:
+                return
+            before, self.refusal = self.refusal, reason
+        if before is None:
+            self._take_none()
+
+    def resume(self) -> None:
+        """Take records again. On the loop."""
+        with self.lock:
+            if not self._refuses_for_good:
+                self.refusal = None
+                self.topics.update(self._current)
+
+    def check_open(self) -> None:
+        """Raise why no records are taken any more, if `refuse` was called."""
+        if self._refuses_for_good and self.refusal is not None:
+            raise self.refusal
+
+    def _take_none(self) -> None:
         self.topics.clear()
         self.memory.end_waiting()
         self.close_open_batches()
@@ -222,8 +259,9 @@ class SharedQueues:
         """Refuse everything in a forked child, where another thread of the parent may have held the lock."""
         self.lock = threading.RLock()
         self.memory = MemoryPool(self.options.buffer_memory, self.lock)
-        self.refusal = reason
+        self.refusal, self._refuses_for_good = reason, True
         self.topics.clear()
+        self._current.clear()
         for batch in list(self.incomplete):
             batch.abandon(reason)
         self.incomplete = set()

@@ -47,8 +47,7 @@ class TopicLookup:
         have, and what the cluster says against the topic: `TopicAuthorizationFailedError`, `InvalidTopicError`.
         """
         checked_topic(topic)
-        if self._buffer.refusal is not None:
-            raise self._buffer.refusal
+        self._buffer.check_open()
         if topic not in self._watched:
             self._watched.add(topic)
             self._cluster.watch_topics(self._watched)
@@ -69,10 +68,10 @@ class TopicLookup:
         if idle:
             self._watched -= idle
             self._cluster.watch_topics(self._watched)
-        for topic, queues in list(self._buffer.topics.items()):
+        for topic, before in self._buffer.current_topics():
             count, available = self._partitions(metadata, topic)
             if count:
-                self._buffer.learn_topic(topic, max(count, queues.count), available)
+                self._buffer.learn_topic(topic, max(count, before), available)
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
         """The number of a topic's partitions, of fresh metadata if need be; raises why it is not known."""

@@ -38,7 +38,13 @@ class BatchAction(enum.Enum):
 
 
 def action_for(
-    error: type[BrokerResponseError], *, records: int, has_sequence: bool, is_first: bool, idempotence_required: bool
+    error: type[BrokerResponseError],
+    *,
+    records: int,
+    has_sequence: bool,
+    is_first: bool,
+    idempotence_required: bool,
+    transactional: bool = False,
 ) -> BatchAction:
     """Decide about one batch.
 
@@ -48,6 +54,7 @@ def action_for(
         has_sequence: whether it was sent with a producer id.
         is_first: whether nothing that comes before it is still on its way or waits to be sent again.
         idempotence_required: whether the user has asked for idempotence, so that the producer may not go without.
+        transactional: whether it belongs to a transaction, which fails with it: id and epoch are the transaction's.
     """
     if issubclass(error, (NoError, DuplicateSequenceNumberError)):
         return BatchAction.COMPLETE
@@ -56,9 +63,11 @@ def action_for(
     if has_sequence:
         if issubclass(error, _GAP):
             # Nobody before it can fill the gap any more when it is the first; else somebody may.
-            return BatchAction.BUMP_EPOCH if is_first else BatchAction.RETRY_IN_ORDER
+            if not is_first:
+                return BatchAction.RETRY_IN_ORDER
+            return BatchAction.FAIL if transactional else BatchAction.BUMP_EPOCH
         if issubclass(error, _FENCED):
-            return BatchAction.RESET_PRODUCER_ID
+            return BatchAction.FAIL if transactional else BatchAction.RESET_PRODUCER_ID
         if issubclass(error, ClusterAuthorizationFailedError) and not idempotence_required:
             return BatchAction.DISABLE_IDEMPOTENCE
     if issubclass(error, CorruptRecordError):  # damaged on its way, as it was not when it was encoded

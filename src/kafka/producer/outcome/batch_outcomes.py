@@ -9,22 +9,37 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import ConcurrentTransactionsError, KafkaError, KafkaTimeoutError
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.rebatch import split
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.outcome.batch_action import BatchAction, action_for
-from kafka.producer.outcome.failures import UnseenFailures
+from kafka.producer.outcome.failures import FailureReport, UnseenFailures
 from kafka.producer.send.produce_requests import Answer
 from kafka.producer.statistics import ProducerStatistics
+from kafka.producer.transactions.backoff import concurrent_backoff
 
 log = logging.getLogger(__name__)
+
+
+class TransactionOfBatches(Protocol):
+    """What batches need of the transaction that they belong to."""
+
+    def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
+        """A batch is given up."""
+
+    def record_failed(self, error: KafkaError) -> None:
+        """A record was refused before it was in a batch."""
+
+    def why_not_again(self) -> KafkaError | None:
+        """Why a batch is not sent again; None: it may be."""
 
 
 class Outcomes:
@@ -47,12 +62,15 @@ class Outcomes:
         delivery_timeout: float,
     ) -> None:
         self.failures = UnseenFailures()
-        buffer.on_refused = self.failures.add
+        self.transactions: TransactionOfBatches | None = None
+        """None: the producer has none."""
+        buffer.on_refused = self.refused
         self._buffer = buffer
         self._cluster = cluster
         self._idempotence = idempotence
         self._statistics = statistics
         self._retry_policy = RetryPolicy(backoff, log, quiet=1)
+        self._concurrent = concurrent_backoff()
         self._retries = retries
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
@@ -68,6 +86,7 @@ class Outcomes:
             has_sequence=batch.producer_id >= 0,
             is_first=queue.is_first(batch),
             idempotence_required=self._idempotence.required,
+            transactional=self._idempotence.transactional,
         )
         if action is BatchAction.COMPLETE:
             if queue.failures:
@@ -79,6 +98,8 @@ class Outcomes:
         error = answer.error(answer.text) if answer.text else answer.error()
         if action is BatchAction.FAIL:
             self.fail(queue, batch, error, answer.record_errors)
+        elif self._is_over(queue, batch):
+            pass
         elif action is BatchAction.SPLIT:
             self._split(queue, batch)
         elif action is BatchAction.RETRY_IN_ORDER:
@@ -96,7 +117,9 @@ class Outcomes:
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """The request of a batch failed as a whole, so that it may or may not be in the log."""
         queue.in_network.pop(batch, None)
-        if not self._retry_policy.is_fatal(error):
+        if self._is_over(queue, batch):
+            pass
+        elif not self._retry_policy.is_fatal(error):
             self._again(queue, batch, error)
         else:
             self.fail(queue, batch, error)
@@ -112,10 +135,28 @@ class Outcomes:
         queue.in_network.pop(batch, None)
         self._statistics.failed(batch, self._loop.time())
         self._buffer.completed(batch)
+        if self.transactions is not None:
+            batch.look()  # the transaction cannot be committed, and says so
+            self.transactions.batch_failed(batch, error)
         batch.fail(error, record_errors)
         if batch.report is not None:
             self.failures.add(batch.report)
         self._settled(batch)
+
+    def refused(self, report: FailureReport) -> None:
+        """A record failed before it was in a batch that can be sent."""
+        if self.transactions is not None:
+            report.seen = True  # as above
+            self.transactions.record_failed(report.error)
+        self.failures.add(report)
+
+    def _is_over(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
+        """Give up a batch whose transaction is being aborted, instead of sending it again."""
+        why = None if self.transactions is None else self.transactions.why_not_again()
+        if why is None:
+            return False
+        self.fail(queue, batch, why)
+        return True
 
     async def settled(self, batches: Iterable[ProducerBatch], then: Callable[[], object] | None = None) -> None:
         """Wait until all of these batches, or what they were split into, are delivered or have failed.
@@ -157,7 +198,9 @@ class Outcomes:
             self.fail(queue, batch, too_late(batch, self._delivery_timeout, None))
         else:
             queue.failures += 1
-            queue.backoff_until = now + self._retry_policy.pause_s(queue.failures)
+            concurrent = isinstance(error, ConcurrentTransactionsError)
+            pause = self._concurrent.seconds if concurrent else self._retry_policy.pause_s
+            queue.backoff_until = now + pause(queue.failures)
             queue.retry(batch)
             self._statistics.retried(batch, now)
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)

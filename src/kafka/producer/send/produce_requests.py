@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from kafka.cluster.protocols import BrokerConnection, BrokerRequests
-from kafka.errors import BrokerResponseError, NoError, UnknownError, for_code
+from kafka.errors import BrokerResponseError, NoError, UnknownError, UnsupportedVersionError, for_code
 from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.rebatch import downgrade, magic_of
@@ -19,6 +19,7 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 if TYPE_CHECKING:
+    from kafka.producer.transactions.transactions import Transactions
     from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ _FIRST_WITH_MAGIC_2 = 3
 _LAST_WITHOUT_MAGIC_2: int | None = 2
 _FIRST_WITH_ZSTD = 7
 _LAST_WITH_NAMES = 12
+_FIRST_OF_TRANSACTIONS_2 = 12
 
 
 class Answer(NamedTuple):
@@ -53,13 +55,22 @@ class ProduceRequests:
         acks: 0, 1 or -1.
         timeout_ms: how long the broker, and then we, wait.
         compression: codec of the batches.
+        transactions: gives the transaction that batches belong to; None: to none.
     """
 
-    def __init__(self, cluster: BrokerRequests, acks: int, timeout_ms: int, compression: Compression) -> None:
+    def __init__(
+        self,
+        cluster: BrokerRequests,
+        acks: int,
+        timeout_ms: int,
+        compression: Compression,
+        transactions: Transactions | None = None,
+    ) -> None:
         self._cluster = cluster
         self._acks = acks
         self._timeout_ms = timeout_ms
         self._compression = compression
+        self._transactions = transactions
 
     def encode(self, batch: ProducerBatch, magic: int) -> int:
         """Give a batch the bytes that a broker takes; returns how many. The batch may not be open.
@@ -67,18 +78,21 @@ class ProduceRequests:
         Arguments:
             magic: the newest format that the broker takes, see `magic`.
         """
+        transactional = self._transactions is not None
         if batch.stage is Stage.ENCODED:
             assert batch.data is not None
             data = batch.data
             if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
                 assert not isinstance(data, bytes)  # nobody but us has seen it yet
-                set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
+                set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
         else:
             assert batch.builder is not None
             data = batch.builder.build_in_place(
-                ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence)
+                ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
             )
         if magic_of(data) > magic:
+            if transactional:
+                raise UnsupportedVersionError("transactions need brokers of Kafka 0.11 or later; this one is older")
             data = downgrade(data, magic)
         batch.keep(data)
         return len(data)
@@ -110,6 +124,13 @@ class ProduceRequests:
                 data = topics[topic] = TopicProduceData(name=topic, topic_id=topic_id or _NO_ID, partition_data=[])
             data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
         request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
+        if self._transactions is not None:
+            transaction = self._transactions.identity
+            request.transactional_id = transaction.transactional_id
+            if transaction.transaction_version >= 2:  # the version says that the batches add their partitions (KIP-890)
+                lowest = _FIRST_OF_TRANSACTIONS_2
+            else:
+                highest = _FIRST_OF_TRANSACTIONS_2 - 1
         version = connection.api_versions.version_for(ProduceRequest, lowest, highest)
         if self._acks == 0:
             reply = Reply(partial(self._written, batches, take))

@@ -36,6 +36,11 @@ class Readiness:
 
     def sendable_at(self, queue: PartitionQueue, now: float) -> float:
         """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
+        when = self._due(queue, now)
+        return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
+
+    def _due(self, queue: PartitionQueue, now: float) -> float:
+        """As `sendable_at`, whether the partition may be written to or not."""
         if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):

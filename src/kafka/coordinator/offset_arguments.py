@@ -1,0 +1,108 @@
+"""Checks of offsets that callers give to be committed, by a consumer or in a producer's transaction.
+
+Numbers may be of any type that stands for a whole number, such as NumPy's. Partitions may be plain tuples.
+"""
+
+import operator
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import IllegalArgumentError
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_MAX_INT32 = 2**31 - 1
+_MAX_INT64 = 2**63 - 1
+_MAX_METADATA = 2**15 - 1
+"""How many bytes a text may have in the older versions of OffsetCommit."""
+
+
+def whole_number(given: Any, low: int, high: int) -> int | None:
+    """An int for ``given``; None if it is no whole number from ``low`` to ``high``."""
+    try:
+        number = operator.index(given)
+    except TypeError:
+        return None
+    return number if low <= number <= high else None
+
+
+def check_topic_name(topic: object) -> str:
+    """The topic, if brokers would take the name; raises `TypeError` or `IllegalArgumentError`."""
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
+    if not _LEGAL_TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise IllegalArgumentError(
+            f"{topic!r} is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'"
+        )
+    return topic
+
+
+def check_partition(given: Any) -> TopicPartition:
+    """A partition; raises `TypeError` or `IllegalArgumentError`."""
+    if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], str):
+        raise TypeError(f"a partition is a TopicPartition(topic, partition), not {type(given).__name__}: {given!r}")
+    topic, number = given
+    if type(number) is int and type(given) is TopicPartition and 0 <= number <= _MAX_INT32:
+        check_topic_name(topic)
+        return given
+    if not hasattr(number, "__index__"):
+        raise TypeError(f"the number of a partition is an int, not {type(number).__name__}: {given!r}")
+    index = whole_number(number, 0, _MAX_INT32)
+    if index is None:
+        raise IllegalArgumentError(f"the number of a partition is from 0 to 2**31 - 1: there is no {given!r}")
+    return TopicPartition(check_topic_name(topic), index)
+
+
+def check_offsets(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
+    """The offsets given to a commit; raises `TypeError` or `IllegalArgumentError`."""
+    if not isinstance(offsets, Mapping):
+        raise IllegalArgumentError(
+            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
+        )
+    return dict(_checked_offset(tp, committed) for tp, committed in offsets.items())
+
+
+def _checked_offset(tp: object, committed: object) -> tuple[TopicPartition, OffsetAndMetadata]:
+    if not isinstance(tp, tuple) or not isinstance(committed, OffsetAndMetadata):
+        raise IllegalArgumentError(
+            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata; there is {tp!r}: {committed!r}"
+        )
+    partition = check_partition(tp)
+    offset = whole_number(committed.offset, 0, _MAX_INT64)
+    if offset is None:
+        raise IllegalArgumentError(
+            f"the offset to commit for {partition!r} is {committed.offset!r}; offsets are whole numbers from 0 to "
+            "2**63 - 1"
+        )
+    epoch = None if committed.leader_epoch is None else whole_number(committed.leader_epoch, -1, _MAX_INT32)
+    if epoch is None and committed.leader_epoch is not None:
+        raise IllegalArgumentError(
+            f"the leader epoch to commit for {partition!r} is {committed.leader_epoch!r}; it is a whole number from -1 "
+            "to 2**31 - 1, or None"
+        )
+    return partition, OffsetAndMetadata(offset, _checked_metadata(partition, committed.metadata), epoch)
+
+
+def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
+    if metadata is not None and not isinstance(metadata, str):
+        raise TypeError(f"the metadata to commit for {tp!r} are a str or None, not {type(metadata).__name__}")
+    try:
+        size = len((metadata or "").encode())
+    except UnicodeEncodeError as error:
+        raise IllegalArgumentError(f"the metadata to commit for {tp!r} are no text: {error}") from error
+    if size > _MAX_METADATA:
+        raise IllegalArgumentError(f"the metadata to commit for {tp!r} have {size} bytes; {_MAX_METADATA} are allowed")
+    return metadata
+
+
+def check_group(given: Any) -> ConsumerGroupMetadata:
+    """The group that offsets are committed for, named or as its consumer tells it; raises `IllegalArgumentError`."""
+    group = ConsumerGroupMetadata(given) if isinstance(given, str) else given
+    if not isinstance(group, ConsumerGroupMetadata):
+        raise IllegalArgumentError(
+            f"a group is given by its name, or as the ConsumerGroupMetadata of its consumer, not as {given!r}"
+        )
+    if not group.group_id:
+        raise IllegalArgumentError("offsets are committed for a group, but the name of it is empty")
+    return group

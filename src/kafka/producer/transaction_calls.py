@@ -1,0 +1,120 @@
+# Written by scripts/twins.py from kafka/producer/async_transaction_calls.py: change that file, not this one.
+"""What a producer with transactions is asked to do besides sending: each call waits as its runner does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka.coordinator.offset_arguments import check_group, check_offsets
+from kafka.errors import IllegalStateError
+from kafka.producer.core import ProducerCore
+from kafka.producer.thread_runner import ThreadRunner
+from kafka.producer.transactions.block import TransactionBlock
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.producer.transactions.state import TransactionState
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+
+class TransactionCalls:
+    """The calls of a producer that has the option `transactional_id`, as those of Kafka's Java producer.
+
+    Three kinds of errors tell what to do. `TransactionAbortableError`: something of the transaction could not be
+    written, its cause says what; `abort_transaction()`, after which the producer goes on. `TransactionFatalError`, and
+    so `ProducerFencedError` (another producer of this name has taken over): close the producer. `KafkaTimeoutError`:
+    `max_block_ms` are over, and nothing is decided; make the same call again, which goes on waiting. A call that was
+    interrupted may be made again, too, and does nothing if it has succeeded by then.
+    """
+
+    _core: ProducerCore | None
+    _runner: ThreadRunner
+
+    def init_transactions(self) -> None:
+        """Get the producer an id and epoch; once, before the first transaction.
+
+        Every earlier producer with this `transactional_id` is fenced, and what it left open is aborted (KIP-98).
+
+        Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
+        more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and see the class.
+        """
+        core = self._started()
+        self._runner.run(core, core.transactions.init())
+
+    def begin_transaction(self) -> None:
+        """Open a transaction: what is sent from now on belongs to it. Raises `IllegalStateError` if one is open."""
+        core = self._started()
+        self._runner.run(core, core.transactions.begin())
+
+    def send_offsets_to_transaction(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group_metadata: ConsumerGroupMetadata | str,
+    ) -> None:
+        """Commit offsets of a consumer group with the transaction (KIP-447).
+
+        The consumer has ``enable_auto_commit=False``, and does not commit these offsets itself.
+
+        Arguments:
+            offsets: by partition, the offset of the next record to read.
+            group_metadata: of the consumer, whose membership the coordinator checks then (Kafka 2.5); or only the name
+                of the group, for a consumer whose partitions were assigned by hand.
+
+        Raises `TransactionAbortableError`, from a `CommitFailedError` where the group has rebalanced meanwhile, and see
+        the class.
+        """
+        core = self._started()
+        transactions = core.transactions
+        self._runner.run(core, transactions.send_offsets(check_offsets(offsets), check_group(group_metadata)))
+
+    def commit_transaction(self) -> None:
+        """Send what is buffered, wait for it, and commit the transaction; see the class for what it raises."""
+        core = self._started()
+        self._runner.run(core, core.transactions.commit())
+
+    def abort_transaction(self) -> None:
+        """Drop what is not sent, whose futures fail with `TransactionAbortedError`, and abort the transaction."""
+        core = self._started()
+        self._runner.run(core, core.transactions.abort())
+
+    def prepare_transaction(self) -> TransactionIdentity | None:
+        """Send what is buffered, wait for it, and tell how another process can end the transaction.
+
+        For two-phase commits: the identity is plain values to be written down; `kafka.producer.transactions` has
+        `end_transactions`, which commits or aborts by it. This producer takes no more records until then. It may be
+        closed, which leaves the transaction as it is; the coordinator aborts it `transaction_timeout_ms` after it
+        began. `commit_transaction()` and `abort_transaction()` end it, too.
+
+        Returns None if nothing was sent, so that there is nothing to end elsewhere. Raises as `commit_transaction`.
+        """
+        core = self._started()
+        return self._runner.run(core, core.transactions.prepare())
+
+    def transaction(self) -> TransactionBlock:
+        """A transaction as a block, ``async with producer.transaction():``.
+
+        It is committed at the end of the block. What is raised in the block aborts it and goes on; so does the
+        `TransactionAbortableError` of the commit.
+        """
+        return TransactionBlock(self)
+
+    @property
+    def transaction_identity(self) -> TransactionIdentity:
+        """The open transaction: transactional id, producer id, epoch and version of transactions.
+
+        Raises `IllegalStateError` if none is open.
+        """
+        transactions = self._started().transactions
+        state = transactions.state
+        if state in (TransactionState.UNINITIALIZED, TransactionState.INITIALIZING, TransactionState.READY):
+            raise IllegalStateError(f"no transaction is open: {state.value} ({state.name})")
+        return transactions.identity
+
+    @property
+    def transaction_state(self) -> TransactionState:
+        """Where the producer stands. Raises `IllegalStateError` without `transactional_id`."""
+        return self._started().transactions.state
+
+    def _started(self) -> ProducerCore:
+        """The core, of a producer that is started."""
+        if self._core is None:
+            raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
+        return self._core

@@ -1,0 +1,87 @@
+"""Ends transactions that other processes have written: the second half of a two-phase commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from kafka.cluster import Backoff, ClusterClient
+from kafka.cluster.protocols import ClusterAccess
+from kafka.config import parse_admin
+from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.net import LoopThread
+from kafka.producer.transactions.failures import failure_of
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.producer.transactions.requests import TransactionRequests
+
+Outcome = dict[TransactionIdentity, KafkaError | None]
+
+
+def end_transactions(
+    transactions: Iterable[TransactionIdentity], *, commit: bool, timeout_ms: float = 60_000, **configs: Any
+) -> Outcome:
+    """Commit or abort transactions by their identities, from any process.
+
+    A producer has written them and told their identities (`KafkaProducer.prepare_transaction`); it need not live any
+    more. They are ended beside one another. What is asked again succeeds again, also from another process, as long as
+    the producer's next transaction has not begun.
+
+    Arguments:
+        transactions: which; plain tuples will do.
+        commit: True commits, False aborts.
+        timeout_ms: how long to try.
+        configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
+
+    Returns for each what became of it: None if it is ended so, else the error. `ProducerFencedError`: a newer producer
+    of that name has begun, and has aborted what was open; or it was open for longer than `transaction_timeout_ms`.
+    `InvalidTxnStateError`: it was ended otherwise before (committed, aborted, timed out), or nothing was ever written
+    in it. `KafkaTimeoutError`: not known; ask again.
+
+    Raises `KafkaConfigurationError`, and `NoBrokersAvailable` if no server answers.
+    """
+    ending = end_transactions_async(transactions, commit=commit, timeout_ms=timeout_ms, **configs)
+    return LoopThread.shared().run(ending)
+
+
+async def end_transactions_async(
+    transactions: Iterable[TransactionIdentity], *, commit: bool, timeout_ms: float = 60_000, **configs: Any
+) -> Outcome:
+    """As `end_transactions`, on the event loop that it runs on."""
+    identities = [TransactionIdentity(*each) for each in transactions]
+    config = parse_admin(configs)
+    cluster = ClusterClient(config.connection, config.security)
+    backoff = Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms)
+    try:
+        await cluster.start()
+        return await end_all(cluster, identities, commit, timeout_ms, backoff)
+    finally:
+        await cluster.close()
+
+
+async def end_all(
+    cluster: ClusterAccess,
+    transactions: Iterable[TransactionIdentity],
+    commit: bool,
+    timeout_ms: float,
+    backoff: Backoff,
+) -> Outcome:
+    """End transactions beside one another, through a cluster that is started; see `end_transactions`."""
+
+    async def end(transaction: TransactionIdentity) -> KafkaError | None:
+        requests = TransactionRequests(cluster, transaction.transactional_id, 0, backoff)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await requests.end(transaction, commit)
+        except TimeoutError:
+            return KafkaTimeoutError(
+                f"the transaction of {transaction.transactional_id!r} was not ended within {timeout_ms:g} ms: whether "
+                "it is, is not known; ask again"
+            )
+        except KafkaError as error:
+            failure, is_fenced = failure_of(error, "init")
+            return failure if is_fenced else error
+        return None
+
+    identities = list(dict.fromkeys(transactions))
+    return dict(zip(identities, await asyncio.gather(*map(end, identities)), strict=True))

@@ -1,0 +1,292 @@
+"""The requests of a transaction, each tried again until it is decided (KIP-98, KIP-360, KIP-447, KIP-890).
+
+In version 1 of transactions a partition is added (AddPartitionsToTxn) before it is written to, a group
+(AddOffsetsToTxn) before offsets are stored, and the epoch stays. In version 2 Produce and TxnOffsetCommit add what they
+write to, and EndTxn gives a new epoch, so that nothing late can get into the next transaction. The versions of these
+APIs tell a broker which one a client means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TypeVar
+
+from kafka.cluster.backoff import Backoff
+from kafka.cluster.protocols import CoordinatorKind, CoordinatorRequests
+from kafka.cluster.retry import RetryPolicy
+from kafka.coordinator.consumer_protocol import partitions_by_topic
+from kafka.errors import (
+    CommitFailedError,
+    ConcurrentTransactionsError,
+    CoordinatorNotAvailableError,
+    IllegalGenerationError,
+    NotCoordinatorError,
+    OperationNotAttemptedError,
+    RequestTimedOutError,
+    StaleMemberEpochError,
+    TransactionAbortedError,
+    UnknownMemberIdError,
+    check_error,
+)
+from kafka.producer.transactions.backoff import concurrent_backoff
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafka.wire.api.end_txn import EndTxnRequest
+from kafka.wire.api.init_producer_id import InitProducerIdRequest
+from kafka.wire.api.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+FEATURE = "transaction.version"
+_MOVED = (NotCoordinatorError, CoordinatorNotAvailableError, RequestTimedOutError)
+_NEWEST_INIT = 5
+_INIT_KEEPS_ID_SINCE = 3
+_NEWEST_ADD_PARTITIONS = 3
+"""Later versions are for brokers among themselves."""
+_END_OF_VERSION_2 = 5
+_OFFSETS_OF_VERSION_2 = 5
+_MEMBERS_SINCE = 3
+_REBALANCED = (IllegalGenerationError, UnknownMemberIdError, StaleMemberEpochError)
+
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+GoOn = Callable[[], bool]
+
+
+def always() -> bool:
+    """As `GoOn`: until it is decided."""
+    return True
+
+
+class TransactionRequests:
+    """Asks the coordinator of one transactional id. On the loop.
+
+    Each call ends with an answer or raises what is not to be tried again; time is bounded by who awaits it.
+
+    Arguments:
+        cluster: finds the coordinators and sends to them.
+        transactional_id: whose transactions.
+        timeout_ms: how long a transaction may take before the coordinator aborts it.
+        backoff: pauses between attempts.
+    """
+
+    def __init__(self, cluster: CoordinatorRequests, transactional_id: str, timeout_ms: int, backoff: Backoff) -> None:
+        self._cluster = cluster
+        self._transactional_id = transactional_id
+        self._timeout_ms = timeout_ms
+        self._retries = RetryPolicy(backoff, log, quiet=1)
+        self._concurrent = concurrent_backoff()
+
+    def transaction_version(self) -> int:
+        """The version of transactions that the cluster has now: 1 or 2."""
+        return 2 if self._cluster.feature_level(FEATURE) >= 2 else 1
+
+    async def init(self, present: TransactionIdentity | None = None) -> tuple[int, int]:
+        """Get a producer id and epoch; what an earlier producer of this name left open is aborted.
+
+        Arguments:
+            present: what this producer has, to get the next epoch (KIP-360); None: fence every other producer.
+
+        Raises `ProducerFencedError` where another producer has taken over since.
+        """
+        request = InitProducerIdRequest(
+            transactional_id=self._transactional_id, transaction_timeout_ms=self._timeout_ms
+        )
+        if present is not None:
+            request.producer_id, request.producer_epoch = present.producer_id, present.producer_epoch
+
+        async def ask() -> tuple[int, int]:
+            response = await self._cluster.send_coordinator(
+                "transaction",
+                self._transactional_id,
+                request,
+                min_version=_INIT_KEEPS_ID_SINCE if present is not None else 0,
+                max_version=_NEWEST_INIT,
+            )
+            check_error(response.error_code, f"InitProducerId of {self._transactional_id!r}")
+            return response.producer_id, response.producer_epoch
+
+        return await self._until_decided("InitProducerId", "transaction", self._transactional_id, ask, always)
+
+    async def add_partitions(
+        self, transaction: TransactionIdentity, partitions: Iterable[TopicPartition], go_on: GoOn = always
+    ) -> None:
+        """Add partitions to a transaction of version 1. Raises the first thing that is said against one of them."""
+        by_topic = partitions_by_topic(partitions)
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=transaction.transactional_id,
+            v3_and_below_producer_id=transaction.producer_id,
+            v3_and_below_producer_epoch=transaction.producer_epoch,
+            v3_and_below_topics=[
+                AddPartitionsToTxnTopic(name=topic, partitions=list(numbers)) for topic, numbers in by_topic.items()
+            ],
+        )
+
+        async def ask() -> None:
+            response = await self._cluster.send_coordinator(
+                "transaction", transaction.transactional_id, request, max_version=_NEWEST_ADD_PARTITIONS
+            )
+            _check_partitions(
+                (f"adding partition {each.partition_index} of topic {topic.name!r}", each.partition_error_code)
+                for topic in response.results_by_topic_v3_and_below
+                for each in topic.results_by_partition
+            )
+
+        await self._until_decided("AddPartitionsToTxn", "transaction", transaction.transactional_id, ask, go_on)
+
+    async def commit_offsets(
+        self,
+        transaction: TransactionIdentity,
+        group: ConsumerGroupMetadata,
+        offsets: Offsets,
+        go_on: GoOn = always,
+    ) -> None:
+        """Store offsets of a group with a transaction.
+
+        Raises `CommitFailedError` where the group has rebalanced since, so that the partitions may be another member's.
+        """
+        group_id = str(group.group_id)
+        request = _offsets_request(transaction, group, offsets)
+        if transaction.transaction_version < 2:
+            await self._add_group(transaction, group_id, go_on)
+            lowest, highest = (_MEMBERS_SINCE if _is_member(group) else 0), _OFFSETS_OF_VERSION_2 - 1
+        else:
+            lowest = highest = _OFFSETS_OF_VERSION_2
+
+        async def ask() -> None:
+            response = await self._cluster.send_coordinator(
+                "group", group_id, request, min_version=lowest, max_version=highest
+            )
+            _check_partitions(
+                (f"the offset of partition {each.partition_index} of topic {topic.name!r}", each.error_code)
+                for topic in response.topics
+                for each in topic.partitions
+            )
+
+        try:
+            await self._until_decided("TxnOffsetCommit", "group", group_id, ask, go_on)
+        except _REBALANCED as error:
+            raise CommitFailedError() from error
+
+    async def end(self, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:
+        """Commit or abort a transaction; returns the producer id and epoch of the next one.
+
+        The same may be asked again, from anywhere, as long as the next transaction has not begun.
+        """
+        request = EndTxnRequest(
+            transactional_id=transaction.transactional_id,
+            producer_id=transaction.producer_id,
+            producer_epoch=transaction.producer_epoch,
+            committed=commit,
+        )
+        of_version_2 = transaction.transaction_version >= 2
+
+        async def ask() -> tuple[int, int]:
+            response = await self._cluster.send_coordinator(
+                "transaction",
+                transaction.transactional_id,
+                request,
+                min_version=_END_OF_VERSION_2 if of_version_2 else 0,
+                max_version=_END_OF_VERSION_2 if of_version_2 else _END_OF_VERSION_2 - 1,
+            )
+            what = "committing" if commit else "aborting"
+            check_error(response.error_code, f"{what} the transaction of {transaction.transactional_id!r}")
+            if response.producer_id < 0:
+                return transaction.producer_id, transaction.producer_epoch
+            return response.producer_id, response.producer_epoch
+
+        return await self._until_decided("EndTxn", "transaction", transaction.transactional_id, ask, always)
+
+    async def _add_group(self, transaction: TransactionIdentity, group_id: str, go_on: GoOn) -> None:
+        request = AddOffsetsToTxnRequest(
+            transactional_id=transaction.transactional_id,
+            producer_id=transaction.producer_id,
+            producer_epoch=transaction.producer_epoch,
+            group_id=group_id,
+        )
+
+        async def ask() -> None:
+            response = await self._cluster.send_coordinator("transaction", transaction.transactional_id, request)
+            check_error(response.error_code, f"adding the offsets of group {group_id!r} to the transaction")
+
+        await self._until_decided("AddOffsetsToTxn", "transaction", transaction.transactional_id, ask, go_on)
+
+    async def _until_decided(
+        self, api: str, kind: CoordinatorKind, key: str, ask: Callable[[], Awaitable[T]], go_on: GoOn
+    ) -> T:
+        """Ask a coordinator until there is an answer, or an error that trying again does not mend.
+
+        Raises `TransactionAbortedError` where it is not to go on.
+        """
+        attempts = self._retries.attempts(f"{api} of transactional id {self._transactional_id!r}")
+        concurrent = 0
+        while go_on():
+            try:
+                result = await ask()
+            except ConcurrentTransactionsError:
+                concurrent += 1
+                await asyncio.sleep(self._concurrent.seconds(concurrent))
+            except Exception as error:
+                if isinstance(error, _MOVED):
+                    self._cluster.forget_coordinator(kind, key)
+                await attempts.failed(error)
+            else:
+                attempts.succeeded()
+                return result
+        raise TransactionAbortedError(f"{api}: the transaction is being aborted")
+
+
+def _offsets_request(
+    transaction: TransactionIdentity, group: ConsumerGroupMetadata, offsets: Offsets
+) -> TxnOffsetCommitRequest:
+    by_topic: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+    for (topic, partition), committed in offsets.items():
+        by_topic.setdefault(topic, []).append(
+            TxnOffsetCommitRequestPartition(
+                partition_index=partition,
+                committed_offset=committed.offset,
+                committed_leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
+                committed_metadata=committed.metadata or "",
+            )
+        )
+    request = TxnOffsetCommitRequest(
+        transactional_id=transaction.transactional_id,
+        group_id=str(group.group_id),
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        topics=[TxnOffsetCommitRequestTopic(name=name, partitions=each) for name, each in by_topic.items()],
+    )
+    if _is_member(group):
+        request.generation_id_or_member_epoch = group.generation_id
+        request.member_id = group.member_id
+        request.group_instance_id = group.group_instance_id
+    return request
+
+
+def _is_member(group: ConsumerGroupMetadata) -> bool:
+    """Whether a coordinator is to check the membership, and not only the group's name."""
+    return group.generation_id >= 0 or bool(group.member_id) or group.group_instance_id is not None
+
+
+def _check_partitions(answers: Iterable[tuple[str, int]]) -> None:
+    """Raise the first error; a partition that was left out because of another one is no reason.
+
+    Arguments:
+        answers: what was asked, and the code of its error.
+    """
+    left_out = ""
+    for what, code in answers:
+        if code == OperationNotAttemptedError.errno:
+            left_out = left_out or what
+        else:
+            check_error(code, what)
+    if left_out:
+        check_error(OperationNotAttemptedError.errno, left_out)

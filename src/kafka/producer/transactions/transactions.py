@@ -1,0 +1,379 @@
+"""The transactions of one producer: what its calls do, and what becomes of a transaction in which something fails.
+
+A call starts a task and waits for it. One that is interrupted or whose time is up leaves the task alone, and is made
+again to go on waiting: whether a transaction is committed is not decided by who waits for it. `FAILED` and what to do
+about it follow Kafka's Java client; where that gives up but the coordinator allows the producer to go on (a transaction
+of version 2 that has timed out), the transaction can be aborted here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.errors import (
+    IllegalStateError,
+    InvalidProducerIdMappingError,
+    InvalidTxnStateError,
+    KafkaError,
+    KafkaTimeoutError,
+    TransactionAbortedError,
+    UnknownProducerIdError,
+)
+from kafka.producer.batch.outgoing import OutgoingBatches
+from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.idempotence import Idempotence
+from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.producer.transactions.partitions import TransactionPartitions
+from kafka.producer.transactions.requests import Offsets, TransactionRequests
+from kafka.producer.transactions.state import MAY_SEND, TransactionState, TransactionStateMachine
+from kafka.structs import ConsumerGroupMetadata, TopicPartition
+
+log = logging.getLogger(__name__)
+
+_ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
+"""The coordinator has forgotten the id: there is nothing to end, and another id is to be had."""
+
+
+@dataclass(slots=True)
+class _Operation:
+    """What a call has started."""
+
+    call: str
+    task: asyncio.Task[Any]
+
+
+class Transactions:
+    """The transactions of one producer. On the loop.
+
+    Arguments:
+        transactional_id: the producer's name in the cluster.
+        requests: ask the coordinator.
+        buffer: takes records while a transaction is open, and only then.
+        idempotence: numbers batches under the id and epoch of the transaction.
+        outcomes: tell of batches that fail.
+        max_block_s: how long a call waits, in seconds.
+        on_change: called when batches may be sent that could not before.
+    """
+
+    def __init__(
+        self,
+        transactional_id: str,
+        requests: TransactionRequests,
+        buffer: RecordBuffer,
+        idempotence: Idempotence,
+        outcomes: Outcomes,
+        max_block_s: float,
+        on_change: Callable[[], object],
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.version = 1
+        self._requests = requests
+        self._buffer = buffer
+        self._outgoing = OutgoingBatches(buffer)
+        self._idempotence = idempotence
+        self._outcomes = outcomes
+        self._max_block_s = max_block_s
+        self._on_change = on_change
+        self._loop = asyncio.get_running_loop()
+        self._machine = TransactionStateMachine()
+        self._partitions = TransactionPartitions(
+            requests, lambda: self.identity, self._goes_on, on_change, self._take_failure
+        )
+        self._operation: _Operation | None = None
+        self._offsets: asyncio.Task[None] | None = None
+        self._needs_epoch = False
+        """Batches with sequence numbers have failed, so that those that come after them need a new epoch (KIP-360)."""
+        idempotence.may_write = self._may_write
+        outcomes.transactions = self
+        self._refuse_records()
+
+    @property
+    def state(self) -> TransactionState:
+        """Where the producer stands; may be read from any thread."""
+        return self._machine.state
+
+    @property
+    def identity(self) -> TransactionIdentity:
+        """The open transaction, or the one that is next."""
+        producer_id, epoch = self._idempotence.producer_id, self._idempotence.producer_epoch
+        return TransactionIdentity(self.transactional_id, producer_id, epoch, self.version)
+
+    # Calls
+
+    async def init(self) -> None:
+        """Get an id and an epoch, which fences all earlier producers of this name and aborts what they left open."""
+
+        def begin() -> Coroutine[Any, Any, None]:
+            self._machine.check("init_transactions")
+            self._move(TransactionState.INITIALIZING)
+            return self._init()
+
+        await self._join("init_transactions", begin)
+
+    async def begin(self) -> None:
+        """Open a transaction: records may be sent from now on."""
+        self._machine.check("begin_transaction")
+        self._buffer.check_open()
+        self._operation = None
+        self._partitions.begin()
+        self._move(TransactionState.OPEN)
+
+    async def send_offsets(self, offsets: Offsets, group: ConsumerGroupMetadata) -> None:
+        """Have a group's offsets committed with the transaction."""
+        self._machine.check("send_offsets_to_transaction")
+        if not offsets:
+            return
+        self._offsets = self._spawn(self._send_offsets(self._offsets, offsets, group))
+        await self._wait(self._offsets, "send_offsets_to_transaction")
+
+    async def prepare(self) -> TransactionIdentity | None:
+        """Write all of the transaction, and take no more; it is ended by its identity. None: there is nothing in it."""
+
+        def begin() -> Coroutine[Any, Any, TransactionIdentity | None]:
+            self._machine.check("prepare_transaction")
+            if self.state is TransactionState.OPEN:
+                self._move(TransactionState.PREPARED)
+            return self._prepare()
+
+        found: TransactionIdentity | None = await self._join("prepare_transaction", begin)
+        return found
+
+    async def commit(self) -> None:
+        """Write all of the transaction, and commit it."""
+
+        def begin() -> Coroutine[Any, Any, None]:
+            self._machine.check("commit_transaction")
+            self._move(TransactionState.COMMITTING)
+            return self._commit()
+
+        await self._join("commit_transaction", begin)
+
+    async def abort(self) -> None:
+        """Drop what is not sent, and abort the transaction."""
+
+        def begin() -> Coroutine[Any, Any, None]:
+            self._machine.check("abort_transaction")
+            self._move(TransactionState.ABORTING)
+            self._abandon()
+            return self._abort()
+
+        await self._join("abort_transaction", begin)
+
+    async def close(self) -> None:
+        """Abort what is open, and wait for what is being ended; a prepared transaction stays as it is."""
+        operation = self._operation
+        try:
+            if self.state in (TransactionState.OPEN, TransactionState.FAILED):
+                log.info("the producer is closed: aborting the open transaction of %r", self.transactional_id)
+                await self.abort()
+            elif operation is not None and operation.call != "init_transactions":
+                await self._wait(operation.task, operation.call)
+        except KafkaError as error:
+            log.warning("closing the transactional producer %r: %s", self.transactional_id, error)
+
+    async def stop(self) -> None:
+        """Ask nothing any more."""
+        tasks = [self._operation.task if self._operation is not None else None, self._offsets, self._partitions.stop()]
+        left = [task for task in tasks if task is not None]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    # What happens to batches
+
+    def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
+        """A batch of the transaction is given up."""
+        if batch.base_sequence >= 0:
+            self._needs_epoch = True
+        self.record_failed(error)
+
+    def record_failed(self, error: KafkaError) -> None:
+        """Something of the transaction cannot be written: it can only be aborted."""
+        if self.state not in MAY_SEND:
+            return
+        fatal = fatal_in_a_batch(error)
+        if fatal is not None:
+            self._move(TransactionState.FATAL, fatal)
+        else:
+            self._move(TransactionState.FAILED, error)
+            self._loop.call_soon(self._abandon)
+
+    def why_not_again(self) -> KafkaError | None:
+        """Why a batch is not sent again; None: it may be."""
+        if self.state in MAY_SEND:
+            return None
+        if self.state is TransactionState.FATAL:
+            return self._refusal()
+        return self._aborted()
+
+    def _may_write(self, partition: TopicPartition) -> bool:
+        return self.state in MAY_SEND and self._partitions.may_write(partition)
+
+    def _goes_on(self) -> bool:
+        return self.state in MAY_SEND
+
+    def _aborted(self) -> TransactionAbortedError:
+        error = TransactionAbortedError("not sent, as its transaction is aborted")
+        error.__cause__ = self._machine.error
+        return error
+
+    def _abandon(self) -> None:
+        """Give up everything that waits to be sent."""
+        if self.state in (TransactionState.FAILED, TransactionState.ABORTING):
+            for queue in list(self._buffer.queues()):
+                for batch in self._outgoing.take_expired(queue, math.inf):
+                    self._outcomes.fail(queue, batch, self._aborted())
+
+    # Tasks
+
+    async def _init(self) -> None:
+        try:
+            granted = await self._requests.init()
+        except KafkaError as error:
+            failure, is_fatal = failure_of(error, "init")
+            self._move(TransactionState.FATAL if is_fatal else TransactionState.UNINITIALIZED, failure)
+            raise failure from failure.__cause__
+        self.version = self._requests.transaction_version()
+        self._idempotence.grant(*granted)
+        self._move(TransactionState.READY)
+
+    async def _send_offsets(
+        self, before: asyncio.Task[None] | None, offsets: Offsets, group: ConsumerGroupMetadata
+    ) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        in_doubt, self._partitions.in_doubt = self._partitions.in_doubt, True
+        try:
+            await self._requests.commit_offsets(self.identity, group, offsets, self._goes_on)
+        except TransactionAbortedError:
+            raise
+        except KafkaError as error:
+            self._take_failure(error)
+            raise self._refusal() from error
+        self._partitions.started, self._partitions.in_doubt = True, in_doubt
+
+    async def _prepare(self) -> TransactionIdentity | None:
+        await self._drain()
+        if self.state is not TransactionState.PREPARED:
+            raise self._refusal()
+        return self.identity if self._partitions.started or self._partitions.in_doubt else None
+
+    async def _commit(self) -> None:
+        await self._drain()
+        if self.state is not TransactionState.COMMITTING:
+            raise self._refusal()
+        await self._end(commit=True)
+
+    async def _abort(self) -> None:
+        await self._drain()
+        if self.state is not TransactionState.ABORTING:
+            raise self._refusal()
+        await self._end(commit=False)
+
+    async def _drain(self) -> None:
+        """Wait until all of the transaction is written or has failed, and nothing is being added to it."""
+        await self._outcomes.settled(list(self._buffer.incomplete))
+        await self._partitions.settled()
+        if self._offsets is not None:
+            await asyncio.wait({self._offsets})
+
+    async def _end(self, *, commit: bool) -> None:
+        """Tell the coordinator, where it knows of the transaction at all."""
+        try:
+            if self._partitions.started or self._partitions.in_doubt:
+                self._idempotence.grant(*await self._requests.end(self.identity, commit))
+                self._needs_epoch = self._needs_epoch and self.version < 2
+        except KafkaError as error:
+            if commit or not self._is_over(error):
+                self._take_failure(error, "commit" if commit else "abort")
+                raise self._refusal() from error
+            self._needs_epoch = True
+        try:
+            await self._next_epoch()
+        except KafkaError as error:
+            failure, _ = failure_of(error, "epoch")
+            self._move(TransactionState.FATAL, failure)
+            if not commit:
+                raise failure from error
+            return  # it is committed; the next call says what is wrong
+        self._move(TransactionState.READY)
+
+    def _is_over(self, error: KafkaError) -> bool:
+        """Whether an answer to EndTxn says that there is nothing to abort (any more)."""
+        if isinstance(error, InvalidTxnStateError):
+            return not self._partitions.started
+        return isinstance(error, _ID_IS_LOST)
+
+    async def _next_epoch(self) -> None:
+        """Get a new epoch where one is needed, also before the first transaction of version 2 (KIP-360, KIP-890)."""
+        version = self._requests.transaction_version()
+        if self._needs_epoch or version > self.version:
+            self._idempotence.grant(*await self._requests.init(self.identity))
+            self._needs_epoch = False
+        self.version = version
+
+    # Inside
+
+    def _take_failure(self, error: KafkaError, step: Step = "add") -> None:
+        """Go over to the state that an error of the coordinator leads to."""
+        failure, is_fatal = failure_of(error, step)
+        if self.state is TransactionState.FATAL or (step == "add" and not is_fatal and self.state not in MAY_SEND):
+            return
+        self._move(TransactionState.FATAL if is_fatal else TransactionState.FAILED, failure)
+        self._loop.call_soon(self._abandon)
+
+    def _move(self, state: TransactionState, error: KafkaError | None = None) -> None:
+        self._machine.move(state, error)
+        if state is TransactionState.OPEN:
+            self._buffer.resume()
+        else:
+            self._refuse_records()
+        if state is TransactionState.FATAL:
+            assert error is not None
+            self._idempotence.refuse(error)
+            self._loop.call_soon(self._on_change)
+
+    def _refuse_records(self) -> None:
+        self._buffer.suspend(self._refusal())
+
+    def _refusal(self) -> KafkaError:
+        """Why no records are taken, which is what has become of the transaction where it has failed."""
+        refusal = self._machine.refusal("send")
+        assert refusal is not None, "a transaction is open"
+        return refusal
+
+    async def _join(self, call: str, begin: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Wait for what an earlier call of this name has begun, or begin it."""
+        operation = self._operation
+        if operation is None or operation.call != call or _has_failed(operation.task):
+            operation = self._operation = _Operation(call, self._spawn(begin()))
+        return await self._wait(operation.task, call)
+
+    async def _wait(self, task: asyncio.Task[Any], call: str) -> Any:
+        """Wait for a task, which goes on if the caller does not."""
+        done, _ = await asyncio.wait({task}, timeout=self._max_block_s)
+        if not done:
+            raise KafkaTimeoutError(
+                f"{call}() has no answer within max_block_ms ({self._max_block_s * 1000:g}); it goes on: call it again "
+                "to wait for it"
+            )
+        if task.cancelled():
+            raise IllegalStateError("the producer was closed meanwhile")
+        return task.result()
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = self._loop.create_task(coroutine)
+        task.add_done_callback(_has_failed)  # looked at also if every caller gave up
+        return task
+
+
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
