@@ -40,6 +40,7 @@ class ApacheKafka:
         nodes: how many brokers (each is a controller too).
         listeners: some of `plaintext`, `sasl`, `ssl`, `mtls`, `sasl_ssl`; the first is also the one between brokers.
         properties: added to each server.properties.
+        features: levels of features that are not to be the newest.
         heap: the JVM's largest heap.
         full_jit: whether the JVM may use its optimising compiler (slower to start, faster later: for benchmarks).
 
@@ -56,6 +57,7 @@ class ApacheKafka:
         nodes: int = 1,
         listeners: Sequence[str] = ("plaintext",),
         properties: Mapping[str, str] | None = None,
+        features: Mapping[str, int] | None = None,
         heap: str = "512m",
         full_jit: bool = False,
     ) -> None:
@@ -66,7 +68,7 @@ class ApacheKafka:
         names = [*listeners, "controller"]
         ports = iter(free_ports(nodes * len(names)))
         table = {node: {name: next(ports) for name in names} for node in range(1, nodes + 1)}
-        self.plan = ClusterPlan(self.folder, table, tuple(listeners), dict(properties or {}))
+        self.plan = ClusterPlan(self.folder, table, tuple(listeners), dict(properties or {}), dict(features or {}))
         jit = [option for option in JVM if not (full_jit and "Tiered" in option)]
         self._jvm = [f"-Xmx{heap}", *jit]
         self._processes: dict[int, Supervised] = {}

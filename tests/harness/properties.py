@@ -32,6 +32,7 @@ class ClusterPlan:
     ports: Mapping[int, Mapping[str, int]]
     listeners: Sequence[str] = ("plaintext",)
     overrides: Mapping[str, str] = field(default_factory=dict)
+    features: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def uses_tls(self) -> bool:
@@ -139,6 +140,8 @@ def _sasl(listeners: Sequence[str]) -> dict[str, str]:
 def format_arguments(plan: ClusterPlan) -> list[str]:
     """Return what the storage tool is told when it formats a data folder: the cluster, and SCRAM's users."""
     arguments = ["-t", CLUSTER_ID]
+    for feature, level in plan.features.items():
+        arguments += ["--feature", f"{feature}={level}"]
     if plan.sasl_listeners:
         for user, password in USERS.items():
             for digest in ("256", "512"):
