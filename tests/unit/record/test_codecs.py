@@ -192,6 +192,27 @@ def test_tiny_snappy_blocks_are_read_as_the_library_reads_them() -> None:
     assert len(set(expected)) > 60
 
 
+def test_an_lz4_block_may_not_reach_into_the_end_of_its_frame() -> None:
+    whole = lz4_frame(b"first", stored=True)
+    assert decompress(Compression.LZ4, memoryview(whole)) == b"first"
+    with pytest.raises(CodecError, match="an lz4 block of 5 bytes begins 4 bytes before the end"):
+        decompress(Compression.LZ4, memoryview(whole[:-5]))
+
+
+@pytest.mark.parametrize("kept", [0, 3])
+def test_an_lz4_frame_without_a_whole_end_mark_is_refused(kept: int) -> None:
+    whole = lz4_frame(b"first", stored=True)
+    with pytest.raises(CodecError, match="ends before its end mark"):
+        decompress(Compression.LZ4, memoryview(whole[: len(whole) - 4 + kept]))
+
+
+def test_an_lz4_frame_with_a_dictionary_is_refused() -> None:
+    frame = bytearray(lz4_frame(b"first", stored=True))
+    frame[4] |= 0x01
+    with pytest.raises(CodecError, match="without a dictionary"):
+        decompress(Compression.LZ4, memoryview(frame))
+
+
 def test_an_empty_stored_lz4_block_ends_the_frame_as_in_java() -> None:
     frame = lz4_frame(b"first", stored=True)[:-4] + bytes.fromhex("00000080") + lz4_frame(b"second", stored=True)[7:]
     assert decompress(Compression.LZ4, memoryview(frame)) == b"first"

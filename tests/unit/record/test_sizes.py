@@ -9,6 +9,7 @@ import pytest
 
 from kafka.record import BatchBuilder, Compression, decode_batches
 from kafka.record.arrow_rows import ArrowRows
+from kafka.record.sizes import expected_contents
 
 SIZES = (10, 500, 20)
 
@@ -39,3 +40,32 @@ def test_rows_have_the_sizes_of_records(compression: Compression) -> None:
     assert (batch.raw_size, batch.largest_record) == (builder.size_in_bytes, builder.largest_record)
     assert len(batch.data) <= batch.raw_size
     assert len(decode_batches(batch.data)) == 3
+
+
+def _batch(values: int) -> bytes:
+    builder = BatchBuilder(2)
+    for _ in range(values):
+        builder.append(0, None, bytes(39))
+    return bytes(builder.build())
+
+
+def test_what_follows_is_guessed_batch_by_batch_until_the_room_is_full() -> None:
+    one, two = _batch(1), _batch(2)
+    view = memoryview(one + two)
+    plain = [len(each) - 61 for each in (one, two)]
+    assert expected_contents(view, 0, 1.0, 1 << 40) == (sum(plain), 3)
+    assert expected_contents(view, len(one), 2.0, 1 << 40) == (2 * plain[1], 2)
+    assert expected_contents(view, 0, 1.0, plain[0]) == (plain[0], 1)
+    assert expected_contents(view, 0, 1.0, plain[0] + 1) == (sum(plain), 3)
+    assert expected_contents(view, 0, 1.0, 0) == (0, 0)
+    assert expected_contents(view[:-1], 0, 1.0, 1 << 40) == (plain[0], 1)
+    assert expected_contents(view, len(view), 1.0, 1 << 40) == (0, 0)
+
+
+def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() -> None:
+    batch = bytearray(_batch(1))
+    batch[57:61] = (1 << 30).to_bytes(4, "big")
+    plain, records = expected_contents(memoryview(batch), 0, 1.0, 1 << 40)
+    assert (plain, records) == (len(batch) - 61, (len(batch) - 61) // 7)
+    batch[57:61] = (-1).to_bytes(4, "big", signed=True)
+    assert expected_contents(memoryview(batch), 0, 1.0, 1 << 40) == (plain, 0)

@@ -339,6 +339,9 @@ def test_options_cannot_be_changed_once_they_are_parsed(value):
 def test_secrets_do_not_show():
     options = {"kafka.sasl.password": "hush", "kafka.sasl.mechanism": "PLAIN", "kafka.sasl.username": "u"}
     assert "hush" not in repr(read(**options))
+    written = parse_write({"kafka.bootstrap.servers": "localhost:9092", **options})
+    assert "hush" not in repr(written)
+    assert ("sasl_plain_password", "hush") in written.configs
 
 
 def test_columns_are_pruned_by_option_or_schema():
@@ -368,6 +371,17 @@ def test_columns_and_schema_must_agree():
         requested_columns({"columns": "key"}, [("value", "binary", True)])
 
 
-@pytest.mark.parametrize(("text", "ms"), [("15m", 900_000), ("500", 500), ("2 h", 7_200_000), ("30S", 30_000)])
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("15m", 900_000),
+        ("500", 500),
+        ("7ms", 7),
+        ("2 h", 7_200_000),
+        ("30S", 30_000),
+        ("4min", 240_000),
+        ("1d", 86_400_000),
+    ],
+)
 def test_time_spans(text, ms):
     assert delay_ms("maxTriggerDelay", text) == ms
