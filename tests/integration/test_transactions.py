@@ -1,4 +1,4 @@
-"""Transactions against Apache Kafka, in both versions of transactions."""
+"""Transactions against the embedded broker and Apache Kafka, in both versions of transactions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.broker import EmbeddedBroker
 from kafka.errors import (
+    CommitFailedError,
     InvalidTxnStateError,
     KafkaError,
     KafkaTimeoutError,
@@ -24,27 +26,45 @@ from kafka.errors import (
 )
 from kafka.producer import AsyncKafkaProducer
 from kafka.producer.transactions import TransactionIdentity, end_transactions
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import ConsumerGroupMetadata, MemberState, OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from harness.tools import JavaTools
 
-pytestmark = pytest.mark.apache
 PATIENCE_S = 60.0
 PROPERTIES = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "TRANSACTIONS.md"
 
 
-@pytest.fixture(scope="module", params=["apache-1", "apache-2"])
-def transactional(
-    request: pytest.FixtureRequest, java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Any]:
-    """A broker with transactions, of each version."""
+class _Embedded(EmbeddedBroker):
+    """An embedded broker that is killed and started again as Apache Kafka is here."""
+
+    def kill(self) -> None:
+        """Restarting it is a crash anyway."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "embedded-1",
+        "embedded-2",
+        pytest.param("apache-1", marks=pytest.mark.apache),
+        pytest.param("apache-2", marks=pytest.mark.apache),
+    ],
+)
+def transactional(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A broker with transactions, of each kind and version."""
+    version = int(request.param[-1])
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param.startswith("embedded"):
+        with _Embedded(folder, transaction_version=version) as broker:
+            broker.transaction_version = version  # type: ignore[attr-defined]
+            yield broker
+        return
     from harness.apache import ApacheKafka
 
-    version = int(request.param[-1])
+    java_tools: JavaTools = request.getfixturevalue("java_tools")
     features = {"transaction.version": version}
-    folder = tmp_path_factory.mktemp(request.param)
     with ApacheKafka(folder, version=java_tools.version, properties=PROPERTIES, features=features) as kafka:
         kafka.transaction_version = version  # type: ignore[attr-defined]
         yield kafka
@@ -158,6 +178,40 @@ def test_offsets_are_committed_with_the_transaction_or_not_at_all(transactional:
     assert read(transactional, topic) == [b"5"]
 
 
+def test_offsets_of_a_member_that_was_replaced_are_refused(transactional: Any, topic: str, produce: Any) -> None:
+    """The coordinator looks at the membership that the consumer tells of (KIP-447)."""
+    # committed() waits for transactions that are being ended
+    options = {"bootstrap_servers": transactional.bootstrap_servers, "isolation_level": "read_committed"}
+    place, group = TopicPartition(topic, 0), f"g-{topic}"
+
+    def join(consumer: KafkaConsumer) -> ConsumerGroupMetadata:
+        deadline = time.monotonic() + PATIENCE_S
+        while not consumer.assignment():
+            assert time.monotonic() < deadline
+            consumer.poll(timeout_ms=100)
+        return consumer.group_metadata()
+
+    producer = produce()
+    with KafkaConsumer(topic, group_id=group, enable_auto_commit=False, **options) as consumer:
+        unjoined = consumer.group_metadata()
+        assert unjoined == (group, -1, "", None, MemberState.UNJOINED)
+        member = join(consumer)
+        assert (member.group_id, member.state) == (group, MemberState.STABLE)
+        assert member.generation_id >= 1
+        assert member.member_id
+        with producer.transaction():
+            producer.send_offsets_to_transaction({place: OffsetAndMetadata(3, "", -1)}, member)
+        assert consumer.committed(place) == 3
+    with KafkaConsumer(topic, group_id=group, enable_auto_commit=False, **options) as consumer:
+        join(consumer)
+        producer.begin_transaction()
+        with pytest.raises(TransactionAbortableError) as caught:
+            producer.send_offsets_to_transaction({place: OffsetAndMetadata(9, "", -1)}, member)
+        assert isinstance(caught.value.__cause__, CommitFailedError)
+        producer.abort_transaction()
+        assert consumer.committed(place) == 3
+
+
 def test_the_example_of_the_guide_runs(transactional: Any, make_topic_on: Any) -> None:
     numbers, doubles = (make_topic_on(transactional)(2) for _ in range(2))
     (example,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
@@ -209,7 +263,7 @@ def test_a_transaction_that_takes_too_long_is_aborted(transactional: Any, topic:
 
 def test_after_a_lost_record_a_new_epoch_is_had(transactional: Any, topic: str, produce: Any) -> None:
     """A broker that refuses a batch whose sequence number is used up then: the next begins an epoch (KIP-360)."""
-    producer = produce()
+    producer = produce(max_request_size=4_000_000)  # larger than what the broker takes
     with producer.transaction():
         producer.send(topic, b"first", partition=0)
     producer.begin_transaction()
@@ -220,7 +274,7 @@ def test_after_a_lost_record_a_new_epoch_is_had(transactional: Any, topic: str, 
     producer.abort_transaction()
     with producer.transaction():
         producer.send(topic, b"next", partition=0)
-        assert producer.transaction_identity.producer_epoch >= epoch
+        assert producer.transaction_identity.producer_epoch > epoch
     assert read(transactional, topic) == [b"first", b"next"]
 
 

@@ -13,7 +13,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
 from kafka.errors import AssertedStateError, IllegalStateError
-from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
@@ -109,6 +109,18 @@ class ConsumerFace:
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
+
+    def group_metadata(self) -> ConsumerGroupMetadata:
+        """This consumer's membership in its group, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
+
+        Ask for it after the `poll()` whose records the offsets are of: the coordinator then refuses the offsets if the
+        group has given the partitions to another member meanwhile. Its ``generation_id`` is -1 before the group is
+        joined, and for partitions assigned by hand, where there is no membership to check.
+
+        Raises `IllegalStateError` without a ``group_id``.
+        """
+        self._check_open()
+        return self._core.commits.group_metadata()
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Read on from ``offset`` at the next `poll()`.

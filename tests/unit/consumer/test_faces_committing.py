@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kafka import OffsetAndMetadata, TopicPartition
-from kafka.errors import CommitFailedError
+from kafka.broker import EmbeddedBroker
+from kafka.errors import CommitFailedError, IllegalStateError
+from kafka.structs import MemberState
 from unit.consumer.scene import Scene, committed
 
 
@@ -23,7 +25,10 @@ async def test_closing_waits_for_a_commit_that_nothing_came_before_and_calls_bac
     assert await committed(scene, scene.first) == [5]
 
 
-async def test_a_commit_that_closing_cannot_wait_for_fails_and_calls_back(scene: Scene) -> None:
+async def test_a_commit_that_closing_cannot_wait_for_fails_and_calls_back(
+    scene: Scene, broker: EmbeddedBroker, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(broker.faults.drop_answers(api="OffsetCommit").remove)
     consumer = await scene.face.open(enable_auto_commit=False)
     await consumer.assign([scene.first])
     told: list[Any] = []
@@ -130,4 +135,32 @@ async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> No
     assert await consumer.settled(future) is None
     await consumer.unsubscribe()
     assert told == ["revoked", "assigned", "revoked", "committed"]
+    await consumer.close()
+
+
+async def test_the_membership_is_told_before_and_after_joining(scene: Scene) -> None:
+    consumer = await scene.face.open(scene.topic, group_instance_id="i", enable_auto_commit=False)
+    group = f"g-{scene.topic}"
+    assert await consumer.group_metadata() == (group, -1, "", None, MemberState.UNJOINED)
+    await consumer.read(20)
+    found = await consumer.group_metadata()
+    assert (found.group_id, found.group_instance_id, found.state) == (group, "i", MemberState.STABLE)
+    assert found.generation_id >= 1
+    assert found.member_id
+    await consumer.close()
+    with pytest.raises(IllegalStateError, match="closed"):
+        await consumer.group_metadata()
+
+
+async def test_partitions_assigned_by_hand_have_no_membership(scene: Scene) -> None:
+    consumer = await scene.face.open(group_instance_id="i")
+    await consumer.assign([scene.first])
+    assert await consumer.group_metadata() == (f"g-{scene.topic}", -1, "", None, MemberState.UNJOINED)
+    await consumer.close()
+
+
+async def test_without_a_group_there_is_no_membership_to_tell(scene: Scene) -> None:
+    consumer = await scene.face.open(group_id=None)
+    with pytest.raises(IllegalStateError, match="give the consumer a group_id"):
+        await consumer.group_metadata()
     await consumer.close()

@@ -16,7 +16,8 @@ from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanc
 from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.errors import FencedInstanceIdError
+from kafka.errors import FencedInstanceIdError, RebalanceInProgressError
+from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
 from unit.consumer.scripted_membership import ADD, LOSE, REVOKE, A, B, C, D, Scene, play
 
@@ -454,3 +455,21 @@ def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
         await first
 
     play(monkeypatch, scenario)
+
+
+def test_a_membership_is_told_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        tell = scene.core.commits.group_metadata
+        assert tell() == ("g", -1, "", None, MembershipState.UNJOINED)
+        scene.membership.generation = Generation(3, "me", "range")
+        assert tell() == ("g", 3, "me", "i", MembershipState.STABLE)
+
+        def rebalances() -> Generation:
+            raise RebalanceInProgressError
+
+        monkeypatch.setattr(scene.membership, "commit_generation", rebalances)
+        assert tell() == ("g", 3, "me", "i", MembershipState.REBALANCING)
+        scene.membership.generation = Generation(-1, "me", None)
+        assert tell() == ("g", -1, "me", "i", MembershipState.REBALANCING)
+
+    play(monkeypatch, scenario, group_instance_id="i")

@@ -18,8 +18,8 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
-from kafka.errors import AssertedStateError, CommitFailedError
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.errors import AssertedStateError, CommitFailedError, RebalanceInProgressError
+from kafka.structs import ConsumerGroupMetadata, MemberState, OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -155,6 +155,23 @@ class Commits:
             self._open.pop(future, None)
             raise
         return future
+
+    def group_metadata(self) -> ConsumerGroupMetadata:
+        """The membership as it is now; see `KafkaConsumer.group_metadata`."""
+        self._group()
+        group_id, instance_id = self._options.group_id, self._options.group_instance_id
+        try:
+            generation = self._credentials()
+        except RebalanceInProgressError:
+            state, generation = MemberState.REBALANCING, self._membership.generation
+        except CommitFailedError:
+            state, generation = MemberState.UNJOINED, self._membership.generation
+        else:
+            state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
+        member = generation.is_valid or bool(generation.member_id)
+        return ConsumerGroupMetadata(
+            group_id, generation.generation_id, generation.member_id, instance_id if member else None, state
+        )
 
     def next_call(self) -> Callable[[], Any] | None:
         """The next callback of a commit that is done, bound to its arguments; None: there is none at the moment."""
