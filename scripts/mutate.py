@@ -3,7 +3,7 @@
     python scripts/mutate.py                        400 mutants of all packages, seed 1
     python scripts/mutate.py --sample 40 consumer   40 of one package
     python scripts/mutate.py record/lz4.py producer/send    all of a file and a folder, if they are no more than 400
-    python scripts/mutate.py --only FILE:LINE:COL:KIND    one of them again; prints what the tests say
+    python scripts/mutate.py --only FILE:LINE:COL:KIND    one of them again (or several); prints what the tests say
 
 Each mutant is a copy of the sources with one change, run with the plain variant against those unit tests of its
 package that run the changed lines. A mutant is noticed if a test fails or the run takes far longer than it should. What
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="chooses them (1)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (2)")
     parser.add_argument("--least", type=float, default=85.0, help="per cent that have to be noticed (85)")
-    parser.add_argument("--only", help="one mutant, as its line names it")
+    parser.add_argument("--only", action="append", default=[], help="one mutant, as its line names it; may be repeated")
     options = parser.parse_args(arguments)
     unknown = {path.split("/")[0] for path in options.paths} - set(TESTS)
     if unknown:
@@ -170,9 +170,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not every:
         parser.error(f"there are no mutants in {', '.join(options.paths)}")
     if options.only:
-        chosen = [mutant for mutant in every if mutant.name == options.only]
-        if not chosen:
-            parser.error(f"there is no mutant {options.only}")
+        chosen = [mutant for mutant in every if mutant.name in options.only]
+        missing = set(options.only) - {mutant.name for mutant in chosen}
+        if missing:
+            parser.error(f"there is no mutant {', '.join(sorted(missing))}")
     else:
         chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     print(f"{len(chosen)} of {len(every)} mutants", flush=True)

@@ -25,6 +25,15 @@ async def test_a_coordinator_is_found_once_and_remembered(cluster, make_client, 
     assert sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) == 1
 
 
+async def test_a_coordinator_may_be_the_broker_numbered_0(cluster, make_client):
+    await cluster.add(0)
+    cluster.coordinator = 0
+    client = make_client(cluster)
+    await client.start()
+    assert await client.coordinator("group", "g") == 0
+    assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 0
+
+
 async def test_a_forgotten_coordinator_is_looked_up_again(client, cluster):
     assert await client.coordinator("group", "g") == 1
     cluster.coordinator = 2

@@ -382,3 +382,11 @@ def test_the_last_time_that_a_record_can_have_is_taken() -> None:
     assert [row[0] for row in read(arrow.encode([0], timestamp_ms=MAX_TIMESTAMP))] == [MAX_TIMESTAMP]
     with pytest.raises(ValueError, match="timestamp"):
         arrow.encode([0], timestamp_ms=MAX_TIMESTAMP + 1)
+
+
+@pytest.mark.parametrize("partition", [-1, 3])
+def test_rows_without_a_key_are_given_a_partition_that_there_is(partition: int) -> None:
+    arrow = ArrowRows(pa.table({"value": ["v"]}))
+    with pytest.raises(ValueError, match="a partition from 0 to 2 for rows without a key"):
+        arrow.partitions(3, null_key_partition=partition)
+    assert [list(part) for part in arrow.partitions(3, null_key_partition=2)] == [[], [], [0]]

@@ -8,6 +8,7 @@ import pytest
 
 from kafka.errors import CorruptRecordException
 from kafka.record import Compression, TimestampType, batch_headers, decode_batches
+from kafka.record.batch_headers import CorruptMessageSet, offsets_of_messages
 from kafka.record.codecs import compress
 from kafka.record.layout import MAX_OFFSET
 from kafka.record.legacy_encode import encode_message
@@ -176,3 +177,21 @@ def test_a_message_that_is_cut_off_is_left_out_and_the_ones_before_are_read(magi
 def test_an_offset_inside_may_be_as_low_as_it_goes() -> None:
     data = wrapped(1, message(1, -MAX_OFFSET, b"low"), message(1, 9, b"last"))
     assert [row[2] for row in read(data)][-1] == b"last"
+
+
+def test_the_messages_of_a_set_have_their_offsets_and_fill_it() -> None:
+    one, two = message(1, 3, b"k", b"v"), message(1, 8)
+    least = message(0, 4)
+    assert len(least) == 12 + 14
+    assert offsets_of_messages(memoryview(one + two)) == [3, 8]
+    assert offsets_of_messages(memoryview(least)) == [4]
+    for wrong in (
+        one + two[:-1],
+        changed(least, 8, size(13)),
+        changed(least, 8, size(15)),
+        changed(least, 8, size(-1)),
+    ):
+        with pytest.raises(CorruptMessageSet, match="Expected a message of at least 14 bytes"):
+            offsets_of_messages(memoryview(wrong))
+    with pytest.raises(CorruptMessageSet, match="at least one message"):
+        offsets_of_messages(memoryview(b""))
