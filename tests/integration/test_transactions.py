@@ -39,6 +39,8 @@ GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "TRANSACTIONS.md"
 class _Embedded(EmbeddedBroker):
     """An embedded broker that is killed and started again as Apache Kafka is here."""
 
+    transaction_version: int
+
     def kill(self) -> None:
         """Restarting it is a crash anyway."""
 
@@ -58,7 +60,7 @@ def transactional(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     folder = tmp_path_factory.mktemp(request.param)
     if request.param.startswith("embedded"):
         with _Embedded(folder, transaction_version=version) as broker:
-            broker.transaction_version = version  # type: ignore[attr-defined]
+            broker.transaction_version = version
             yield broker
         return
     from harness.apache import ApacheKafka

@@ -113,11 +113,12 @@ class ConsumerFace:
     def group_metadata(self) -> ConsumerGroupMetadata:
         """This consumer's membership in its group, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
 
-        Ask for it after the `poll()` whose records the offsets are of: the coordinator then refuses the offsets if the
-        group has given the partitions to another member meanwhile. Its ``generation_id`` is -1 before the group is
-        joined, and for partitions assigned by hand, where there is no membership to check.
+        Ask for it after the `poll()` whose records the offsets are of, and before the next: the coordinator then
+        refuses the offsets if the group has given the partitions to another member meanwhile. Its ``generation_id`` is
+        -1 before the group is joined, and for partitions assigned by hand, where there is no membership to check.
 
-        Raises `IllegalStateError` without a ``group_id``.
+        Raises `IllegalStateError` without a ``group_id``, `CommitFailedError` if the membership was lost since that
+        `poll()`: the records are another member's now.
         """
         self._check_open()
         return self._core.commits.group_metadata()

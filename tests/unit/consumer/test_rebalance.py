@@ -16,7 +16,7 @@ from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanc
 from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.errors import FencedInstanceIdError, RebalanceInProgressError
+from kafka.errors import CommitFailedError, FencedInstanceIdError, RebalanceInProgressError
 from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
 from unit.consumer.scripted_membership import ADD, LOSE, REVOKE, A, B, C, D, Scene, play
@@ -473,3 +473,19 @@ def test_a_membership_is_told_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch
         assert tell() == ("g", -1, "me", "i", MembershipState.REBALANCING)
 
     play(monkeypatch, scenario, group_instance_id="i")
+
+
+def test_a_membership_that_was_lost_is_not_told_as_one_that_nobody_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.eagerly(ADD, [A])
+        await scene.poll()
+        assert scene.core.commits.group_metadata().state == MembershipState.STABLE
+        scene.membership.generation = NO_GENERATION
+        with pytest.raises(CommitFailedError):
+            scene.core.commits.group_metadata()
+        scene.membership.eagerly(LOSE)
+        await scene.poll()
+        scene.membership.generation = NO_GENERATION
+        assert scene.core.commits.group_metadata() == ("g", -1, "", None, MembershipState.UNJOINED)
+
+    play(monkeypatch, scenario)

@@ -165,6 +165,8 @@ class Commits:
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.generation
         except CommitFailedError:
+            if self._subscription.assigned_partitions():  # lost; without credentials its offsets would go unchecked
+                raise
             state, generation = MemberState.UNJOINED, self._membership.generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
