@@ -6,12 +6,27 @@ distribution's own name, which nobody else writes to. It imports nothing of `kaf
 beyond the standard library at all.
 """
 
+import os
 import sys
 from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line with the arguments of the process."""
+    """Run the command line with the arguments of the process.
+
+    Where nobody reads the output any more, as after ``| head``, it ends with status 1 and says nothing.
+    """
+    try:
+        try:
+            _run()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes it once more
+        sys.exit(1)
+
+
+def _run() -> NoReturn:
     if sys.argv[1:2] == ["doctor"]:
         from kafka_columnar.doctor import main as examine
 

@@ -453,7 +453,7 @@ class FakeCluster:
             raise NotControllerError("the cluster has no controller at the moment")
         return self.metadata.controller_id
 
-    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
+    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
         return await self._retries.run("the operation", operation, timeout_ms)
 
     # The protocols: connections

@@ -44,6 +44,8 @@ def test_a_consumer_polls_nothing_without_its_cluster(port: int) -> None:
         assert not consumer.poll(timeout_ms=100)
         with pytest.raises(NoBrokersAvailable, match=f"127.0.0.1:{port}"):
             consumer.topics()
+        with pytest.raises(KafkaTimeoutError, match=rf"127\.0\.0\.1:{port}.*refused"):
+            consumer.bootstrap(timeout_ms=200)
 
 
 def test_an_admin_client_fails_at_the_call(port: int) -> None:
@@ -61,6 +63,8 @@ def test_what_was_made_early_works_when_the_broker_is_there() -> None:
     consumer = KafkaConsumer("later", group_id="early", auto_offset_reset="earliest", **soon)
     assert not consumer.poll(timeout_ms=100)
     with EmbeddedBroker(port=port), producer, admin, consumer:
+        consumer.bootstrap(timeout_ms=WAIT_MS)
+        assert consumer.bootstrap_connected()
         assert producer.send("later", b"found").get(timeout=30).offset == 0
         assert producer.bootstrap_connected()
         assert [record.value for record in consumer.poll(timeout_ms=WAIT_MS)] == [b"found"]

@@ -3,7 +3,6 @@
 import importlib
 import logging
 import os
-import sys
 from typing import Any
 
 import click
@@ -45,8 +44,7 @@ class LazyCommands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            sys.stderr.close()
-            raise SystemExit(1) from None
+            raise  # nobody reads the output: an end without a word
         except ModuleNotFoundError as error:
             raise _not_installed(error) from error
         except (KafkaError, OSError, SparkRequirementError) as error:

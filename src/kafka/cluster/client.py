@@ -279,8 +279,8 @@ class ClusterClient:
         """When the metadata were last read, in the loop's seconds; minus infinity: never. In any thread."""
         return self._updater.renewed_at
 
-    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float) -> T:
-        """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it.
+    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
+        """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it; None: for ever.
 
         Raises as `RetryPolicy.run` does, and at once what is no error of Kafka's.
         """

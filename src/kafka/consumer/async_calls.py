@@ -225,6 +225,19 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         """Whether a broker is connected."""
         return await self._driver.run(self._core.cluster.is_connected())
 
+    async def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
+        """Wait until the cluster is found, which goes on in the background where ``api_version`` is given.
+
+        Arguments:
+            timeout_ms: None: for as long as it takes.
+            refresh: ask for the metadata anew, although they are there.
+
+        Raises `KafkaTimeoutError`, which says what the servers answered.
+        """
+        self._check_open()
+        limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)
+        await self._driver.run(self._core.cluster.find(limit_ms, refresh))
+
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def unsubscribe(self) -> None:

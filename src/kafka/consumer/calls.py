@@ -222,6 +222,19 @@ class ConsumerCalls(OffsetCalls):
         """Whether a broker is connected."""
         return self._driver.run(self._core.cluster.is_connected())
 
+    def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
+        """Wait until the cluster is found, which goes on in the background where ``api_version`` is given.
+
+        Arguments:
+            timeout_ms: None: for as long as it takes.
+            refresh: ask for the metadata anew, although they are there.
+
+        Raises `KafkaTimeoutError`, which says what the servers answered.
+        """
+        self._check_open()
+        limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)
+        self._driver.run(self._core.cluster.find(limit_ms, refresh))
+
     # Life -------------------------------------------------------------------------------------------------------------
 
     def unsubscribe(self) -> None:

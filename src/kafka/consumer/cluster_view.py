@@ -1,6 +1,6 @@
 """What a consumer tells its caller about the cluster: topics, partitions, and whether a broker is connected."""
 
-from kafka.cluster import BrokerConnections
+from kafka.cluster import ClusterAccess
 from kafka.errors import UnsupportedVersionError
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 
@@ -14,7 +14,7 @@ class ClusterView:
         client: holds the metadata and the connections.
     """
 
-    def __init__(self, client: BrokerConnections) -> None:
+    def __init__(self, client: ClusterAccess) -> None:
         self._client = client
 
     async def partitions_for_topic(self, topic: str) -> set[int] | None:
@@ -36,6 +36,14 @@ class ClusterView:
             for each in response.topics
             if each.name and not each.error_code and not each.is_internal and each.name not in _INTERNAL
         }
+
+    async def find(self, timeout_ms: float | None, renew: bool) -> None:
+        """Wait until the brokers are known, or with ``renew`` until they are known anew.
+
+        Raises `KafkaTimeoutError`, with what the servers answered; None: try for ever.
+        """
+        if renew or not self._client.metadata.brokers():
+            await self._client.retry(self._client.refresh_metadata, timeout_ms)
 
     async def is_connected(self) -> bool:
         """Whether a broker is connected."""

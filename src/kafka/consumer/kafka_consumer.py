@@ -34,6 +34,8 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
 
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
     """What brokers before 0.10.1, which have no rebalance timeout, were given by older clients."""
+    DEFAULT_SESSION_TIMEOUT_MS_PRE_KIP_735: ClassVar[int] = 30_000
+    """What kafka-python 3 gives brokers that refuse the session timeout of Kafka 3.0."""
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:

@@ -96,13 +96,20 @@ def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
     return metadata
 
 
-def check_group(given: Any) -> ConsumerGroupMetadata:
-    """The group that offsets are committed for, named or as its consumer tells it; raises `IllegalArgumentError`."""
-    group = ConsumerGroupMetadata(given) if isinstance(given, str) else given
-    if not isinstance(group, ConsumerGroupMetadata):
+def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
+    """The group that offsets are committed for, named or as its consumer tells it; raises `IllegalArgumentError`.
+
+    Arguments:
+        by_old_name: the same, given by the other of two keywords.
+    """
+    if group is not None and by_old_name is not None:
+        raise IllegalArgumentError("a group is given once, by group_metadata or by consumer_group_id, not by both")
+    given = by_old_name if group is None else group
+    found = ConsumerGroupMetadata(given) if isinstance(given, str) else given
+    if not isinstance(found, ConsumerGroupMetadata):
         raise IllegalArgumentError(
             f"a group is given by its name, or as the ConsumerGroupMetadata of its consumer, not as {given!r}"
         )
-    if not group.group_id:
+    if not found.group_id:
         raise IllegalArgumentError("offsets are committed for a group, but the name of it is empty")
-    return group
+    return found

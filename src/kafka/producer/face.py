@@ -17,6 +17,8 @@ class ProducerFace:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
     } | {"client_id": None}  # each producer has a name of its own
+    DEPRECATED_CONFIGS: ClassVar[tuple[str, ...]] = ()
+    """Options that are taken with a warning and go with the next release, as in kafka-python 3: none."""
     _parsed: ProducerConfig
     _servers_given: Any
     _core: ProducerCore | None

@@ -47,7 +47,9 @@ class TransactionCalls:
     def send_offsets_to_transaction(
         self,
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
-        group_metadata: ConsumerGroupMetadata | str,
+        group_metadata: ConsumerGroupMetadata | str | None = None,
+        *,
+        consumer_group_id: ConsumerGroupMetadata | str | None = None,
     ) -> None:
         """Commit offsets of a consumer group with the transaction (KIP-447).
 
@@ -57,13 +59,16 @@ class TransactionCalls:
             offsets: by partition, the offset of the next record to read.
             group_metadata: of the consumer, whose membership the coordinator checks then (Kafka 2.5); or only the name
                 of the group, for a consumer whose partitions were assigned by hand.
+            consumer_group_id: the same, by the name that it had in kafka-python 2.
 
         Raises `TransactionAbortableError`, from a `CommitFailedError` where the group has rebalanced meanwhile, and see
         the class.
         """
         core = self._started()
         transactions = core.transactions
-        self._runner.run(core, transactions.send_offsets(check_offsets(offsets), check_group(group_metadata)))
+        self._runner.run(
+            core, transactions.send_offsets(check_offsets(offsets), check_group(group_metadata, consumer_group_id))
+        )
 
     def commit_transaction(self) -> None:
         """Send what is buffered, wait for it, and commit the transaction; see the class for what it raises."""

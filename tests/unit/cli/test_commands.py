@@ -58,6 +58,16 @@ def test_doctor_shows_the_variant_and_every_hot_module_with_the_standard_library
         assert re.search(rf"^{re.escape(module)} +(compiled|plain Python)$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize("arguments", [["doctor"], ["--help"], ["broker", "--help"], ["--version"]], ids=" ".join)
+def test_a_command_whose_output_nobody_reads_ends_without_a_word(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as output:
+        command = [sys.executable, "-m", "kafka_columnar", *arguments]
+        done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def run_without(missing: list[str], *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """``python -m kafka`` where some libraries are not installed."""
     code = f"import sys; sys.modules.update(dict.fromkeys({missing})); from kafka_columnar import main; main()"

@@ -53,6 +53,16 @@ def test_topics_that_may_not_be_seen_are_left_out() -> None:
     view(scenario)
 
 
+def test_a_cluster_that_is_known_is_asked_again_only_where_that_is_wanted() -> None:
+    async def scenario(cluster: FakeCluster, view: ClusterView) -> None:
+        await view.find(None, renew=False)
+        assert cluster.refreshes == 0
+        await view.find(None, renew=True)
+        assert cluster.refreshes == 1
+
+    view(scenario)
+
+
 def test_one_connection_is_enough_to_be_connected() -> None:
     async def scenario(cluster: FakeCluster, view: ClusterView) -> None:
         assert not await view.is_connected()

@@ -13,11 +13,13 @@ from kafka.consumer.old_manner import OldMethods
 ASYNCIO_ONLY = {"start", "stop"}
 """The constructor cannot wait there, and other asyncio clients have `stop` for `close`."""
 OLD_METHODS = {name for name in vars(OldMethods) if not name.startswith("_")}
-SYNC_ONLY = {"DEFAULT_SESSION_TIMEOUT_MS_0_9", "next", "next_v1", "next_v2", *OLD_METHODS}
+SESSION_TIMEOUTS = {"DEFAULT_SESSION_TIMEOUT_MS_0_9", "DEFAULT_SESSION_TIMEOUT_MS_PRE_KIP_735"}
+SYNC_ONLY = {*SESSION_TIMEOUTS, "next", "next_v1", "next_v2", *OLD_METHODS}
 SPECIAL = {"__enter__": "__aenter__", "__exit__": "__aexit__", "__iter__": "__aiter__", "__next__": "__anext__"}
 WAITING = {
     *("poll", "poll_arrow", "poll_columns", "getone", "getmany", "commit", "committed", "position", "close"),
     *("beginning_offsets", "end_offsets", "offsets_for_times", "partitions_for_topic", "topics", "bootstrap_connected"),
+    "bootstrap",
     *("assign", "unsubscribe", "__next__", "__enter__", "__exit__"),
 }
 """What is awaited."""

@@ -153,7 +153,7 @@ def test_offsets_go_to_the_coordinator_of_their_group(version: int) -> None:
         async with producer.transaction():
             await producer.send_offsets_to_transaction(OFFSETS, ConsumerGroupMetadata("g", 5, "m", "i"))
         async with producer.transaction():
-            await producer.send_offsets_to_transaction(OFFSETS, "other")
+            await producer.send_offsets_to_transaction(OFFSETS, consumer_group_id="other")
 
     run(cluster, scenario)
     added = ["AddOffsetsToTxn"] if version == 1 else []
@@ -195,6 +195,8 @@ def test_a_group_that_has_no_name_is_refused(group: Any) -> None:
             await producer.send_offsets_to_transaction(OFFSETS, group)
         with pytest.raises(IllegalArgumentError, match="offsets to commit"):
             await producer.send_offsets_to_transaction({TopicPartition("in", 0): 7}, "g")  # type: ignore[dict-item]
+        with pytest.raises(IllegalArgumentError, match="not by both"):
+            await producer.send_offsets_to_transaction(OFFSETS, "g", consumer_group_id="g")
         await producer.abort_transaction()
 
     run(TransactionalCluster(), scenario)
