@@ -18,6 +18,7 @@ from kafka.record.builder import MAX_BATCH_SIZE, MAX_TIMESTAMP
 if cython.compiled:
     from cython.cimports.kafka.record.builder import BatchBuilder
     from cython.cimports.kafka.record.integers import put_varint, varint_size
+    from cython.cimports.kafka.record.prefetch import prefetch
     from cython.cimports.kafka.record.row_columns import ByteColumn, RowColumns
     from cython.cimports.libc.string import memcpy
 else:
@@ -192,15 +193,14 @@ def _fetch(columns: RowColumns, row: cython.Py_ssize_t) -> cython.void:
     start: cython.longlong
     if row < 0 or row >= columns.rows:
         return
-    # The hint is declared in row_encoder.pxd, for the compiler alone.
     start = columns.keys.ends[row]
     if 0 <= start < columns.keys.size - _CACHE_LINE:
-        prefetch(cython.address(columns.keys.data[start]))  # type: ignore[name-defined]  # noqa: F821
-        prefetch(cython.address(columns.keys.data[start + _CACHE_LINE]))  # type: ignore[name-defined]  # noqa: F821
+        prefetch(cython.address(columns.keys.data[start]))
+        prefetch(cython.address(columns.keys.data[start + _CACHE_LINE]))
     start = columns.values.ends[row]
     if 0 <= start < columns.values.size - _CACHE_LINE:
-        prefetch(cython.address(columns.values.data[start]))  # type: ignore[name-defined]  # noqa: F821
-        prefetch(cython.address(columns.values.data[start + _CACHE_LINE]))  # type: ignore[name-defined]  # noqa: F821
+        prefetch(cython.address(columns.values.data[start]))
+        prefetch(cython.address(columns.values.data[start + _CACHE_LINE]))
 
 
 @cython.cfunc

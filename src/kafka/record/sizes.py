@@ -14,15 +14,24 @@ except ImportError:  # the plain variant needs no Cython
 if cython.compiled:
     from cython.cimports.kafka.record import layout
     from cython.cimports.kafka.record.integers import read_int32, read_int64
+    from cython.cimports.kafka.record.prefetch import prefetch
 else:
     from kafka.record import layout
     from kafka.record.integers import read_int32, read_int64
+
+
+_LOOKED_AT = cython.declare(cython.Py_ssize_t, 64)
+"""How many headers a guess looks at. Small batches are many, and each header has to be fetched from memory first."""
+_AHEAD = cython.declare(cython.Py_ssize_t, 8)
+"""How many batches ahead the processor is told what is read next, where batches are as long as this one."""
 
 
 def expected_contents(
     view: memoryview, position: cython.Py_ssize_t, ratio: cython.double, room: cython.longlong
 ) -> tuple[int, int]:
     """Guess what the batches of magic 2 from a position on hold, as far as there is room: bytes and records.
+
+    After some batches the others are taken to be like them.
 
     Args:
         view: batches.
@@ -38,7 +47,9 @@ def expected_contents(
     count: cython.longlong
     plain: cython.longlong = 0
     records: cython.longlong = 0
-    while plain < room and total - at >= layout.HEADER_SIZE and data[at + layout.MAGIC_AT] == 2:
+    left: cython.Py_ssize_t = _LOOKED_AT
+    share: cython.double
+    while left > 0 and plain < room and total - at >= layout.HEADER_SIZE and data[at + layout.MAGIC_AT] == 2:
         length = read_int32(data, at + layout.LENGTH_AT) + layout.LOG_OVERHEAD
         if length < layout.HEADER_SIZE or length > total - at:
             break
@@ -47,6 +58,13 @@ def expected_contents(
         plain += size
         records += min(max(count, 0), size // layout.MIN_RECORD_SIZE)
         at += length
+        left -= 1
+    if left == 0 and 0 < plain < room:
+        share = min(
+            cython.cast(cython.double, total - at) / (at - position), cython.cast(cython.double, room - plain) / plain
+        )
+        plain += cython.cast(cython.longlong, plain * share)
+        records += cython.cast(cython.longlong, records * share)
     return plain, records
 
 
@@ -63,12 +81,17 @@ def whole_batches(view: memoryview) -> tuple[int, int]:
     length: cython.longlong
     base: cython.longlong
     delta: cython.longlong = 0
+    ahead: cython.longlong
     while at + layout.LOG_OVERHEAD <= total:
         length = read_int32(data, at + layout.LENGTH_AT)
         if length < layout.MIN_LENGTH or length > total - at - layout.LOG_OVERHEAD:
             break
         last = at
         at += layout.LOG_OVERHEAD + length
+        if cython.compiled:
+            ahead = at + _AHEAD * (layout.LOG_OVERHEAD + length)
+            if ahead < total:
+                prefetch(cython.address(data[ahead]))
     if last < 0:
         return 0, -1
     base = read_int64(data, last)

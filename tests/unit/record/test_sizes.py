@@ -62,6 +62,19 @@ def test_what_follows_is_guessed_batch_by_batch_until_the_room_is_full() -> None
     assert expected_contents(view, len(view), 1.0, 1 << 40) == (0, 0)
 
 
+def test_many_batches_are_taken_to_be_like_the_first_sixty_four() -> None:
+    one, two = _batch(1), _batch(2)
+    plain = len(one) - 61
+    assert expected_contents(memoryview(200 * one), 0, 1.0, 1 << 40) == (200 * plain, 200)
+    assert expected_contents(memoryview(one + 200 * one), len(one), 2.0, 1 << 40) == (2 * 200 * plain, 200)
+    assert expected_contents(memoryview(64 * one), 0, 1.0, 1 << 40) == (64 * plain, 64)
+    others = 64 * one + 100 * two
+    guess = 64 + int(64 * (100 * len(two)) / (64 * len(one)))
+    assert expected_contents(memoryview(others), 0, 1.0, 1 << 40)[1] == guess != 264
+    assert expected_contents(memoryview(200 * one), 0, 1.0, 100 * plain) == (100 * plain, 100)
+    assert expected_contents(memoryview(200 * one), 0, 1.0, 64 * plain) == (64 * plain, 64)
+
+
 def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() -> None:
     batch = bytearray(_batch(1))
     batch[57:61] = (1 << 30).to_bytes(4, "big")

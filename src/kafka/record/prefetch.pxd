@@ -1,4 +1,4 @@
-# What row_encoder.py uses of the C compiler and Cython does not know: a hint, which does nothing where there is none.
+# What Cython does not know of the C compiler: a hint which bytes are read soon. It does nothing where there is none.
 
 cdef extern from *:
     """
