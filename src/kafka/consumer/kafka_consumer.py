@@ -40,7 +40,7 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         if old_manner.is_meant(topics, configs):
-            old_manner.become(self, topics, dict(configs), stacklevel=6)
+            old_manner.become(self, topics, dict(configs))
             return
         config = parse_consumer(configs)
         self._given = (topics, dict(configs))

@@ -43,7 +43,7 @@ def is_meant(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
     return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
 
 
-def become(consumer: KafkaConsumer, topics: tuple[Any, ...], configs: dict[str, Any], stacklevel: int) -> None:
+def become(consumer: KafkaConsumer, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
     """Make a consumer that has nothing open one of 0.9; raises what its constructor raises.
 
     Where the user has derived a class, its own methods stay in front.
@@ -52,7 +52,7 @@ def become(consumer: KafkaConsumer, topics: tuple[Any, ...], configs: dict[str, 
     consumer.__class__ = old if issubclass(old, present) else type(present.__name__, (present, old), {})
     for name in _OPENED:
         consumer.__dict__.pop(name, None)
-    old._make(consumer, topics, configs, stacklevel)
+    old._make(consumer, topics, configs)
 
 
 class OldMethods:
@@ -64,10 +64,10 @@ class OldMethods:
     def _in_old_manner(self, name: str, *args: Any, **kwargs: Any) -> Any:
         consumer: Any = self
         topics, configs = self._given
-        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs, stacklevel=4)  # before all is closed
+        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before all is closed
         positions = {tuple(tp): consumer.position(tp) for tp in consumer.assignment()}
         consumer.close(autocommit=False)
-        become(consumer, (*topics, positions), configs, stacklevel=5)
+        become(consumer, (*topics, positions), configs)
         return getattr(consumer, name)(*args, **kwargs)
 
     def configure(self, **configs: Any) -> None:

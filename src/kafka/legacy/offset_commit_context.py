@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from kafka.errors import OffsetOutOfRangeError, check_error
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import OffsetCommitRequestPayload
 
 log = logging.getLogger("kafka.context")
@@ -42,7 +42,7 @@ class OffsetCommitContext:
     """
 
     def __init__(self, consumer: _Consumer) -> None:
-        warnings.warn("OffsetCommitContext is deprecated: use KafkaConsumer.commit", DeprecationWarning, stacklevel=2)
+        warn_deprecated("OffsetCommitContext is deprecated: use KafkaConsumer.commit")
         self.consumer = consumer
         self.initial_offsets: dict[int, int] | None = None
         self.high_water_mark: dict[int, int] | None = None

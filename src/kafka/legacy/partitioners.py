@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.python2_hash import python2_hash
 from kafka.partitioner.murmur2 import murmur2 as murmur2_of_bytes
 
@@ -63,7 +63,7 @@ class LegacyPartitioner(Partitioner):
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
-        warnings.warn("HashedPartitioner is deprecated: use Murmur2Partitioner", DeprecationWarning, stacklevel=2)
+        warn_deprecated("HashedPartitioner is deprecated: use Murmur2Partitioner")
         super().__init__(partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:

@@ -96,6 +96,9 @@ def test_other_forms_of_topics(make: MakeConsumer, topics: tuple[Any, ...]) -> N
 def test_partitions_that_do_not_exist(make: MakeConsumer) -> None:
     with pytest.raises(UnknownTopicOrPartitionError, match="Partition 7 not found in Topic topic"):
         make((TOPIC, 7))
+    for unknown in (("unknown", 0), {"unknown": 0}, {("unknown", 0): 5}):
+        with pytest.raises(UnknownTopicOrPartitionError, match="Topic unknown not found"):
+            make(unknown)
     with pytest.raises(KafkaConfigurationError, match="No topics or partitions"):
         next(make().fetch_messages())
 

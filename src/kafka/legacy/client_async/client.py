@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ from kafka.legacy.client_async.delayed_tasks import DelayedTaskQueue
 from kafka.legacy.client_async.node_connections import NodeConnections, NodeId
 from kafka.legacy.client_async.node_states import NodeStates
 from kafka.legacy.connection.traffic import traffic_in
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.future import Future
 from kafka.legacy.simple.client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
@@ -70,7 +70,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
             return super().__new__(cls)
         if cls is not KafkaClient:
             raise TypeError(f"{cls.__name__} with hosts: derive it from kafka.SimpleClient, which takes hosts")
-        warnings.warn("KafkaClient with hosts is kafka.SimpleClient today", DeprecationWarning, stacklevel=2)
+        warn_deprecated("KafkaClient with hosts is kafka.SimpleClient today")
         client = SimpleClient.__new__(SimpleClient)
         client._open(*args, **kwargs)
         return client

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-import warnings
 from typing import Any, NoReturn, Self
 
 from kafka.errors import KafkaConnectionError
+from kafka.legacy.deprecation import warn_deprecated
 
 DEFAULT_SOCKET_TIMEOUT_SECONDS = 120
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class KafkaConnection(threading.local):
             ConnectionError: the broker cannot be reached.
         """
         super().__init__()
-        warnings.warn("KafkaConnection is deprecated: use BrokerConnection", DeprecationWarning, stacklevel=2)
+        warn_deprecated("KafkaConnection is deprecated: use BrokerConnection")
         self.host = host
         self.port = port
         self.timeout = timeout

@@ -6,11 +6,11 @@ import atexit
 import logging
 import numbers
 import threading
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError, check_error
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import OffsetCommitRequestPayload, OffsetFetchRequestPayload, OffsetRequestPayload
 from kafka.legacy.simple.apis import text
 from kafka.legacy.timers import ReentrantTimer
@@ -65,11 +65,7 @@ class Consumer:
         auto_commit_every_n: int | None = AUTO_COMMIT_MSG_COUNT,
         auto_commit_every_t: float | None = AUTO_COMMIT_INTERVAL,
     ) -> None:
-        warnings.warn(
-            f"{type(self).__name__} is deprecated: use KafkaConsumer",
-            DeprecationWarning,
-            stacklevel=2 if type(self) is Consumer else 3,
-        )
+        warn_deprecated(f"{type(self).__name__} is deprecated: use KafkaConsumer")
         self.client = client
         self.topic = text(topic)
         self.group = text(group)

@@ -66,10 +66,10 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     _parse = staticmethod(parse)
 
     def __init__(self, *topics: Any, **configs: Any) -> None:
-        self._make(topics, configs, stacklevel=5)
+        self._make(topics, configs)
 
-    def _make(self, topics: tuple[Any, ...], configs: dict[str, Any], stacklevel: int) -> None:
-        self._configure(configs, stacklevel)
+    def _make(self, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
+        self.configure(**configs)
         try:
             self.set_topic_partitions(*topics)
         except BaseException:
@@ -81,10 +81,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
 
     def configure(self, **configs: Any) -> None:
         """Set all options anew, and connect. Call `set_topic_partitions` next."""
-        self._configure(configs, stacklevel=4)
-
-    def _configure(self, configs: dict[str, Any], stacklevel: int) -> None:
-        self._config = parse(configs, stacklevel)
+        self._config = parse(configs)
         if "_client" in self.__dict__:
             self._client.close()
         self._auto_commit = AutoCommit(self._config)
@@ -125,6 +122,8 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     def _choose(self, topic: str, partition: Any, offset: int | None, known: list[int]) -> None:
         if not isinstance(partition, int):
             raise KafkaConfigurationError(f"Unknown partition type ({type(partition)}) -- expected int")
+        if not known:
+            raise UnknownTopicOrPartitionError(f"Topic {topic} not found in broker metadata")
         if partition not in known:
             raise UnknownTopicOrPartitionError(f"Partition {partition} not found in Topic {topic} in broker metadata")
         place = (topic, partition)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
+from kafka.legacy.deprecation import warn_deprecated
 
 
 def _as_it_is(message: Any) -> Any:
@@ -42,12 +42,12 @@ DEPRECATED_CONFIG_KEYS = {"metadata_broker_list": "bootstrap_servers"}
 Deserializer = Callable[[Any], Any]
 
 
-def parse(configs: Mapping[str, Any], stacklevel: int) -> dict[str, Any]:
+def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
     """Give all options; raises `KafkaConfigurationError` for an unknown one and for what is missing."""
     given = dict(configs)
     for old, new in DEPRECATED_CONFIG_KEYS.items():
         if old in given:
-            warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=stacklevel)
+            warn_deprecated(f"{old} is deprecated: use {new}")
             given.setdefault(new, given.pop(old))
             given.pop(old, None)
     unknown = [name for name in given if name not in DEFAULT_CONSUMER_CONFIG]

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -81,16 +82,22 @@ def work(
     pause_s = 1.0
     while True:
         try:
-            consumer = SimpleConsumer(
-                client, group, topic, auto_commit=False, auto_commit_every_n=None, auto_commit_every_t=None, **options
-            )
-            _hand_over(consumer, pipe, allowance)
+            _hand_over(_reader(client, group, topic, options), pipe, allowance)
         except OSError:
             return  # nobody reads the pipe any more
         except KafkaError as error:
             log.error("Problem communicating with Kafka (%s), retrying in %d seconds...", error, pause_s)
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, MAX_BACKOFF_SECONDS)
+
+
+def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any]) -> SimpleConsumer:
+    """A consumer that commits nothing, of which nobody needs to be warned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return SimpleConsumer(
+            client, group, topic, auto_commit=False, auto_commit_every_n=None, auto_commit_every_t=None, **options
+        )
 
 
 def _hand_over(consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import warnings
 from typing import Any, ClassVar
 
 from kafka.errors import UnsupportedCodecError
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import ProduceRequestPayload
 from kafka.legacy.producers.background import BackgroundOptions, BackgroundSender
 from kafka.legacy.protocol.message_sets import ALL_CODECS, CODEC_NONE, create_message_set
@@ -79,8 +79,7 @@ class Producer:
         **kwargs: Any,
     ) -> None:
         name = type(self).__name__
-        level = 2 if type(self) is Producer else 3
-        warnings.warn(f"{name} is deprecated: use kafka.KafkaProducer", DeprecationWarning, stacklevel=level)
+        warn_deprecated(f"{name} is deprecated: use kafka.KafkaProducer")
         self._background: BackgroundSender | None = None
         self.stopped = False
         async_send = kwargs.pop("async", async_send) or batch_send

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.partitioners import HashedPartitioner, Partitioner
 from kafka.legacy.producers.base import Producer
 
@@ -43,7 +43,7 @@ class KeyedProducer(Producer):
 
     def send(self, topic: str, key: Any, msg: bytes | None) -> list[Any]:
         """As `send_messages`, of one message; deprecated."""
-        warnings.warn("KeyedProducer.send is deprecated in favor of send_messages", DeprecationWarning, stacklevel=2)
+        warn_deprecated("KeyedProducer.send is deprecated in favor of send_messages")
         return self.send_messages(topic, key, msg)
 
     def __repr__(self) -> str:

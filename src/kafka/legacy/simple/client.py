@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     check_error,
 )
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import BrokerMetadata, ConsumerMetadataResponse, ProduceResponsePayload
 from kafka.legacy.simple import requests
 from kafka.legacy.simple.apis import OFFSETS_WITH_TIMES, Api, fetch, offset_commit, offset_fetch, produce, text
@@ -62,11 +62,7 @@ class SimpleClient(KnownMetadata):
         timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS,
         correlation_id: int = 0,
     ) -> None:
-        warnings.warn(
-            "SimpleClient is deprecated: use KafkaProducer, KafkaConsumer and KafkaAdminClient",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warn_deprecated("SimpleClient is deprecated: use KafkaProducer, KafkaConsumer and KafkaAdminClient")
         self._open(hosts, client_id, timeout, correlation_id)
 
     def _open(
