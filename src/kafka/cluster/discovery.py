@@ -32,17 +32,28 @@ class Discovery:
         self._pool = pool
         self._coordinators = coordinators
         self._running: set[asyncio.Task[Connection]] = set()
+        self._search: asyncio.Task[Connection] | None = None
         self._closed = False
 
     async def start(self) -> Connection:
         """Find the cluster for the first time. Raises as `Bootstrap.until_found` does."""
-        return await self._find(self._bootstrap.until_found)
+        task = self._start_search(self._bootstrap.until_found)
+        try:
+            return await outcome_of(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait((task,))
+            raise
 
     async def again(self) -> Connection:
-        """Find a cluster that was lost (KIP-899, KIP-1102). Raises as `Bootstrap.again` does."""
-        connection = await self._find(self._bootstrap.again)
-        log.info("found the cluster again through %s", connection.described_as)
-        return connection
+        """Find a cluster that was lost (KIP-899, KIP-1102), in one search for all who miss it.
+
+        Raises as `Bootstrap.again` does.
+        """
+        if self._search is None:
+            self._search = self._start_search(self._bootstrap.again)
+            self._search.add_done_callback(self._search_ended)
+        return await outcome_of(self._search)
 
     async def close(self) -> None:
         """End what is under way, whose callers get `IllegalStateError`."""
@@ -51,19 +62,20 @@ class Discovery:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _find(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
+    def _start_search(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> "asyncio.Task[Connection]":
         """Look for the cluster in a task of its own, which `close` ends."""
         if self._closed:
             raise IllegalStateError("the client is closed")
         task = asyncio.get_running_loop().create_task(self._look(look))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        try:
-            return await outcome_of(task)
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait((task,))
-            raise
+        return task
+
+    def _search_ended(self, search: "asyncio.Task[Connection]") -> None:
+        """Let the next caller search anew. Whoever wanted this one may have given up: its failure counts as seen."""
+        self._search = None
+        if not search.cancelled() and search.exception() is None:
+            log.info("found the cluster again through %s", search.result().described_as)
 
     async def _look(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
         """Take in what a bootstrap server answered, and its connection for the broker it leads to."""

@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from kafka.errors import (
+    KafkaConnectionError,
     KafkaError,
     NoBrokersAvailable,
     UnsupportedVersionError,
@@ -177,6 +178,46 @@ async def test_a_lost_cluster_is_looked_for_no_oftener_than_the_option_says(clus
         with pytest.raises(KafkaError):
             await client.refresh_metadata()
     assert len(dials.ports) == len(set(dials.ports)) == 3  # each broker once; the bootstrap server is one of them
+
+
+async def test_all_who_miss_the_cluster_share_one_search(cluster, make_client, dials):
+    """Each broker and each bootstrap server, which has another name here, is tried once until the pause is over."""
+    server = f"localhost:{cluster.brokers[0].port}"
+    client = make_client(cluster, bootstrap_servers=server, reconnect_backoff_ms=600, reconnect_backoff_max_ms=600)
+    await client.start()
+    ports = sorted(broker.port for broker in cluster.brokers)
+    for broker in cluster.brokers:
+        await broker.stop()
+    for _ in range(3):
+        dials.ports.clear()
+        for _ in range(2):
+            asked = (client.send_any(heartbeat()) for _ in range(8))
+            failures = await asyncio.gather(client.refresh_metadata(), *asked, return_exceptions=True)
+            assert {type(each) for each in failures} <= {NoBrokersAvailable, KafkaConnectionError}
+        assert sorted(dials.ports) == sorted([*ports, cluster.brokers[0].port])
+        let_pass(0.8)
+
+
+async def test_one_who_gives_up_does_not_end_the_search_of_others(cluster, make_client):
+    client = make_client(cluster, brokers=cluster.brokers[:1])
+    await client.start()
+    answered = asyncio.Event()
+    metadata = cluster.brokers[0].handlers["Metadata"]
+
+    async def late(*asked):
+        await answered.wait()
+        return metadata(*asked)
+
+    cluster.brokers[0].on("Metadata", late)
+    impatient, patient = (asyncio.create_task(client._discovery.again()) for _ in range(2))
+    seen = len(cluster.brokers[0].requests("Metadata"))
+    await until(lambda: len(cluster.brokers[0].requests("Metadata")) > seen)
+    impatient.cancel()
+    await asyncio.gather(impatient, return_exceptions=True)
+    assert impatient.cancelled()
+    answered.set()
+    assert (await patient).port == cluster.brokers[0].port
+    assert len(cluster.brokers[0].requests("Metadata")) == seen + 1
 
 
 async def test_a_broker_that_asks_for_it_has_the_cluster_looked_for_anew(client, cluster):
