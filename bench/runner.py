@@ -14,7 +14,7 @@ from bench.figures import FIGURES, Row
 from bench.job import Job, Result
 from bench.roster import CLIENTS, process_environment
 from bench.tasks import Task
-from bench.topics import PARTITIONS, Topic
+from bench.topics import Topic
 from bench.workload import Sums, expected
 from harness.topics import create_topic, delete_topics, new_topic_name
 
@@ -70,7 +70,7 @@ class Runner:
         name = new_topic_name("bench-out")
         names = [name, f"{name}-warm-up"] if warms_up else [name]
         for each in names:
-            create_topic(self.bootstrap_servers, each, PARTITIONS)
+            create_topic(self.bootstrap_servers, each, topic.partitions)
         try:
             result = self._job(task.name, client, topic, name, task.timeout_s, *names[1:])
             self._check(result, topic, client, task.use == "trips")
@@ -97,7 +97,8 @@ class Runner:
             raise WrongAnswer(f"{client} on {topic.title}: {seen} instead of {right}")
 
     def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float, warm_up: str = "") -> Result:
-        job = Job(task, client, self.bootstrap_servers, name, PARTITIONS, topic.count, topic.size, topic.codec, warm_up)
+        size = (topic.partitions, topic.count, topic.size)
+        job = Job(task, client, self.bootstrap_servers, name, *size, topic.codec, warm_up)
         command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
         environment = process_environment(CLIENTS[client])
         try:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bench.figures import Measure, Row, Target
 from bench.roster import BEFORE
-from bench.topics import CODECS, Topic
+from bench.topics import CODECS, PARTITIONS, Topic
 
 Use = Literal["read", "write", "trips"]
 """Topics are read as they were filled, or new ones are written to and read back, or both at once, record by record."""
@@ -94,6 +94,7 @@ class Sizes:
     slowest: int = 50_000
     trips: int = TRIPS
     streamed: int = 2_000
+    partitions: int = 1_000
     codecs: tuple[str, ...] = CODECS
 
 
@@ -107,6 +108,7 @@ SMALL = Sizes(
     slowest=10_000,
     trips=300,
     streamed=320,
+    partitions=100,
     codecs=("none", "lz4"),
 )
 QUICK = replace(SMALL, columns=600_000, records=300_000, written=300_000, trips=700)
@@ -167,7 +169,7 @@ def quick() -> list[Task]:
 
 def _is_quick(name: str, topic: Topic) -> bool:
     """Whether a task does a topic in `quick`."""
-    usual = topic.size == 100 and not topic.per_batch
+    usual = topic.size == 100 and not topic.per_batch and topic.partitions == PARTITIONS
     return usual and (topic.codec == "none" or name == "poll-arrow")
 
 
@@ -230,10 +232,12 @@ def _records(sizes: Sizes) -> list[Task]:
 
 
 def _small_batches(sizes: Sizes) -> list[Task]:
-    """Reading what producers write that do not linger: what is done once a batch counts there. Nothing is asked."""
+    """Reading what producers write that do not linger, or that spread it widely: what is done once a batch counts."""
     topics = tuple(Topic(codec, 100, sizes.sparse, FEW) for codec in ("none", "lz4"))
     columns = Task("poll-arrow", "`poll_arrow()`", ("ours", CONFLUENT[0]), topics)
-    return [columns, replace(columns, name="poll", title="`poll()`")]
+    records = replace(columns, name="poll", title="`poll()`", targets=_against(CONFLUENT[:1], 1.3))
+    spread = (Topic("none", 100, sizes.sparse, partitions=sizes.partitions),)
+    return [columns, records, replace(records, topics=spread, targets=_against(CONFLUENT[:1], 1.0))]
 
 
 def _plain() -> Target:

@@ -25,18 +25,21 @@ class Topic:
     size: int
     count: int
     per_batch: int = 0
+    partitions: int = PARTITIONS
 
     @property
     def name(self) -> str:
         """Its name on the broker."""
         batches = f"-by-{self.per_batch}" if self.per_batch else ""
-        return f"bench-{self.codec}-{self.size}-{self.count}{batches}"
+        spread = f"-in-{self.partitions}" if self.partitions != PARTITIONS else ""
+        return f"bench-{self.codec}-{self.size}-{self.count}{batches}{spread}"
 
     @property
     def title(self) -> str:
         """Its name in a table."""
         batches = f", {self.per_batch} a batch" if self.per_batch else ""
-        return f"{self.size:,} bytes, {self.codec}{batches}"
+        spread = f", {self.partitions:,} partitions" if self.partitions != PARTITIONS else ""
+        return f"{self.size:,} bytes, {self.codec}{batches}{spread}"
 
 
 def fill(bootstrap_servers: str, topic: Topic) -> None:
@@ -49,8 +52,8 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
     """
     from confluent_kafka import Producer
 
-    create_topic(bootstrap_servers, topic.name, PARTITIONS)
-    held = held_records(bootstrap_servers, topic.name)
+    create_topic(bootstrap_servers, topic.name, topic.partitions)
+    held = held_records(bootstrap_servers, topic.name, topic.partitions)
     if held == topic.count:
         return
     if held:
@@ -81,13 +84,13 @@ def fill(bootstrap_servers: str, topic: Topic) -> None:
         raise RuntimeError(f"{topic.name} could not be filled: {failures[:1] or 'time is up'}")
 
 
-def held_records(bootstrap_servers: str, name: str) -> int:
+def held_records(bootstrap_servers: str, name: str, partitions: int = PARTITIONS) -> int:
     """How many records a topic holds."""
     from confluent_kafka import Consumer
 
     consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "bench"})
     try:
-        return sum(_held_by_partition(consumer, name, number) for number in range(PARTITIONS))
+        return sum(_held_by_partition(consumer, name, number) for number in range(partitions))
     finally:
         consumer.close()
 

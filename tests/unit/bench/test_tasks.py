@@ -11,7 +11,7 @@ from bench import ROOT, tasks
 from bench.__main__ import main
 from bench.figures import FIGURES
 from bench.roster import CLIENTS, OTHER_TREE, process_environment
-from bench.topics import Topic
+from bench.topics import PARTITIONS, Topic
 
 pytestmark = pytest.mark.once
 
@@ -107,12 +107,13 @@ def test_small_batches_are_topics_of_their_own() -> None:
     def topics(table: list[tasks.Task]) -> set[Topic]:
         return {topic for task in table for topic in task.topics}
 
-    small = {topic for topic in topics(tasks.full()) if topic.per_batch}
+    small = {topic for topic in topics(tasks.full()) if topic.per_batch or topic.partitions > PARTITIONS}
     assert {(topic.name, topic.title) for topic in small} == {
         ("bench-none-100-500000-by-5", "100 bytes, none, 5 a batch"),
         ("bench-lz4-100-500000-by-5", "100 bytes, lz4, 5 a batch"),
+        ("bench-none-100-500000-in-1000", "100 bytes, none, 1,000 partitions"),
     }
-    assert not {topic for topic in topics(tasks.quick()) if topic.per_batch}
+    assert not small & topics(tasks.quick())
 
 
 @pytest.mark.parametrize(
