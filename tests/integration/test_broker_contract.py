@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import socket
-import time
 import uuid
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
-from kafka.record import BatchBuilder
-from kafka.wire import Request, Response
+from integration.wire_support import DEADLINE_S, Wire, ask_again_while, batch, coordinator
 from kafka.wire.api.api_versions import ApiVersionsRequest
 from kafka.wire.api.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kafka.wire.api.delete_groups import DeleteGroupsRequest
 from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka.wire.api.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
-from kafka.wire.api.find_coordinator import FindCoordinatorRequest
 from kafka.wire.api.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -42,55 +38,17 @@ from kafka.wire.api.offset_delete import (
 )
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka.wire.api.sync_group import SyncGroupRequest
-from kafka.wire.framing import decode_response, encode_request
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
-R = TypeVar("R", bound=Response)
 TOPIC = 2
-DEADLINE_S = 30.0
-
-
-class Wire:
-    """One connection, spoken to in messages."""
-
-    def __init__(self, bootstrap_servers: str) -> None:
-        host, _, port = bootstrap_servers.partition(",")[0].rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), timeout=DEADLINE_S)
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def call(self, request: Request[R], version: int) -> R:
-        self.send(b"".join(encode_request(request, version, 1, "contract")))
-        return decode_response(type(request), version, self.receive())
-
-    def send(self, data: bytes) -> None:
-        self._socket.sendall(data)
-
-    def receive(self) -> bytes:
-        return self._exactly(int.from_bytes(self._exactly(4), "big"))
-
-    def _exactly(self, count: int) -> bytes:
-        data = b""
-        while len(data) < count:
-            part = self._socket.recv(count - len(data))
-            assert part, "the broker closed the connection"
-            data += part
-        return data
 
 
 @pytest.fixture
 def wire(broker: Broker) -> Iterator[Wire]:
     with contextlib.closing(Wire(broker.bootstrap_servers)) as connected:
         yield connected
-
-
-def batch(timestamp: int = 1000, **how: Any) -> bytes:
-    builder = BatchBuilder(2, size_limit=1 << 20)
-    builder.append(timestamp, b"k", b"v", ())
-    return bytes(builder.build(**how))
 
 
 def produced(wire: Wire, topic: str, records: bytes, acks: int = -1) -> int:
@@ -103,21 +61,6 @@ def listed(wire: Wire, topic: str, timestamp: int, version: int, times: int = 1)
     rows = [ListOffsetsPartition(partition_index=0, timestamp=timestamp) for _ in range(times)]
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=rows)])
     return [one.error_code for one in wire.call(request, version).topics[0].partitions]
-
-
-def coordinator(wire: Wire) -> None:
-    """Wait until there is a coordinator: Apache Kafka makes its topic when it is first asked for."""
-    deadline = time.monotonic() + DEADLINE_S
-    while wire.call(FindCoordinatorRequest(coordinator_keys=["g"]), 4).coordinators[0].error_code:
-        assert time.monotonic() < deadline, "no coordinator"
-
-
-def ask_again_while(codes: set[int], ask: Callable[[], int]) -> int:
-    """The answer once it is none of `codes`, which a broker gives while it is getting ready."""
-    deadline = time.monotonic() + DEADLINE_S
-    while (code := ask()) in codes:
-        assert time.monotonic() < deadline, f"still error {code}"
-    return code
 
 
 # -- topics -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from kafka.broker.api.txn_codes import FENCED_BY_NAME_SINCE, code_for
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.internal_topics import CONSUMER_OFFSETS, offsets_partition
+from kafka.broker.internal_topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
 from kafka.broker.transactions.coordinator import Producer
 from kafka.broker.transactions.metadata import TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -76,10 +76,12 @@ def _checked(
 ) -> Codes:
     """The codes of what is asked, if all partitions are there."""
     asked = [(topic.name, number) for topic in topics for number in topic.partitions]
-    missing = [one for one in asked if one[0] not in broker.topics or not _has(broker, *one)]
-    if missing:
-        codes = dict.fromkeys(asked, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        return codes | dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    refused = {one: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in asked if not _has(broker, *one)}
+    if version < _BATCHED_SINCE:  # brokers may add what clients may not write to
+        internal = [one for one in asked if one[0] in INTERNAL_TOPICS]
+        refused |= dict.fromkeys(internal, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    if refused:
+        return dict.fromkeys(asked, ErrorCode.OPERATION_NOT_ATTEMPTED) | refused
     try:
         return change(asked)
     except RequestFailed as error:
@@ -87,7 +89,7 @@ def _checked(
 
 
 def _has(broker: Broker, topic: str, number: int) -> bool:
-    return 0 <= number < broker.topics.get(topic).partitions
+    return topic in broker.topics and 0 <= number < broker.topics.get(topic).partitions
 
 
 def _added(

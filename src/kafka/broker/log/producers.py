@@ -131,7 +131,7 @@ class ProducerStates:
 
     def _check_begun(self, head: BatchHead) -> None:
         begun = self._begun.get(head.producer_id)
-        if begun is None or begun.epoch != head.producer_epoch:
+        if begun is None:
             return
         if head.base_sequence > begun.lowest_sequence:
             raise _out_of_order(head, begun.lowest_sequence)

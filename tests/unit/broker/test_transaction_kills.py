@@ -1,0 +1,170 @@
+"""A broker that is killed within transactions, at each of its writes: what is decided ends, nothing is seen by half."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kafka.broker.codes import ErrorCode
+from kafka.broker.transactions.state import TransactionState
+
+from .transactional import PARTITIONS, TransactionalBroker
+
+pytestmark = pytest.mark.once
+
+TRANSACTIONS = 3
+SEEDS = 20
+
+
+class Killed(BaseException):
+    """The broker's process has ended."""
+
+
+@contextmanager
+def killed_at_write(number: int, part: float) -> Iterator[list[int]]:
+    """Have the process end within its n-th write from now on, of which that part arrives; gives how many began."""
+    begun = [0]
+    write = os.pwrite
+
+    def pwrite(fd: int, data: bytes, position: int) -> int:
+        begun[0] += 1
+        if begun[0] < number:
+            return write(fd, data, position)
+        if begun[0] == number:
+            write(fd, data[: int(len(data) * part)], position)
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pwrite", pwrite)
+        yield begun
+
+
+class Program:
+    """Runs transactions, each with two partitions and an offset, every third one aborted; goes on where it stood."""
+
+    def __init__(self, txn: TransactionalBroker) -> None:
+        self.txn = txn
+        self.number = 0
+        self.step = 0
+        self.committed: list[int] = []
+        """Transactions that the broker has acknowledged as committed."""
+        self.ending: int | None = None
+        """The transaction whose end was asked for last."""
+
+    def run(self) -> None:
+        while self.number < TRANSACTIONS:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Make the next step, or again that which was interrupted."""
+        txn, number = self.txn, self.number
+        if self.step < 2:
+            assert txn.write(self.step, [b"%d" % number]) == 0
+        elif self.step == 2:
+            assert txn.commit_offset(number) == 0
+        else:
+            self.ending = number
+            assert txn.end(self.commits(number)) == 0
+            if self.commits(number):
+                self.committed.append(number)
+            self.number, self.step = number + 1, -1
+        self.step += 1
+
+    @staticmethod
+    def commits(number: int) -> bool:
+        return number % 3 != 1
+
+
+def seen(txn: TransactionalBroker) -> list[int]:
+    """The transactions that a committed read sees, which sees each in all of its partitions, and its offset, or not."""
+    views = [[int(value) for value in txn.committed_values(number)] for number in range(PARTITIONS)]
+    assert views[0] == views[1], f"seen by half: {views}"
+    assert txn.committed_offset() == (views[0][-1] if views[0] else -1), views
+    return views[0]
+
+
+def writes_of_a_run(folder: Path, version: int) -> int:
+    program = Program(TransactionalBroker(folder, version))
+    assert program.txn.init() == 0
+    with killed_at_write(1_000_000, 0) as begun:
+        program.run()
+    assert seen(program.txn) == [0, 2]
+    return begun[0]
+
+
+def killed(folder: Path, version: int, number: int, part: float) -> Program:
+    """A program whose broker was killed within its n-th write, and has started again."""
+    program = Program(TransactionalBroker(folder, version, timeout_ms=10_000))
+    assert program.txn.init() == 0
+    with killed_at_write(number, part), pytest.raises(Killed):
+        program.run()
+    program.txn.restart()
+    return program
+
+
+def points(version: int, writes: int) -> list[tuple[int, float]]:
+    """Before each write, after the last, and some places within one."""
+    rng = random.Random(version)
+    within = [(rng.randrange(1, writes + 1), rng.random()) for _ in range(SEEDS)]
+    return [(number, 0.0) for number in range(1, writes + 1)] + [(writes, 1.0)] + within
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_is_decided_ends_and_what_is_not_is_aborted_in_time(tmp_path: Path, version: int) -> None:
+    writes = writes_of_a_run(tmp_path / "whole", version)
+    decided_by_a_start = timed_out = 0
+    for point, (number, part) in enumerate(points(version, writes)):
+        program = killed(tmp_path / str(point), version, number, part)
+        txn = program.txn
+        found = seen(txn)  # right after the start: what was acknowledged, and at the most what was being committed
+        left = txn.known.state is TransactionState.ONGOING
+        extra = [program.number] if not left and program.ending == program.number and program.step == 3 else []
+        wanted = [each for each in [*program.committed, *extra] if program.commits(each)]
+        complete = txn.known.state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
+        assert left or complete or txn.known.state is TransactionState.EMPTY
+        assert found == wanted, (number, part)
+        assert txn.is_stable() or left, (number, part)
+        decided_by_a_start += bool(extra)
+        timed_out += left
+        txn.clock.advance(11)
+        assert txn.is_stable(), (number, part)
+        assert seen(txn) == wanted, (number, part)
+        txn.broker.close()
+    assert min(decided_by_a_start, timed_out) > 2  # the points were of both kinds
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_producer_that_asks_again_after_the_start_goes_on_as_if_nothing_had_been(
+    tmp_path: Path, version: int
+) -> None:
+    writes = writes_of_a_run(tmp_path / "whole", version)
+    for point, (number, part) in enumerate(points(version, writes)):
+        program = killed(tmp_path / str(point), version, number, part)
+        program.run()
+        assert seen(program.txn) == [0, 2], (number, part)
+        program.txn.restart()
+        assert seen(program.txn) == [0, 2], (number, part)
+        program.txn.broker.close()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_new_producer_ends_what_a_killed_broker_left_open(tmp_path: Path, version: int) -> None:
+    writes = writes_of_a_run(tmp_path / "whole", version)
+    for point, (number, part) in enumerate(points(version, writes)[::3]):
+        program = killed(tmp_path / str(point), version, number, part)
+        txn = program.txn
+        before = seen(txn)
+        codes = [txn.init()]
+        if codes[0]:
+            codes.append(txn.init())
+        assert codes in ([0], [ErrorCode.CONCURRENT_TRANSACTIONS, 0]), (number, part)
+        assert txn.is_stable()
+        assert seen(txn) == before
+        assert [txn.write(0, [b"9"]), txn.write(1, [b"9"]), txn.commit_offset(9), txn.end(True)] == [0] * 4
+        assert seen(txn) == [*before, 9], (number, part)
+        txn.broker.close()
