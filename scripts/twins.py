@@ -52,7 +52,32 @@ class Twin:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
+_ADMIN_SUBJECTS = (
+    "access",
+    "base",
+    "cluster",
+    "configs",
+    "group_offsets",
+    "groups",
+    "partitions",
+    "quotas",
+    "topics",
+    "transactions",
+)
+_ADMIN_NAMES = {
+    "AsyncKafkaAdminClient": "KafkaAdminClient",
+    "async_calls": "calls",
+    **{
+        f"Async{name}Calls": f"{name}Calls"
+        for name in (
+            *("Access", "Admin", "Cluster", "Config", "Group", "GroupOffset", "Partition", "Quota", "Topic"),
+            "Transaction",
+        )
+    },
+}
+
 TWINS: tuple[Twin, ...] = (
+    *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
     Twin(
         "consumer/async_calls.py",
         "consumer/calls.py",

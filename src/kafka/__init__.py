@@ -17,6 +17,7 @@ _variant.install_plain_finder()
 
 if TYPE_CHECKING:
     from kafka import errors as errors
+    from kafka.admin import AsyncKafkaAdminClient as AsyncKafkaAdminClient
     from kafka.admin import IsolationLevel as IsolationLevel
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
     from kafka.admin import OffsetSpec as OffsetSpec
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __title__ = "kafka"
 __all__ = [
     "AsyncConsumerRebalanceListener",
+    "AsyncKafkaAdminClient",
     "AsyncKafkaConsumer",
     "AsyncKafkaProducer",
     "BrokerConnection",
@@ -77,6 +79,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncConsumerRebalanceListener": "kafka.consumer",
+    "AsyncKafkaAdminClient": "kafka.admin",
     "AsyncKafkaConsumer": "kafka.consumer",
     "AsyncKafkaProducer": "kafka.producer",
     "ConsumerGroupMetadata": "kafka.structs",

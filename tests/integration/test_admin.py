@@ -5,7 +5,8 @@ import uuid
 
 import pytest
 
-from kafka.admin import ConfigResource, KafkaAdminClient, NewPartitions, NewTopic
+from integration.admin_faces import FACES, opened
+from kafka.admin import ConfigResource, NewPartitions, NewTopic
 from kafka.errors import (
     GroupIdNotFoundError,
     InvalidConfigurationError,
@@ -19,9 +20,9 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 MISSING = "there-is-no-such-topic"
 
 
-@pytest.fixture
-def admin(broker):
-    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as client:
+@pytest.fixture(params=FACES)
+def admin(request, broker):
+    with opened(request.param, bootstrap_servers=broker.bootstrap_servers) as client:
         yield client
 
 

@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 
+from integration.admin_faces import FACES, opened
 from kafka.admin import (
     ACL,
     AbortTransactionSpec,
@@ -15,7 +16,6 @@ from kafka.admin import (
     ACLPermissionType,
     ACLResourcePatternType,
     ConfigResource,
-    KafkaAdminClient,
     ResourcePattern,
     ResourcePatternFilter,
     ResourceType,
@@ -53,9 +53,9 @@ def kafka(java_tools, tmp_path_factory):
         yield kafka
 
 
-@pytest.fixture(scope="module")
-def admin(kafka):
-    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as client:
+@pytest.fixture(scope="module", params=FACES)
+def admin(request, kafka):
+    with opened(request.param, bootstrap_servers=kafka.bootstrap_servers) as client:
         yield client
 
 

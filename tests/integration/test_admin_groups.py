@@ -4,16 +4,17 @@ import uuid
 
 import pytest
 
-from kafka.admin import KafkaAdminClient, MemberToRemove, OffsetSpec, OffsetTimestamp
+from integration.admin_faces import FACES, opened
+from kafka.admin import MemberToRemove, OffsetSpec, OffsetTimestamp
 from kafka.consumer import KafkaConsumer
 from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError, UnknownTopicOrPartitionError
 from kafka.producer import KafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
-@pytest.fixture
-def admin(broker):
-    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as client:
+@pytest.fixture(params=FACES)
+def admin(request, broker):
+    with opened(request.param, bootstrap_servers=broker.bootstrap_servers) as client:
         yield client
 
 

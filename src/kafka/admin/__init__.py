@@ -1,7 +1,8 @@
 """The admin client: topics, partitions, configurations, groups, transactions, users and ACLs, the cluster.
 
 Layer 6. Each operation is a coroutine that sends requests through `kafka.cluster`; a module holds the operations on one
-subject. `client` has the synchronous methods, which run a coroutine and wait for it; they stand in `calls`.
+subject. The methods of `AsyncKafkaAdminClient`, which await one, stand in `async_calls`; those of `KafkaAdminClient` in
+`calls` are written from them.
 """
 
 from kafka.admin.acl_resource import (
@@ -14,6 +15,7 @@ from kafka.admin.acl_resource import (
     ResourcePatternFilter,
     ResourceType,
 )
+from kafka.admin.async_client import AsyncKafkaAdminClient
 from kafka.admin.client import KafkaAdminClient
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
 from kafka.admin.config_types import ConfigFilterType, ConfigSourceType, ConfigType
@@ -40,6 +42,7 @@ __all__ = [
     "ACLResourcePatternType",
     "AbortTransactionSpec",
     "AlterConfigOp",
+    "AsyncKafkaAdminClient",
     "ConfigFilterType",
     "ConfigResource",
     "ConfigResourceType",

@@ -1,8 +1,8 @@
 """Members of groups: remove them (KIP-345)."""
 
-import asyncio
 from typing import Any
 
+from kafka.admin.concurrently import all_of
 from kafka.admin.group_types import MemberToRemove
 from kafka.admin.requests import AdminRequests, raise_first
 from kafka.errors import BrokerResponseError, IllegalArgumentError, UnsupportedVersionError, for_code
@@ -29,7 +29,7 @@ async def remove_group_members(
     target = node_id if node_id is not None else await requests.cluster.coordinator("group", group_id)
     connection = await requests.cluster.connection(target)
     if connection.api_versions.version_for(LeaveGroupRequest) < _MANY_SINCE:
-        answers = await asyncio.gather(*(leave([each]) for each in members))
+        answers = await all_of(leave([each]) for each in members)
         return {each.member_id: for_code(answer.error_code) for each, answer in zip(members, answers, strict=True)}
     response = await leave(members)
     raise_first([(f"removing members of group {group_id!r}", response.error_code, None)])

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka.admin.concurrently import all_of
 from kafka.admin.leaders import by_topic as partitions_by_topic
 from kafka.admin.offset_spec import OffsetSpec
 from kafka.admin.offsets import list_partition_offsets
@@ -98,8 +99,8 @@ async def list_group_offsets(
     requests: AdminRequests, groups: Mapping[str, list[TopicPartition] | None]
 ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
     """See `KafkaAdminClient.list_group_offsets`."""
-    found = await asyncio.gather(
-        *(list_consumer_group_offsets(requests, group_id, None, wanted) for group_id, wanted in groups.items())
+    found = await all_of(
+        list_consumer_group_offsets(requests, group_id, None, wanted) for group_id, wanted in groups.items()
     )
     return dict(zip(groups, found, strict=True))
 

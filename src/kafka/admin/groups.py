@@ -1,10 +1,10 @@
 """Groups: list, describe, delete."""
 
-import asyncio
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from kafka.admin.concurrently import all_of
 from kafka.admin.group_results import DescribedGroups, ListedGroup
 from kafka.admin.operations import operation_names
 from kafka.admin.requests import AdminRequests, check_answered
@@ -72,7 +72,7 @@ async def list_groups(
         groups: list[dict[str, Any]] = as_result(response.groups)
         return groups
 
-    answers = await asyncio.gather(*(ask(node_id) for node_id in await requests.broker_ids(broker_ids)))
+    answers = await all_of(ask(node_id) for node_id in await requests.broker_ids(broker_ids))
     return list({group["group_id"]: group for answer in answers for group in answer}.values())
 
 
@@ -104,7 +104,7 @@ async def _described(
         check_answered("groups", [group_id], (each.group_id for each in response.groups))
         return response.groups[0]
 
-    return list(await asyncio.gather(*(describe(group_id) for group_id in group_ids)))
+    return await all_of(describe(group_id) for group_id in group_ids)
 
 
 async def describe_consumer_groups(
@@ -208,4 +208,4 @@ async def delete_consumer_groups(
         code = response.results[0].error_code
         return group_id, for_code(code)
 
-    return list(await asyncio.gather(*(delete(group_id) for group_id in group_ids)))
+    return await all_of(delete(group_id) for group_id in group_ids)

@@ -1,9 +1,9 @@
 """Log directories: what is in them, and which replica goes into which (KIP-113)."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.admin.concurrently import all_of
 from kafka.admin.requests import AdminRequests, check_answered
 from kafka.admin.results import LogDirsResult, as_result
 from kafka.errors import BrokerResponseError, for_code
@@ -31,7 +31,7 @@ async def describe_log_dirs(
         return {"broker": node_id, "log_dirs": as_result(response.results)}
 
     nodes = await requests.broker_ids(broker_ids)
-    return LogDirsResult(await asyncio.gather(*(ask(node_id) for node_id in nodes)))
+    return LogDirsResult(await all_of(ask(node_id) for node_id in nodes))
 
 
 async def alter_replica_log_dirs(

@@ -155,3 +155,8 @@ def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
             others = sum(1 for _, other, _ in errors if other) - 1
             more = f" (and {others} more failed)" if others else ""
             raise error(f"{what}: {message or error.description}{more}")
+
+
+def unchanged(response: Any) -> Any:
+    """The response itself."""
+    return response

@@ -1,10 +1,10 @@
 """Transactions: list, describe, find those that hang, abort (KIP-664)."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka._loop_services import wall_clock_ns
+from kafka.admin.concurrently import all_of
 from kafka.admin.leaders import Outcome, ask_leaders, by_topic
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
 from kafka.admin.transaction_types import (
@@ -70,7 +70,7 @@ async def list_transactions(
         ]
 
     nodes = await requests.broker_ids(broker_ids)
-    answers = await asyncio.gather(*(ask(node_id) for node_id in nodes))
+    answers = await all_of(ask(node_id) for node_id in nodes)
     return dict(zip(nodes, answers, strict=True))
 
 
@@ -93,7 +93,7 @@ async def describe_transactions(
         coordinator = await requests.cluster.coordinator("transaction", transactional_id)
         return _description(coordinator, states[0])
 
-    found = await asyncio.gather(*(describe(each) for each in transactional_ids))
+    found = await all_of(describe(each) for each in transactional_ids)
     return dict(zip(transactional_ids, found, strict=True))
 
 

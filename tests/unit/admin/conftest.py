@@ -1,11 +1,11 @@
-"""A cluster of two scripted brokers, and an admin client of it."""
+"""A cluster of two scripted brokers, and an admin client of each face."""
 
 import asyncio
 import functools
 
 import pytest
 
-from kafka.admin import KafkaAdminClient
+from kafka.admin import AsyncKafkaAdminClient, KafkaAdminClient
 from kafka.wire import message_class
 from unit.cluster.scripted_cluster import scripted_cluster
 
@@ -26,6 +26,16 @@ class Admin:
         return functools.partial(asyncio.to_thread, getattr(self.client, name))
 
 
+class AsyncAdmin:
+    """An `AsyncKafkaAdminClient` in the same place."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+
 @pytest.fixture
 async def cluster():
     async with scripted_cluster(2) as cluster:
@@ -36,16 +46,24 @@ async def cluster():
         yield cluster
 
 
-@pytest.fixture
-async def admin(cluster):
-    servers = [f"{broker.host}:{broker.port}" for broker in cluster.brokers]
-    client = await asyncio.to_thread(
-        KafkaAdminClient,
-        bootstrap_servers=servers,
-        request_timeout_ms=3_000,
-        retry_backoff_ms=1,
-        reconnect_backoff_ms=1,
-        reconnect_backoff_max_ms=5,
-    )
-    yield Admin(client)
-    await asyncio.to_thread(client.close)
+def options(cluster):
+    """The options of a client of this cluster that wastes no time."""
+    return {
+        "bootstrap_servers": [f"{broker.host}:{broker.port}" for broker in cluster.brokers],
+        "request_timeout_ms": 3_000,
+        "retry_backoff_ms": 1,
+        "reconnect_backoff_ms": 1,
+        "reconnect_backoff_max_ms": 5,
+    }
+
+
+@pytest.fixture(params=["sync", "async"])
+async def admin(request, cluster):
+    """An admin client of each face; its methods are awaited."""
+    if request.param == "sync":
+        client = await asyncio.to_thread(KafkaAdminClient, **options(cluster))
+        yield Admin(client)
+        await asyncio.to_thread(client.close)
+    else:
+        async with AsyncKafkaAdminClient(**options(cluster)) as client:
+            yield AsyncAdmin(client)

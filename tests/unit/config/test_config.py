@@ -253,7 +253,7 @@ def test_help_of_a_client_has_every_option_with_its_type_and_default(client: str
     from kafka.producer.async_producer import AsyncKafkaProducer
 
     classes = {
-        "admin": [kafka.KafkaAdminClient],
+        "admin": [kafka.KafkaAdminClient, kafka.AsyncKafkaAdminClient],
         "producer": [kafka.KafkaProducer, AsyncKafkaProducer],
         "consumer": [kafka.KafkaConsumer, AsyncKafkaConsumer],
     }

@@ -4,7 +4,14 @@ import inspect
 
 import pytest
 
-from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import (
+    AsyncKafkaAdminClient,
+    AsyncKafkaConsumer,
+    AsyncKafkaProducer,
+    KafkaAdminClient,
+    KafkaConsumer,
+    KafkaProducer,
+)
 from kafka.config import option_table
 from kafka.config.text import option_lines
 
@@ -14,6 +21,7 @@ CLIENTS = [
     (KafkaProducer, "producer"),
     (AsyncKafkaProducer, "producer"),
     (KafkaAdminClient, "admin"),
+    (AsyncKafkaAdminClient, "admin"),
 ]
 
 

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/access.py: change that file, not this one.
 """Who may do what: ACLs and users."""
 
 from collections.abc import Iterable

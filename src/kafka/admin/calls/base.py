@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/base.py: change that file, not this one.
 """What the methods of the admin client share."""
 
 from collections.abc import Coroutine

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/cluster.py: change that file, not this one.
 """The cluster: brokers, log directories, features, the quorum; and any request at all."""
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +10,7 @@ from kafka.admin import features as _features
 from kafka.admin import log_dirs as _log_dirs
 from kafka.admin.calls.base import AdminCalls
 from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
+from kafka.admin.requests import unchanged
 from kafka.admin.results import LogDirsResult
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 from kafka.structs import TopicPartitionReplica
@@ -113,7 +115,7 @@ class ClusterCalls(AdminCalls):
     def send_requests(
         self,
         requests_and_node_ids: Iterable[tuple[Request[Any], int | None]],
-        response_fn: Callable[[Any], Any] = lambda response: response,
+        response_fn: Callable[[Any], Any] = unchanged,
     ) -> list[Any]:
         """As `send_request`, for each pair of a request and a broker; ``response_fn`` makes what is given."""
         return [response_fn(self.send_request(*each)) for each in requests_and_node_ids]

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/configs.py: change that file, not this one.
 """Configurations."""
 
 from collections.abc import Iterable

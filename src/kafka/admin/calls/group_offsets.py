@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/group_offsets.py: change that file, not this one.
 """What groups have committed."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/groups.py: change that file, not this one.
 """Groups."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/partitions.py: change that file, not this one.
 """Partitions: their records, offsets, replicas and leaders."""
 
 from collections.abc import Iterable, Mapping

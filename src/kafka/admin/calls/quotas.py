@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/quotas.py: change that file, not this one.
 """Client quotas."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/topics.py: change that file, not this one.
 """Topics."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/async_calls/transactions.py: change that file, not this one.
 """Transactions."""
 
 from collections.abc import Iterable

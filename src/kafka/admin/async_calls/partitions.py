@@ -1,0 +1,142 @@
+"""Partitions: their records, offsets, replicas and leaders."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka.admin import arguments
+from kafka.admin import cluster as _cluster
+from kafka.admin import offsets as _offsets
+from kafka.admin import reassignments as _reassignments
+from kafka.admin import records as _records
+from kafka.admin.async_calls.base import AsyncAdminCalls
+from kafka.admin.offset_spec import IsolationLevel
+from kafka.admin.results import ElectLeadersResult
+from kafka.errors import BrokerResponseError, IllegalArgumentError
+from kafka.structs import OffsetAndTimestamp, TopicPartition
+
+
+class AsyncPartitionCalls(AsyncAdminCalls):
+    """What is done with partitions."""
+
+    async def delete_records(
+        self,
+        records_to_delete: Mapping[TopicPartition, int],
+        timeout_ms: float | None = None,
+        partition_leader_id: int | None = None,
+    ) -> dict[TopicPartition, dict[str, Any]]:
+        """Delete all records before an offset (-1: all) of each partition.
+
+        Arguments:
+            partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
+
+        Raises `UnknownTopicOrPartitionError` at once for one that does not exist.
+        Gives a dict with ``low_watermark``, the first offset that is left, for each partition.
+        """
+        what = "records_to_delete"
+        offsets = {
+            arguments.partition(what, tp): arguments.number(what, offset)
+            for tp, offset in arguments.mapping(what, records_to_delete).items()
+        }
+        limit = arguments.timeout(timeout_ms)
+        return await self._run(_records.delete_records(self._requests, offsets, limit, partition_leader_id))
+
+    async def list_partition_offsets(
+        self,
+        topic_partition_specs: Mapping[TopicPartition, int],
+        isolation_level: IsolationLevel | str | int = IsolationLevel.READ_UNCOMMITTED,
+        timeout_ms: float | None = None,
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        """Offsets of partitions.
+
+        Arguments:
+            topic_partition_specs: an `OffsetSpec` for each, or a time in milliseconds since 1970: the first offset at
+                or after it, -1 if there is none.
+            isolation_level: whether the last offset is that of the last stable one.
+        """
+        what = "topic_partition_specs"
+        specs = {
+            arguments.partition(what, tp): arguments.number(what, spec)
+            for tp, spec in arguments.mapping(what, topic_partition_specs).items()
+        }
+        level = arguments.member("isolation_level", IsolationLevel, isolation_level)
+        limit = arguments.timeout(timeout_ms)
+        return await self._run(_offsets.list_partition_offsets(self._requests, specs, level, limit))
+
+    async def describe_topic_partitions(
+        self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """One page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
+
+        Arguments:
+            cursor: the ``next_cursor`` of the page before: a dict of ``topic_name`` and ``partition_index``.
+
+        Gives a dict of ``topics`` and ``next_cursor``, None after the last page.
+        """
+        start = None
+        if cursor is not None:
+            given = arguments.mapping("cursor", cursor)
+            start = arguments.partition("cursor", (given.get("topic_name"), given.get("partition_index")))
+        names = arguments.names("topics", topics)
+        limit = arguments.number("response_partition_limit", response_partition_limit)
+        return await self._run(_cluster.describe_topic_partitions(self._requests, names, limit, start))
+
+    async def elect_leaders(
+        self,
+        election_type: int,
+        topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
+        timeout_ms: float | None = None,
+        raise_errors: bool = True,
+    ) -> ElectLeadersResult:
+        """Have leaders elected (KIP-460).
+
+        Arguments:
+            election_type: 0 the preferred replica, 1 any, even one that has not all records.
+            topic_partitions: partitions by topic; topics; None: all.
+            raise_errors: raise the error of the first partition that failed, other than that it has the right leader.
+        """
+        kind = arguments.number("election_type", election_type)
+        if kind not in (0, 1):
+            raise IllegalArgumentError(f"election_type: expected 0 (preferred) or 1 (unclean), got {kind}")
+        wanted, limit = await self._indexes(topic_partitions), arguments.timeout(timeout_ms)
+        return await self._run(_reassignments.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
+
+    async def perform_leader_election(
+        self,
+        election_type: int,
+        topic_partitions: Mapping[str, Iterable[int]] | None = None,
+        timeout_ms: float | None = None,
+    ) -> ElectLeadersResult:
+        """`elect_leaders` by its name in 2.x."""
+        return await self.elect_leaders(election_type, topic_partitions, timeout_ms)
+
+    async def alter_partition_reassignments(
+        self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
+        """Move partitions to other brokers (KIP-455): their ids, the preferred leader first; None ends a move.
+
+        Gives an error class for each, None for success.
+        """
+        wanted = {
+            arguments.partition("reassignments", tp): None if to is None else arguments.numbers("reassignments", to)
+            for tp, to in arguments.mapping("reassignments", reassignments).items()
+        }
+        for tp, to in wanted.items():
+            if to is not None and not to:
+                raise IllegalArgumentError(f"reassignments: expected brokers for {tp}, or None to end a move")
+        limit = arguments.timeout(timeout_ms)
+        return await self._run(_reassignments.alter_partition_reassignments(self._requests, wanted, limit))
+
+    async def list_partition_reassignments(
+        self,
+        topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
+        timeout_ms: float | None = None,
+    ) -> dict[TopicPartition, dict[str, Any]]:
+        """The moves under way, None: all: ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each."""
+        wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
+        return await self._run(_reassignments.list_partition_reassignments(self._requests, wanted, limit))
+
+    async def _indexes(self, given: Any) -> dict[str, list[int]] | None:
+        """Partitions by topic: as given, or all of the topics given."""
+        if given is None or isinstance(given, Mapping):
+            return arguments.indexes("topic_partitions", given)
+        return await self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))

@@ -1,0 +1,62 @@
+"""Client quotas."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka.admin import arguments
+from kafka.admin import quotas as _quotas
+from kafka.admin.async_calls.base import AsyncAdminCalls
+from kafka.errors import BrokerResponseError, IllegalArgumentError
+
+
+class AsyncQuotaCalls(AsyncAdminCalls):
+    """What is done with client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
+
+    async def describe_client_quotas(
+        self, entities: Mapping[str, str | None] | Iterable[str] = (), strict: bool = False
+    ) -> list[dict[str, Any]]:
+        """The quotas of users, client ids and IP addresses: dicts of ``entity`` and ``values``.
+
+        Arguments:
+            entities: kinds ("user", "client-id", "ip") to names, None for the default of a kind; or kinds alone, for
+                any name; nothing: all.
+            strict: leave out what has other kinds beside these.
+        """
+        if isinstance(entities, Mapping):
+            return await self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
+        kinds = arguments.names("entities", entities)
+        return await self._run(_quotas.describe_client_quotas(self._requests, {}, kinds, strict))
+
+    async def alter_client_quotas(
+        self,
+        changes: Iterable[tuple[Mapping[str, str | None], Mapping[str, float | None]]],
+        validate_only: bool = False,
+    ) -> list[tuple[dict[str, str | None], type[BrokerResponseError]]]:
+        """Alter quotas: entities with an error class each, `NoError` for success.
+
+        Arguments:
+            changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
+                ``{"producer_byte_rate": 1e6}``; None takes a quota away.
+        """
+        wanted = []
+        for change in arguments.elements("changes", changes):
+            if not isinstance(change, tuple) or len(change) != 2:
+                raise IllegalArgumentError(f"changes: expected pairs of an entity and quotas, got {change!r:.80}")
+            wanted.append((_entity(change[0]), _values(change[1])))
+        return await self._run(_quotas.alter_client_quotas(self._requests, wanted, validate_only))
+
+
+def _entity(given: object) -> dict[str, str | None]:
+    return {
+        arguments.name("entity", kind): None if name is None else arguments.name("entity", name)
+        for kind, name in arguments.mapping("entity", given).items()
+    }
+
+
+def _values(given: object) -> dict[str, float | None]:
+    values = {}
+    for key, value in arguments.mapping("quotas", given).items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise IllegalArgumentError(f"quotas: expected a number or None for {key!r}, got {value!r:.80}")
+        values[arguments.name("quotas", key)] = value if value is None else float(value)
+    return values

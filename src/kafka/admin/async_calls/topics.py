@@ -1,0 +1,99 @@
+"""Topics."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from kafka.admin import arguments
+from kafka.admin import topics as _topics
+from kafka.admin.async_calls.base import AsyncAdminCalls
+from kafka.admin.new_partitions import NewPartitions
+from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult
+from kafka.admin.wanted import NewTopics
+from kafka.admin.wanted import new_partitions as wanted_partitions
+from kafka.admin.wanted import new_topics as wanted_topics
+from kafka.errors import IllegalArgumentError
+
+
+class AsyncTopicCalls(AsyncAdminCalls):
+    """What is done with topics."""
+
+    async def create_topics(
+        self,
+        new_topics: NewTopics,
+        timeout_ms: float | None = None,
+        validate_only: bool = False,
+        raise_errors: bool = True,
+        wait_for_metadata: bool = False,
+    ) -> CreateTopicsResult:
+        """Create topics.
+
+        Arguments:
+            new_topics: `NewTopic` objects; names; or names to dicts of ``num_partitions``, ``replication_factor``,
+                ``assignments`` and ``configs``, as of `NewTopic` and all optional.
+            timeout_ms: how long the cluster may take until all brokers know the topics; None: ``request_timeout_ms``.
+            validate_only: only check whether they could be created.
+            raise_errors: raise the error of the first topic that failed; others may have been created. False leaves
+                the errors in the result.
+            wait_for_metadata: as `wait_for_topics` afterwards.
+        """
+        if validate_only and wait_for_metadata:
+            raise IllegalArgumentError("wait_for_metadata: nothing is created where validate_only is True")
+        wanted = wanted_topics(new_topics)
+        limit = arguments.timeout(timeout_ms)
+        result = await self._run(_topics.create_topics(self._requests, wanted, limit, validate_only, raise_errors))
+        if wait_for_metadata:
+            await self.wait_for_topics([each.name for each in wanted])
+        return result
+
+    async def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:
+        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`."""
+        names, limit = arguments.names("topic_names", topic_names), arguments.timeout(timeout_ms)
+        await self._run(_topics.wait_for_topics(self._requests, names, limit or 0))
+
+    async def delete_topics(
+        self, topics: Iterable[str | UUID], timeout_ms: float | None = None, raise_errors: bool = True
+    ) -> DeleteTopicsResult:
+        """Delete topics by name, or by id as `uuid.UUID` (Kafka 2.8).
+
+        Arguments:
+            raise_errors: raise the error of the first that failed; others may be gone. False leaves them in the result.
+        """
+        wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
+        return await self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
+
+    async def list_topics(self) -> list[str]:
+        """The names of all topics, internal ones included."""
+        return await self._run(_topics.list_topics(self._requests))
+
+    async def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
+        """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8); None: all.
+
+        Each is a dict of ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
+        ``authorized_operations`` (the names of what this client may do; None: not told) and ``partitions``: dicts of
+        ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``, ``offline_replicas``, ``error_code``. A
+        topic that does not exist has an error code and no partitions.
+        """
+        return await self._run(
+            _topics.describe_topics(
+                self._requests, None if topics is None else arguments.names_or_ids("topics", topics)
+            )
+        )
+
+    async def create_partitions(
+        self,
+        topic_partitions: Mapping[str, NewPartitions | int | Mapping[str, Any]],
+        timeout_ms: float | None = None,
+        validate_only: bool = False,
+        raise_errors: bool = True,
+    ) -> CreateTopicsResult:
+        """Add partitions to topics.
+
+        Arguments:
+            topic_partitions: topic name to a `NewPartitions`, to the number afterwards, or to a dict of that
+                (``count``) and of the brokers of each new partition (``assignments``).
+            raise_errors: raise the error of the first topic that failed; False leaves the errors in the result.
+        """
+        wanted = wanted_partitions(topic_partitions)
+        limit = arguments.timeout(timeout_ms)
+        return await self._run(_topics.create_partitions(self._requests, wanted, limit, validate_only, raise_errors))

@@ -1,0 +1,66 @@
+"""What the synchronous and the asyncio admin client have in common: options, metrics, and that they are not copied."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NoReturn, overload
+
+from kafka.admin.requests import AdminRequests
+from kafka.cluster import ClusterClient
+from kafka.config import AdminConfig, option_table, parse_admin
+from kafka.config.table import values_of
+from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net.callback_runner import CallbackRunner
+from kafka.net.statistics import NetworkTraffic
+
+
+class AdminFace:
+    """The options of an admin client, and its metrics."""
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "admin" in row.clients
+    }
+    _parsed: AdminConfig
+    _cluster: ClusterClient | None = None
+    _metrics: ClientMetrics | None = None
+
+    def _parse(self, configs: Mapping[str, Any]) -> None:
+        """Take the options in; raises `KafkaConfigurationError`."""
+        self._parsed = parse_admin(configs)
+        self._config = {**self.DEFAULT_CONFIG, **configs}
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options as given, with defaults; ``api_version`` is that of the brokers once one is connected."""
+        given = self._parsed.connection.api_version
+        self._config["api_version"] = given if self._cluster is None else self._cluster.release
+        return self._config
+
+    @overload
+    def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
+    @overload
+    def metrics(self, raw: bool) -> dict[Any, Any]: ...
+    def metrics(self, raw: bool = False) -> dict[Any, Any]:
+        """Numbers about the connections of this client, by group and name; nothing with ``metrics_enabled=False``.
+
+        Arguments:
+            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+        """
+        if self._metrics is None:
+            return {}
+        return self._metrics.registered() if raw else self._metrics.snapshot()
+
+    def _make_parts(self, loop: asyncio.AbstractEventLoop, reporting: CallbackRunner) -> AdminRequests:
+        """Make what sends requests, for use on a loop; ``reporting`` calls the metrics reporters."""
+        connection = self._parsed.connection
+        metrics = ClientMetrics(connection, loop.time, values_of(connection))
+        traffic = NetworkTraffic(metrics, "admin", loop)
+        metrics.call_reporters_by(reporting.submit)
+        self._metrics = metrics
+        self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic)
+        return AdminRequests(self._cluster, connection)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: make one where it is "
+            "needed, for example in each process"
+        )

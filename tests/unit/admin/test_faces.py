@@ -1,0 +1,141 @@
+"""The synchronous and the asyncio admin client are one: same methods, arguments, defaults and documentation."""
+
+import asyncio
+import gc
+import inspect
+import re
+import warnings
+
+import pytest
+
+from kafka import AsyncKafkaAdminClient, KafkaAdminClient
+from kafka.errors import IllegalStateError, NoBrokersAvailable, UnsupportedVersionError
+from unit.admin.conftest import options
+from unit.net.scripted import SILENCE
+
+ASYNC_ALONE = {"start", "stop"}
+OPTIONS = {"DEFAULT_CONFIG", "config"}
+
+
+def public(face):
+    return {name for name in dir(face) if not name.startswith("_")}
+
+
+SHARED = sorted((public(KafkaAdminClient) & public(AsyncKafkaAdminClient)) - OPTIONS)
+
+
+def signature(face, name):
+    parameters = inspect.signature(getattr(face, name)).parameters.values()
+    return [(each.name, each.kind, each.default, each.annotation) for each in parameters]
+
+
+def test_the_faces_have_the_same_names():
+    assert public(AsyncKafkaAdminClient) - public(KafkaAdminClient) == ASYNC_ALONE
+    assert public(KafkaAdminClient) <= public(AsyncKafkaAdminClient)
+    assert AsyncKafkaAdminClient.DEFAULT_CONFIG is KafkaAdminClient.DEFAULT_CONFIG
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_method_takes_and_promises_the_same_on_both_faces(name):
+    assert signature(AsyncKafkaAdminClient, name) == signature(KafkaAdminClient, name)
+    documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaAdminClient, KafkaAdminClient)]
+    asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
+    assert asynchronous == synchronous != ""
+    is_plain = name == "metrics"  # which asks no broker
+    assert inspect.iscoroutinefunction(getattr(AsyncKafkaAdminClient, name)) is not is_plain
+
+
+async def test_before_it_is_started_and_when_it_is_closed_it_says_so(cluster):
+    client = AsyncKafkaAdminClient(**options(cluster), api_version=(3, 0))
+    assert (client.metrics(), client.config["api_version"]) == ({}, (3, 0))
+    with pytest.raises(IllegalStateError, match=r"await start\(\)"):
+        await client.list_topics()
+    await client.close()
+    await client.start()
+    with pytest.raises(IllegalStateError, match="before"):
+        await client.start()
+    assert await client.list_topics() == ["t"]
+    assert client.metrics()["admin-metrics"]
+    await asyncio.gather(client.close(), client.stop())
+    with pytest.raises(IllegalStateError, match="closed"):
+        await client.list_topics()
+
+
+async def test_a_start_without_a_broker_closes_everything():
+    client = AsyncKafkaAdminClient(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=50)
+    with pytest.raises(NoBrokersAvailable, match="refused"):
+        await client.start()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_client_that_is_dropped_warns_and_closes_its_connections(cluster):
+    client = AsyncKafkaAdminClient(**options(cluster))
+    await client.start()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        del client
+        gc.collect()
+    assert ["never closed" in str(each.message) for each in told if each.category is ResourceWarning] == [True]
+    async with asyncio.timeout(5):
+        while any(broker.open_connections for broker in cluster.brokers):
+            await asyncio.sleep(0)
+
+
+async def test_a_call_that_is_cancelled_leaves_no_task_behind(cluster):
+    async with AsyncKafkaAdminClient(**options(cluster)) as client:
+        await client.list_topics()
+        for broker in cluster.brokers:
+            broker.on("ListGroups", lambda *_: SILENCE)
+        await asyncio.gather(*(client.get_broker_version_data(broker.node_id) for broker in cluster.brokers))
+        before = asyncio.all_tasks()
+        call = asyncio.create_task(client.list_groups())
+        async with asyncio.timeout(5):
+            while not all(broker.requests("ListGroups") for broker in cluster.brokers):
+                await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert asyncio.all_tasks() == before
+
+
+async def test_when_one_of_several_requests_fails_the_others_do_not_run_on(cluster):
+    async with AsyncKafkaAdminClient(**options(cluster)) as client:
+        await asyncio.gather(*(client.get_broker_version_data(broker.node_id) for broker in cluster.brokers))
+        before = asyncio.all_tasks()
+        cluster.brokers[0].on("ListGroups", lambda *_: SILENCE)
+        cluster.brokers[1].versions.pop(16)
+        cluster.brokers[1].hang_up()
+        async with asyncio.timeout(5):
+            while client._cluster.ready_connection(2):
+                await asyncio.sleep(0)
+        with pytest.raises(UnsupportedVersionError):
+            await client.list_groups()
+        assert [task for task in asyncio.all_tasks() - before if "ask" in repr(task.get_coro())] == []
+
+
+async def test_reporters_are_called_on_the_loop_and_closed(cluster):
+    import threading
+
+    from kafka.metrics.metrics_reporter import AbstractMetricsReporter
+
+    called = set()
+
+    class Reporter(AbstractMetricsReporter):
+        def init(self, metrics):
+            called.add("init")
+
+        def metric_change(self, metric):
+            called.add(threading.get_ident())
+
+        def metric_removal(self, metric):
+            pass
+
+        def configure(self, configs):
+            pass
+
+        def close(self):
+            called.add("closed")
+
+    async with AsyncKafkaAdminClient(**options(cluster), metric_reporters=[Reporter]) as client:
+        await client.list_topics()
+    assert called == {"init", threading.get_ident(), "closed"}
