@@ -7,7 +7,7 @@ import array
 import pyarrow as pa
 import pytest
 
-from kafka.record import BatchBuilder, Compression, decode_batches
+from kafka.record import BatchBuilder, Compression, decode_batches, whole_batches
 from kafka.record.arrow_rows import ArrowRows
 from kafka.record.sizes import expected_contents
 
@@ -82,3 +82,15 @@ def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() 
     assert (plain, records) == (len(batch) - 61, (len(batch) - 61) // 7)
     batch[57:61] = (-1).to_bytes(4, "big", signed=True)
     assert expected_contents(memoryview(batch), 0, 1.0, 1 << 40) == (plain, 0)
+
+
+def test_whole_batches_end_behind_the_offsets_of_the_last_one() -> None:
+    batch = bytearray(_batch(3))
+    batch[0:8] = (40).to_bytes(8, "big")
+    assert whole_batches(memoryview(_batch(1) + batch)) == (len(_batch(1)) + len(batch), 43)
+
+
+def test_a_batch_without_records_has_offsets_too() -> None:
+    emptied = bytearray(_batch(3)[:61])  # as compaction leaves it
+    emptied[8:12] = (61 - 12).to_bytes(4, "big")
+    assert whole_batches(memoryview(emptied)) == (61, 3)
