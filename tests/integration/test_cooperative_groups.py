@@ -1,4 +1,4 @@
-"""The caller's side stays as it is for a cooperative protocol (KIP-429): one that is written here, on both brokers."""
+"""Groups with cooperative rebalancing (KIP-429), on both brokers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import pytest
 
 from integration.consumer_support import poll_until, produce
 from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
-from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
-from kafka.coordinator.classic import membership as classic
-from kafka.coordinator.classic.membership import ClassicMembership
+from kafka.coordinator.assignors.abstract import (
+    AbstractPartitionAssignor,
+    PartitionCounts,
+    RebalanceProtocol,
+    Subscription,
+)
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription, partitions_by_topic
-from kafka.coordinator.membership import Partitions, Step, StepKind, step_towards
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 if TYPE_CHECKING:
@@ -25,6 +29,9 @@ class KeepingAssignor(AbstractPartitionAssignor):
     """Deals out evenly, leaves with each member as much as it has, and gives nothing that another one still holds."""
 
     name = "test-cooperative"
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        return [RebalanceProtocol.COOPERATIVE]
 
     def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
         return make_subscription(topics)
@@ -48,29 +55,6 @@ class KeepingAssignor(AbstractPartitionAssignor):
         return {name: make_assignment(partitions_by_topic(each)) for name, each in given.items()}
 
 
-class CooperativeMembership(ClassicMembership):
-    """Gives up only what is assigned to others, and joins again once it has."""
-
-    _gave_up = False
-
-    def next_step(self, held: Partitions) -> Step | None:
-        view = self._view
-        if view.state is MemberState.ADOPTING:
-            return step_towards(view.assignment, held, view.number)
-        if view.state in (MemberState.UNJOINED, MemberState.REBALANCING) and not view.lost:
-            return Step(StepKind.REVOKE, frozenset(), view.number)
-        return super().next_step(held)
-
-    def step_done(self, step: Step, held: Partitions) -> None:
-        if self.state is MemberState.ADOPTING and step.kind is StepKind.REVOKE:
-            self._gave_up = True
-            return
-        super().step_done(step, held)
-        if step.kind is StepKind.ADD and self._gave_up:
-            self._gave_up = False
-            self.subscription_changed("partitions were given up")
-
-
 class Changes(ConsumerRebalanceListener):
     """Counts what comes and goes; both must be told of exactly once."""
 
@@ -89,12 +73,11 @@ class Changes(ConsumerRebalanceListener):
 
 
 @pytest.fixture
-def members(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def members(broker: Broker) -> Iterator[Any]:
     """Return a function that opens a member of a cooperative group; all are closed at the end."""
-    monkeypatch.setattr(classic, "ClassicMembership", CooperativeMembership)
     opened: list[KafkaConsumer] = []
 
-    def open_one(topic: str) -> tuple[KafkaConsumer, Changes]:
+    def open_one(topic: str, *assignors: Any) -> tuple[KafkaConsumer, Changes]:
         consumer = KafkaConsumer(
             bootstrap_servers=broker.bootstrap_servers,
             group_id=f"group-{topic}",
@@ -103,7 +86,7 @@ def members(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             session_timeout_ms=6_000,
             max_poll_records=20,
             auto_commit_interval_ms=100_000,
-            partition_assignment_strategy=[KeepingAssignor],
+            partition_assignment_strategy=assignors,
         )
         opened.append(consumer)
         changes = Changes()
@@ -115,8 +98,9 @@ def members(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         consumer.close(timeout_ms=5_000)
 
 
+@pytest.mark.parametrize("assignor", [CooperativeStickyAssignor, KeepingAssignor])
 def test_members_that_come_and_go_take_only_what_moves_and_nothing_is_lost_or_read_twice(
-    broker: Broker, make_topic: MakeTopic, members: Any
+    broker: Broker, make_topic: MakeTopic, members: Any, assignor: Any
 ) -> None:
     topic = make_topic(6)
     for partition in range(6):
@@ -134,13 +118,13 @@ def test_members_that_come_and_go_take_only_what_moves_and_nothing_is_lost_or_re
         shares = [len(changes.held) for _, changes in group]
         return sum(shares) == 6 and max(shares) - min(shares) <= 1
 
-    group.append(members(topic))
+    group.append(members(topic, assignor))
     poll_until(balanced)
     changes = group[0][1]
-    group.append(members(topic))
+    group.append(members(topic, assignor))
     poll_until(balanced)
     assert len(changes.revoked) == 3, "only what moved was given up"
-    group.append(members(topic))
+    group.append(members(topic, assignor))
     poll_until(balanced)
     assert len(changes.revoked) <= 4
     stayed = set(changes.held)
@@ -149,3 +133,62 @@ def test_members_that_come_and_go_take_only_what_moves_and_nothing_is_lost_or_re
     assert stayed <= changes.held
     poll_until(lambda: read_on() or len(seen) >= 1_200)  # type: ignore[func-returns-value]
     assert sorted(seen) == [(partition, offset) for partition in range(6) for offset in range(200)]
+
+
+def test_a_group_moves_from_an_eager_to_a_cooperative_assignor_in_two_rolling_restarts(
+    make_topic: MakeTopic, members: Any
+) -> None:
+    topic = make_topic(6)
+    group: list[tuple[KafkaConsumer, Changes]] = []
+
+    def balanced(member: Changes | None = None) -> bool:
+        for consumer, changes in group:
+            consumer.poll(20)
+            assert consumer.assignment() == changes.held
+        return sorted(len(changes.held) for _, changes in group) == [3, 3] and (member is None or bool(member.revoked))
+
+    for old, new in (
+        ((), (RangePartitionAssignor,)),
+        ((RangePartitionAssignor,), (CooperativeStickyAssignor, RangePartitionAssignor)),
+        ((CooperativeStickyAssignor, RangePartitionAssignor), (CooperativeStickyAssignor,)),
+    ):
+        for _ in range(2):
+            if old:
+                group.pop(0)[0].close()
+            group.append(members(topic, *new))
+            if len(group) == 2:
+                poll_until(balanced)
+    keeps = [changes for _, changes in group]
+    for changes in keeps:
+        changes.revoked.clear()
+    group.append(members(topic, CooperativeStickyAssignor))
+    poll_until(lambda: balanced() or len(group[2][1].held) == 2)
+    assert [len(changes.revoked) for changes in keeps] == [1, 1], "now they keep what they keep"
+
+
+def test_members_read_on_what_they_keep_while_their_group_waits_for_another_member(
+    broker: Broker, make_topic: MakeTopic, members: Any
+) -> None:
+    topic = make_topic(4)
+    reads, changes = members(topic, CooperativeStickyAssignor)
+    waits, _ = members(topic, CooperativeStickyAssignor)
+    poll_until(lambda: len(changes.held) == 2, reads, waits)
+    poll_until(lambda: len(waits.assignment()) == 2, reads, waits)
+    kept = set(changes.held)
+    comes, _ = members(topic, CooperativeStickyAssignor)
+    poll_until(lambda: comes._core.membership.state is MemberState.JOINING, comes)
+    membership = reads._core.membership
+    poll_until(lambda: membership.state is MemberState.JOINING, reads)  # up to when the other one polls
+    for tp in kept:
+        produce(broker.bootstrap_servers, topic, tp.partition, [b"meanwhile"])
+    seen: set[int] = set()
+
+    def all_read() -> bool:
+        seen.update(record.partition for record in reads.poll(20))
+        return len(seen) == 2
+
+    poll_until(all_read)
+    assert membership.state is MemberState.JOINING
+    assert changes.held == kept
+    assert not changes.revoked
+    poll_until(lambda: len(comes.assignment()) == 1, reads, waits, comes)

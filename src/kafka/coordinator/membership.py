@@ -8,7 +8,7 @@ are, with their positions. The caller asks `next_step` until there is none, carr
 | protocol | steps of a rebalance |
 |---|---|
 | classic, eager | REVOKE all that is held; then, in the new generation, ADD all that is assigned |
-| classic, cooperative (KIP-429) | REVOKE what is assigned to others now, ADD what is new |
+| classic, cooperative (KIP-429) | KEEP all; later REVOKE what goes to others, and join again; ADD what is new |
 | consumer (KIP-848) | REVOKE and ADD what the coordinator's target asks for; the next heartbeat acknowledges it |
 | any, when the membership is gone | LOSE all that is held |
 """
@@ -27,6 +27,7 @@ class StepKind(enum.Enum):
     """What the caller does with the partitions of a step."""
 
     REVOKE = "commit, call on_partitions_revoked, give the partitions up"
+    KEEP = "commit: the group rebalances, and the partitions stay"
     LOSE = "call on_partitions_lost, give the partitions up: others may have them already"
     ADD = "take the partitions, call on_partitions_assigned, find their positions"
 
@@ -36,7 +37,8 @@ class Step(NamedTuple):
 
     Arguments:
         kind: what.
-        partitions: with which partitions; may be empty, the listener is told of that too.
+        partitions: with which partitions; may be empty, the listener is told of that too; always empty with KEEP,
+            of which it is not told.
         turn: which request of the membership this answers: one turn asks at most once to give partitions up, and once
             to take some.
     """

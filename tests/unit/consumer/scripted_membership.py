@@ -24,7 +24,7 @@ from kafka.wire.api.offset_fetch import OffsetFetchResponse, OffsetFetchResponse
 from unit.virtual_loop import simulate
 
 A, B, C, D = (TopicPartition("t", number) for number in range(4))
-REVOKE, LOSE, ADD = StepKind.REVOKE, StepKind.LOSE, StepKind.ADD
+REVOKE, KEEP, LOSE, ADD = StepKind.REVOKE, StepKind.KEEP, StepKind.LOSE, StepKind.ADD
 
 
 class ScriptedMembership:

@@ -14,12 +14,14 @@ import pytest
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
 from kafka.coordinator.classic.caller_view import CallerView
+from kafka.coordinator.classic.rebalance_steps import CooperativeSteps
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.membership import Step
 from kafka.errors import CommitFailedError, FencedInstanceIdError, RebalanceInProgressError
 from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
-from unit.consumer.scripted_membership import ADD, LOSE, REVOKE, A, B, C, D, Scene, play
+from unit.consumer.scripted_membership import ADD, KEEP, LOSE, REVOKE, A, B, C, D, Scene, play
 
 
 def test_the_eager_protocol_gives_all_up_and_takes_all_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +44,23 @@ def test_the_eager_protocol_gives_all_up_and_takes_all_afresh(monkeypatch: pytes
         ]
         assert scene.positions() == {B: None, C: None}  # to be read on from what the group has committed
         assert scene.committed() == [{0: 7, 1: 7}]
+
+    play(monkeypatch, scenario)
+
+
+def test_before_a_member_that_keeps_its_partitions_joins_it_commits_and_no_listener_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.membership._next(lambda held, turn: Step(KEEP, frozenset(), turn))
+        await scene.poll()
+        assert scene.committed() == [{0: 7, 1: 7}]
+        assert scene.told == [("assigned", {A, B}, {A, B})]
+        assert scene.positions() == {A: FetchPosition(7), B: FetchPosition(7)}
+        assert scene.membership.done[1:] == [(KEEP, set(), {A, B})]
 
     play(monkeypatch, scenario)
 
@@ -307,7 +326,10 @@ def test_what_is_lost_is_not_revoked_as_well(monkeypatch: pytest.MonkeyPatch) ->
         scene.membership.towards(A)
         await scene.poll()
         arrive = later(scene, monkeypatch)
-        scene.membership._next(lambda held, turn: CallerView(turn, MemberState.UNJOINED, lost=True).next_step(held))
+        view, topics = CallerView(0, MemberState.UNJOINED, lost=True), frozenset({"t"})
+        scene.membership._next(
+            lambda held, turn: view._replace(number=turn).next_step(held, topics, CooperativeSteps())
+        )
         await scene.poll()
         await scene.poll()
         assert scene.told[1:] == [("lost", {A}, {A})]

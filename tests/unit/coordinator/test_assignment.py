@@ -11,6 +11,7 @@ import pytest
 
 from kafka.cluster import ClusterMetadata
 from kafka.coordinator.assignors.abstract import RebalanceProtocol, Subscription
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.classic.assignment import (
@@ -73,17 +74,43 @@ class Either(RangePartitionAssignor):
 
 
 class Cooperative(RangePartitionAssignor):
-    name = "cooperative-sticky"
+    name = "keeping"
 
     def supported_protocols(self) -> list[RebalanceProtocol]:
         return [RebalanceProtocol.COOPERATIVE]
 
 
-def test_a_cooperative_assignor_is_refused_by_name() -> None:
+def test_the_protocol_is_the_most_that_all_assignors_can_do() -> None:
     assert RangePartitionAssignor().supported_protocols() == (RebalanceProtocol.EAGER,)
-    assert Assignors([Either]).choose("range").name == "range"
-    with pytest.raises(KafkaConfigurationError, match="'cooperative-sticky' is for cooperative rebalancing"):
-        Assignors([Cooperative])
+    assert Assignors(None).protocol is RebalanceProtocol.EAGER
+    assert Assignors([RangePartitionAssignor]).protocol is RebalanceProtocol.EAGER
+    assert Assignors([CooperativeStickyAssignor]).protocol is RebalanceProtocol.COOPERATIVE
+    assert Assignors([CooperativeStickyAssignor, RangePartitionAssignor]).protocol is RebalanceProtocol.EAGER
+    assert Assignors([Cooperative, CooperativeStickyAssignor]).protocol is RebalanceProtocol.COOPERATIVE
+    assert Assignors([Either]).protocol is RebalanceProtocol.COOPERATIVE
+
+
+def test_assignors_that_have_no_protocol_in_common_are_refused() -> None:
+    with pytest.raises(KafkaConfigurationError, match=r"\['keeping', 'range'\] have no rebalance protocol in common"):
+        Assignors([Cooperative, RangePartitionAssignor])
+
+
+def test_a_cooperative_assignor_that_gives_what_another_member_still_has_is_told_so() -> None:
+    class Keeping(Given):
+        name = "keeping"
+
+        def supported_protocols(self) -> list[RebalanceProtocol]:
+            return [RebalanceProtocol.COOPERATIVE]
+
+    tp = TopicPartition("t", 1)
+    members = {"a": Subscription(["t"], owned_partitions=[tp]), "b": Subscription(["t"])}
+    moves, waits = Keeping({"a": {}, "b": {"t": [1]}}), Keeping({"a": {}, "b": {}})
+    with pytest.raises(AssignorFailed) as caught:
+        asyncio.run(run_assignor(moves, ClusterMetadata(), members))
+    assert f"'keeping' is cooperative, but gave {tp} to 'b' while 'a' still has it" in str(caught.value.__cause__)
+    assert set(asyncio.run(run_assignor(waits, ClusterMetadata(), members))) == {"a", "b"}
+    members["a"] = Subscription(["t"])
+    assert set(asyncio.run(run_assignor(moves, ClusterMetadata(), members))) == {"a", "b"}
 
 
 def test_assignors_are_offered_in_order_and_only_those_can_be_chosen() -> None:

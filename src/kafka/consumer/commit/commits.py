@@ -18,7 +18,7 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
-from kafka.errors import AssertedStateError, CommitFailedError, RebalanceInProgressError
+from kafka.errors import AssertedStateError, CommitFailedError, RebalanceInProgressError, RetriableCommitFailedError
 from kafka.structs import ConsumerGroupMetadata, MemberState, OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -109,6 +109,9 @@ class Commits:
         failure: Exception | None = None
         try:
             await self.commit(offsets, timeout_ms, resend=resend)
+        except RebalanceInProgressError as error:
+            failure = RetriableCommitFailedError(f"it was not sent: {error}")
+            self._schedule.failed(failure, len(offsets))
         except Exception as error:
             self._schedule.failed(error, len(offsets))
             failure = error

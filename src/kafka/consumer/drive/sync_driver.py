@@ -85,7 +85,7 @@ class SyncDriver:
         self.run_callbacks()
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
-            if step.kind is StepKind.REVOKE:
+            if step.kind in (StepKind.REVOKE, StepKind.KEEP):
                 self._commit_automatically(self.core.config.group.session_timeout_ms)
             rebalance.begin(step)
             try:
@@ -173,7 +173,7 @@ class SyncDriver:
 
     def _tell_listener(self, step: Step) -> None:
         told = self.core.subscription.listener_for(step.kind is StepKind.ADD)
-        if told is None:
+        if told is None or step.kind is StepKind.KEEP:
             return
         if step.kind is StepKind.ADD:
             self.runner.call(told.on_partitions_assigned, set(step.partitions))

@@ -47,13 +47,13 @@ class RebalanceProtocol(enum.IntEnum):
     """What members do with their partitions while their group rebalances (KIP-429)."""
 
     EAGER = 0
-    """They give up all of them. The only one that consumers have so far."""
+    """They give up all of them."""
     COOPERATIVE = 1
     """They give up those that go to others."""
 
 
 class AbstractPartitionAssignor(abc.ABC):
-    """A way to spread partitions over members. Java: ``ConsumerPartitionAssignor``, eager protocol.
+    """A way to spread partitions over members. Java: ``ConsumerPartitionAssignor``.
 
     Members of one group agree on an assignor by its ``name``, also across clients in other languages, so assignors of
     one name have to assign alike. Methods may be class methods; both classes and instances are accepted as
@@ -88,7 +88,10 @@ class AbstractPartitionAssignor(abc.ABC):
         """Called with this member's assignment after each rebalance."""
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """What its assignments are made for; a consumer refuses an assignor without the eager one."""
+        """What its assignments are made for; a consumer uses the highest that all its assignors have.
+
+        A cooperative one gives a partition to a new member only when no other has it in its ``owned_partitions``.
+        """
         return (RebalanceProtocol.EAGER,)
 
 

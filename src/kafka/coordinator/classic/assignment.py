@@ -14,6 +14,7 @@ from kafka.coordinator.assignors.abstract import (
     RebalanceProtocol,
     Subscription,
 )
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
@@ -64,7 +65,10 @@ class Assignors:
     Arguments:
         configured: classes or instances, as ``partition_assignment_strategy`` takes them; None: range, round robin.
 
-    Raises `KafkaConfigurationError` for what is no assignor, for two of one name, and for a cooperative one.
+    Attributes:
+        protocol: the most that all of them can do, as in Java: cooperative ones beside an eager one serve eagerly.
+
+    Raises `KafkaConfigurationError` for what is no assignor, for two of one name, and where no protocol is common.
     """
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
@@ -81,13 +85,14 @@ class Assignors:
                 raise KafkaConfigurationError(
                     f"option 'partition_assignment_strategy' has two assignors named {name!r}"
                 )
-            supported = getattr(assignor, "supported_protocols", None)
-            if supported is not None and RebalanceProtocol.EAGER not in supported():
-                raise KafkaConfigurationError(
-                    f"option 'partition_assignment_strategy': {name!r} is for cooperative rebalancing (KIP-429), which "
-                    "is not supported yet; the assignor 'sticky' leaves partitions where they are too"
-                )
             self._by_name[name] = assignor
+        common = set.intersection(*map(_protocols_of, self._by_name.values()))
+        if not common:
+            raise KafkaConfigurationError(
+                f"option 'partition_assignment_strategy': {list(self._by_name)} have no rebalance protocol in common: "
+                "some are for cooperative rebalancing alone (KIP-429), others for eager"
+            )
+        self.protocol = max(common)
 
     async def protocols(self, subscription: JoinSubscription) -> list[JoinGroupRequestProtocol]:
         """What this member offers when it joins, most preferred first; raises `AssignorFailed`."""
@@ -107,6 +112,11 @@ class Assignors:
                 f"the coordinator chose the assignor {name!r}, but this member offers {list(self._by_name)}"
             )
         return self._by_name[name]
+
+
+def _protocols_of(assignor: Any) -> set[RebalanceProtocol]:
+    supported = getattr(assignor, "supported_protocols", None)
+    return {RebalanceProtocol.EAGER} if supported is None else set(map(RebalanceProtocol, supported()))
 
 
 def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
@@ -131,6 +141,8 @@ async def run_assignor(
     assignor: AbstractPartitionAssignor, cluster: PartitionCounts, members: Mapping[str, Subscription]
 ) -> dict[str, bytes]:
     """The assignment of each member as bytes, checked: every member known, no partition given twice.
+
+    A cooperative assignor may give nothing to a member that another one has to give up first, either.
 
     Raises `AssignorFailed`, also where the assignment is not right.
     """
@@ -164,7 +176,23 @@ def _assign(
                     f"assignor {assignor.name!r} gave {tp} to both {owners[tp]!r} and {member_id!r}"
                 )
         encoded[member_id] = encode_assignment(assignment)
+    cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
+    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # ours knows claims that are out of date
+        _check_nothing_is_taken_away(assignor, members, owners)
     return encoded
+
+
+def _check_nothing_is_taken_away(
+    assignor: AbstractPartitionAssignor, members: Mapping[str, Subscription], owners: Mapping[TopicPartition, str]
+) -> None:
+    """Java: ``validateCooperativeAssignment``."""
+    for member_id, member in members.items():
+        for tp in member.owned_partitions:
+            if owners.get(tp, member_id) != member_id:
+                raise KafkaConfigurationError(
+                    f"assignor {assignor.name!r} is cooperative, but gave {tp} to {owners[tp]!r} while {member_id!r} "
+                    "still has it: leave it out, until its owner has given it up and joined again (KIP-429)"
+                )
 
 
 async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Result], *arguments: Any) -> Result:

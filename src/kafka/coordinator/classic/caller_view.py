@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from kafka.coordinator.classic.rebalance_steps import RebalanceSteps
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.membership import Partitions, Step, StepKind
 from kafka.errors import FencedInstanceIdError
@@ -24,15 +25,17 @@ class CallerView(NamedTuple):
     lost: bool = False
     fenced: FencedInstanceIdError | None = None
 
-    def next_step(self, held: Partitions) -> Step | None:
-        """See `Membership.next_step`; the eager protocol gives up everything before it joins."""
+    def next_step(self, held: Partitions, topics: frozenset[str], steps: RebalanceSteps) -> Step | None:
+        """See `Membership.next_step`, and `RebalanceSteps` for ``topics``."""
         match self.state:
             case MemberState.ADOPTING:
-                return Step(StepKind.ADD, self.assignment, self.number)
+                return steps.adoption(self.assignment, held, self.number)
             case MemberState.UNJOINED | MemberState.FENCED if self.lost and held:
                 return Step(StepKind.LOSE, held, self.number)
-            case MemberState.UNJOINED | MemberState.REBALANCING:
+            case MemberState.UNJOINED if held:
                 return Step(StepKind.REVOKE, held, self.number)
+            case MemberState.UNJOINED | MemberState.REBALANCING:
+                return steps.before_joining(held, topics, self.number)
             case MemberState.FENCED:
                 assert self.fenced is not None
                 raise FencedInstanceIdError(*self.fenced.args) from self.fenced

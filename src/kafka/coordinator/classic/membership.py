@@ -1,4 +1,4 @@
-"""A member of a consumer group in the classic, eager protocol: it joins, sends heartbeats, rebalances and leaves.
+"""A member of a group of the classic protocol, eager or cooperative: it joins, sends heartbeats, rebalances and leaves.
 
 It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change of state makes a new
 `CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
@@ -17,6 +17,7 @@ from kafka.coordinator.classic.heartbeat import Heartbeat
 from kafka.coordinator.classic.join import Joined, JoinRound
 from kafka.coordinator.classic.join_failures import JoinRetries, ends_joining, error_for_caller, leads_elsewhere
 from kafka.coordinator.classic.leave import Leaving
+from kafka.coordinator.classic.rebalance_steps import steps_of
 from kafka.coordinator.classic.state import (
     CALLERS_TURN,
     IN_A_ROUND,
@@ -76,6 +77,7 @@ class ClassicMembership:
         self._host = host
         self._retries = JoinRetries(options.group_id, backoff)
         self._assignors = Assignors(options.partition_assignment_strategy)
+        self._steps = steps_of(self._assignors.protocol)
         self._machine = MemberStateMachine()
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics
@@ -83,6 +85,9 @@ class ClassicMembership:
         self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff, statistics)
         self._join_task: asyncio.Task[None] | None = None
         self._owned: Partitions = frozenset()
+        self._owned_since = -1
+        """The generation that gave what is owned: later ones may have given it to others, unseen by this member."""
+        self._gave_up = False
         self._reason = "the consumer starts"
         self._again = ""
         self._leaving = Leaving(client, group_id)
@@ -98,7 +103,7 @@ class ClassicMembership:
 
     def next_step(self, held: Partitions) -> Step | None:
         """See `Membership`; raises `FencedInstanceIdError` once another consumer has this one's instance id."""
-        return self._view.next_step(held)
+        return self._view.next_step(held, self._host.subscribed_topics(), self._steps)
 
     def leave_step(self, held: Partitions) -> Step:
         """See `Membership`."""
@@ -121,9 +126,14 @@ class ClassicMembership:
         if step.turn != self._view.number:
             return
         if step.kind is StepKind.ADD:
+            self._owned_since = self.generation.generation_id
             self._move(MemberState.STABLE)
+            if self._gave_up:
+                self._rejoin("others wait for the partitions that were given up")
+        elif self.state is MemberState.ADOPTING:
+            self._gave_up = True
         elif self.state is not MemberState.FENCED:
-            self._owned = held
+            self._owned, self._gave_up = held, False
             self._move(MemberState.JOINING)
             self._join_task = asyncio.get_running_loop().create_task(self._join(), name=f"join {self.group_id}")
 
@@ -226,9 +236,7 @@ class ClassicMembership:
     async def _one_round(self) -> None:
         self._again = ""
         before = self.generation
-        subscription = JoinSubscription(
-            self._host.subscribed_topics(), self._owned, before.generation_id, self._rack_id
-        )
+        subscription = JoinSubscription(self._host.subscribed_topics(), self._owned, self._owned_since, self._rack_id)
         response = await self._round.join(before.member_id, subscription, self._reason)
         if response.error_code == MemberIdRequiredError.errno and not before.member_id:  # KIP-394
             self.generation = Generation(-1, response.member_id, None)
@@ -272,7 +280,7 @@ class ClassicMembership:
         before = self.generation
         self.generation = Generation(-1, before.member_id, None) if keep_id else NO_GENERATION
         self._round.partition_counts = {}
-        self._owned = frozenset()
+        self._owned, self._owned_since = frozenset(), -1
         return before
 
     def _begin_to_leave(self, generation: Generation, reason: str) -> None:

@@ -1,0 +1,77 @@
+"""`CooperativeStickyAssignor`: the sticky assignment for members that keep what they have during a rebalance."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka.coordinator.assignors.abstract import PartitionCounts, RebalanceProtocol, Subscription
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyAssignorMemberMetadataV1, StickyPartitionAssignor
+from kafka.coordinator.consumer_protocol import assigned_partitions, make_assignment, partitions_by_topic
+from kafka.structs import TopicPartition
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+_USER_DATA = struct.Struct(">i")
+"""The generation, for leaders that read subscriptions before version 2, which do not tell it."""
+
+
+class CooperativeStickyAssignor(StickyPartitionAssignor):
+    """Spreads partitions as `StickyPartitionAssignor` does, in two rounds where some move (KIP-429).
+
+    A partition that moves is given to nobody in the first round; its owner gives it up and joins again, and the second
+    round gives it to its new owner. So members keep reading what they keep. Members of Java's and kafka-python's
+    ``CooperativeStickyAssignor`` are in one group with it.
+
+    A group moves over from an eager assignor without a stop in two rolling restarts: first with both assignors
+    (``[CooperativeStickyAssignor, RangePartitionAssignor]``, which is still eager), then with this one alone.
+    """
+
+    name = "cooperative-sticky"
+    version = 1
+
+    @classmethod
+    def assign(
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+    ) -> Mapping[str, ConsumerProtocolAssignment]:
+        """Spread the partitions, without those that another member still holds."""
+        wanted = {name: assigned_partitions(made) for name, made in super().assign(cluster, members).items()}
+        owned = {name: frozenset(cls.parse_member_metadata(member).partitions) for name, member in members.items()}
+        leaving = {tp for name, had in owned.items() for tp in had.difference(wanted[name])}
+        given = {name: [tp for tp in each if tp in owned[name] or tp not in leaving] for name, each in wanted.items()}
+        return {name: make_assignment(partitions_by_topic(each)) for name, each in given.items()}
+
+    @classmethod
+    def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
+        """What a member told, from its `Subscription`: what it owns, and since which generation."""
+        generation = metadata.generation if hasattr(metadata, "generation") else metadata.generation_id
+        if generation < 0:
+            generation = _generation_in(metadata.user_data)
+        return StickyAssignorMemberMetadataV1(list(metadata.topics), _one_by_one(metadata.owned_partitions), generation)
+
+    def metadata(  # type: ignore[override]  # what it overrides is a descriptor
+        self, topics: Iterable[str]
+    ) -> ConsumerProtocolSubscription:
+        """The topics, and the generation; the member itself adds what it owns."""
+        return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
+
+    def supported_protocols(self) -> Sequence[RebalanceProtocol]:
+        """Both: beside an eager assignor it serves eagerly, on the way from one to the other."""
+        return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
+
+
+def _generation_in(user_data: bytes | None) -> int:
+    """The generation in user data, -1 where there is none that can be read, as in Java."""
+    if user_data is None or len(user_data) < _USER_DATA.size:
+        return CooperativeStickyAssignor.DEFAULT_GENERATION_ID
+    generation: int = _USER_DATA.unpack_from(user_data)[0]
+    return generation
+
+
+def _one_by_one(owned: Iterable[Any]) -> list[TopicPartition]:
+    """Partitions of a `Subscription`, or of the message, which groups them by topic."""
+    partitions = []
+    for each in owned:
+        numbers = [each.partition] if isinstance(each, TopicPartition) else each.partitions
+        partitions += [TopicPartition(each.topic, number) for number in numbers]
+    return partitions
