@@ -41,7 +41,9 @@ def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
         artifacts = [Artifact(kafka, f"kafka_{scala}", version)]
         if release < (1,):  # JAXB left the JDK in Java 11
             artifacts.append(Artifact("javax.xml.bind", "jaxb-api", "2.3.0"))
-        return fetch_jars(f"kafka-{version}", artifacts)
+            return fetch_jars(f"kafka-{version}", artifacts)
+        # It brings Log4j, which the broker no longer does, and which ZooKeeper does not start without.
+        return fetch_jars(f"kafka-{version}-tools", [*artifacts, Artifact(kafka, "kafka-tools", version)])
     return fetch_jars(
         f"kafka-{version}",
         [
