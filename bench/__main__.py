@@ -15,13 +15,14 @@ from bench.chart import draw
 from bench.circumstances import circumstances
 from bench.figures import Row, settled
 from bench.report import markdown, missed, slower_than_before
-from bench.roster import OTHER_TREE
+from bench.roster import CLIENTS, OTHER_TREE, lacks
 from bench.runner import Runner
 from bench.store import Run, save
 from bench.topics import fill
 from bench.workload import storage, store
 from harness.apache import ApacheKafka
-from harness.fetch import KAFKA_VERSION
+from harness.fetch import KAFKA_VERSION, FetchError
+from harness.zookeeper_kafka import ZooKeeperKafka
 
 RESULTS = ROOT / "bench" / "results"
 BROKER_SETTINGS = {"message.max.bytes": str(16 << 20), "num.network.threads": "2"}
@@ -145,7 +146,7 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int, until:
     for size in sorted({topic.size for topic in topics}):
         store(max(topic.count for topic in topics if topic.size == size), size)
     for topic in sorted({topic for task in table if task.reads for topic in task.moved()}, key=lambda t: t.name):
-        fill(bootstrap_servers, topic)
+        fill(bootstrap_servers, topic, old_broker=any(task.kafka for task in table))
     say(f"made the records and filled the topics in {time.perf_counter() - start:.0f} s")
     runner = Runner(bootstrap_servers, say)
     plan = [(task, topic, tasks.row(task, topic)) for task in table for topic in task.topics]
@@ -159,6 +160,22 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int, until:
     return [row for _, _, row in plan]
 
 
+def run_on_old_brokers(table: Sequence[tasks.Task], rounds: int, until: float) -> list[Row]:
+    """As `run`, for the tasks that name a release of the broker; what cannot be run here is skipped by name."""
+    rows = []
+    for release in sorted({task.kafka for task in table} - {""}):
+        chosen = [task for task in table if task.kafka == release]
+        missing = {reason for task in chosen for client in task.running if (reason := lacks(CLIENTS[client]))}
+        try:
+            if missing:
+                raise FetchError(", ".join(missing))
+            with ZooKeeperKafka(release, heap="1g", full_jit=True) as kafka:
+                rows += run(chosen, kafka.bootstrap_servers, rounds, until)
+        except FetchError as error:
+            say(f"skipped: {', '.join(task.name for task in chosen)}: {error}")
+    return rows
+
+
 def main() -> None:
     """Run the benchmarks; the exit status is 1 if a client could not do its task, or a row is slower than before."""
     options = arguments()
@@ -168,11 +185,15 @@ def main() -> None:
     until = start + MORE_ROUNDS_S if options.extent == "bench" and not options.rounds else start
     decoder = "" if options.before else decoder_figures(quick=options.extent in SHORT)
     with storage():
+        todays = [task for task in table if not task.kafka]
         if options.bootstrap_servers:
-            rows = run(table, options.bootstrap_servers, rounds, until)
-        else:
+            rows = run(todays, options.bootstrap_servers, rounds, until)
+        elif todays:
             with ApacheKafka(heap="1g", full_jit=True, properties=BROKER_SETTINGS) as kafka:
-                rows = run(table, kafka.bootstrap_servers, rounds, until)
+                rows = run(todays, kafka.bootstrap_servers, rounds, until)
+        else:
+            rows = []
+        rows += run_on_old_brokers(table, rounds, until)
     command = " ".join(["python -m bench", *sys.argv[1:]])
     about = circumstances(rows, command, KAFKA_VERSION, time.perf_counter() - start)
     report = markdown(rows, decoder, about)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from scripts.pythons import find_interpreter
+
+from bench import ROOT
+from harness.generations import GENERATIONS, Generation
+from harness.originals import original_folder
 from harness.peers import peers_environment
 
-Environment = Literal["own", "plain", "peers", "before", "before-plain"]
+Environment = Literal["own", "plain", "peers", "before", "before-plain", "original"]
 """This package's packages; the same with the plain variant; the folder of peers before them; this package as it is in
-another tree; the same with the plain variant there."""
+another tree; the same with the plain variant there; kafka-python 1.4 and the Python of its time."""
 OTHER_TREE = "BENCH_OTHER_TREE"
 """The environment variable that names the other tree: a checkout of another commit, built in place."""
 
@@ -49,6 +55,8 @@ CLIENTS = {
     "aiokafka": Client("aiokafka", "aiokafka"),
     "kafkarrow": Client("kafkarrow", "kafkarrow", "peers"),
     "java": Client("Java client", "java", sums=False, warms_up=False),
+    "simple": Client(OURS, "simple"),
+    "simple-original": Client("kafka-python 1.4", "simple", "original"),
     "raw-socket": Client("raw socket", "raw_socket", sums=False),
     "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
     "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
@@ -66,10 +74,35 @@ CLIENTS |= {
 }
 
 
+ORIGINAL: Generation = next(each for each in GENERATIONS if each.name == "1.4")
+
+
+def lacks(client: Client) -> str:
+    """What a client needs that is not on this machine; nothing if it can be run."""
+    needed = client.environment == "original" and find_interpreter(ORIGINAL.python, needs=("pip",)) is None
+    return f"neither pyenv nor the PATH has python{ORIGINAL.python}" if needed else ""
+
+
+def process_command(client: Client) -> list[str]:
+    """Return the command of a process of a client, which a job is to be added to."""
+    if client.environment == "original":
+        return [_original_python(), str(ROOT / "bench" / "old_job.py")]
+    return [sys.executable, "-m", "bench.job"]
+
+
+def _original_python() -> str:
+    found = find_interpreter(ORIGINAL.python, needs=("pip",))
+    if found is None:
+        raise FileNotFoundError(f"there is no python{ORIGINAL.python}")
+    return found
+
+
 def process_environment(client: Client) -> dict[str, str]:
     """Return the environment variables for a process of a client."""
     if client.environment == "peers":
         return peers_environment() | ONE_BLAS_THREAD
+    if client.environment == "original":
+        return {**os.environ, "PYTHONPATH": str(original_folder(ORIGINAL, _original_python()))}
     inherited = {name: value for name, value in os.environ.items() if name != "KAFKA_PURE"}
     if client.environment in ("before", "before-plain"):
         inherited["PYTHONPATH"] = str(Path(os.environ[OTHER_TREE]) / "src")

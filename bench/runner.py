@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bench import ROOT
 from bench.figures import FIGURES, Row
 from bench.job import Job, Result
-from bench.roster import CLIENTS, process_environment
+from bench.roster import CLIENTS, process_command, process_environment
 from bench.tasks import Task
-from bench.topics import Topic
+from bench.topics import Topic, make_topic
 from bench.workload import Sums, expected
-from harness.topics import create_topic, delete_topics, new_topic_name
+from harness.topics import BEFORE_2_0, TODAY, delete_topics, new_topic_name
 
 VERIFY_TIMEOUT_S = 120
 VERIFIERS = ("confluent", "ours")
@@ -37,7 +36,7 @@ class Runner:
 
     bootstrap_servers: str
     say: Callable[[str], None]
-    _expected: dict[tuple[int, int], Sums] = field(default_factory=dict)
+    _expected: dict[tuple[int, int, bool], Sums] = field(default_factory=dict)
 
     def round(self, task: Task, topic: Topic, row: Row) -> None:
         """Run each client once. One that fails is named in the row, and left out from then on.
@@ -70,27 +69,27 @@ class Runner:
         name = new_topic_name("bench-out")
         names = [name, f"{name}-warm-up"] if warms_up else [name]
         for each in names:
-            create_topic(self.bootstrap_servers, each, topic.partitions)
+            make_topic(self.bootstrap_servers, each, topic.partitions, old_broker=bool(task.kafka))
         try:
             result = self._job(task.name, client, topic, name, task.timeout_s, *names[1:])
             self._check(result, topic, client, task.use == "trips")
             if task.use == "write":
-                self._read_back(topic, name, client, number)
+                self._read_back(topic, name, client, number, keys=task.keys)
             return result
         finally:
-            delete_topics(self.bootstrap_servers, names)
+            delete_topics(self.bootstrap_servers, names, BEFORE_2_0 if task.kafka else TODAY)
 
-    def _read_back(self, topic: Topic, name: str, client: str, number: int) -> None:
+    def _read_back(self, topic: Topic, name: str, client: str, number: int, *, keys: bool) -> None:
         """Check what lies on the broker. What Kafka's own tool writes has no keys and values that it draws by lot."""
         verifier = VERIFIERS[min(number, len(VERIFIERS)) - 1]
         sums = CLIENTS[client].sums
         seen = self._job("poll" if sums else "count", verifier, topic, name, VERIFY_TIMEOUT_S)
-        self._check(seen, topic, client, sums)
+        self._check(seen, topic, client, sums, keys=keys)
 
-    def _check(self, result: Result, topic: Topic, client: str, sums: bool) -> None:
-        key = (topic.count, topic.size)
+    def _check(self, result: Result, topic: Topic, client: str, sums: bool, *, keys: bool = True) -> None:
+        key = (topic.count, topic.size, keys)
         if key not in self._expected:
-            self._expected[key] = expected(*key)
+            self._expected[key] = expected(topic.count, topic.size, keys=keys)
         wanted = self._expected[key]
         if result.count != wanted.count or (sums and result.checksum != wanted.checksum):
             seen, right = f"{result.count} records, sum {result.checksum}", f"{wanted.count}, {wanted.checksum}"
@@ -99,8 +98,10 @@ class Runner:
     def _job(self, task: str, client: str, topic: Topic, name: str, timeout_s: float, warm_up: str = "") -> Result:
         size = (topic.partitions, topic.count, topic.size)
         job = Job(task, client, self.bootstrap_servers, name, *size, topic.codec, warm_up)
-        command = [sys.executable, "-m", "bench.job", json.dumps(dataclasses.asdict(job))]
-        environment = process_environment(CLIENTS[client])
+        who = CLIENTS[client]
+        asked = dataclasses.asdict(job) | ({"module": who.module} if who.environment == "original" else {})
+        command = [*process_command(who), json.dumps(asked)]
+        environment = process_environment(who)
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False

@@ -36,6 +36,8 @@ class Task:
         targets: what is asked of ours against the others.
         shorter: what slow clients do instead: fewer of the same records, so that a round does not wait for them. A rate
             does not depend on it, as nobody gets faster by the second million.
+        kafka: the release of the broker; today's if it is empty.
+        keys: whether what is written has the keys.
         timeout_s: after which a process has failed.
         absent: clients that are left out of this run.
     """
@@ -48,6 +50,8 @@ class Task:
     measure: Measure = "rate"
     targets: tuple[Target, ...] = ()
     shorter: Mapping[str, Topic] = field(default_factory=dict, repr=False)
+    kafka: str = ""
+    keys: bool = True
     timeout_s: float = 120
     absent: frozenset[str] = frozenset()
 
@@ -92,6 +96,7 @@ class Sizes:
     written: int = 1_000_000
     slow: int = 200_000
     slowest: int = 50_000
+    singles: int = 5_000
     trips: int = TRIPS
     streamed: int = 2_000
     partitions: int = 1_000
@@ -144,10 +149,13 @@ def _with_other_tree(task: Task) -> Task:
 def small() -> list[Task]:
     """Nearly the same tasks, small: to show that everything works, not how fast it is.
 
-    Ours does its tasks on every topic, the others once each. Spark does without the rows whose code the others run too.
+    Ours does its tasks on every topic, the others once each. Spark does without the rows whose code the others run too;
+    those with a broker of their own are left out.
     """
     noop = narrowed(_spark(SMALL)[0], lambda client: True, lambda topic: topic.size == 100)
-    tasks = [task for task in _tasks(SMALL) if task.name not in (noop.name, "spark-parquet")] + [noop]
+    tasks = [task for task in _tasks(SMALL) if task.name not in (noop.name, "spark-parquet") and not task.kafka] + [
+        noop
+    ]
     did: set[tuple[str, str]] = set()
     rows = []
     for task, topic in ((each, topic) for each in tasks for topic in each.topics):
@@ -175,7 +183,7 @@ def _is_quick(name: str, topic: Topic) -> bool:
 
 def _tasks(sizes: Sizes) -> list[Task]:
     read = [*_columns(sizes), *_records(sizes), *_small_batches(sizes)]
-    return [*read, *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes)]
+    return [*read, *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes), *_simple(sizes)]
 
 
 def _columns(sizes: Sizes) -> list[Task]:
@@ -338,4 +346,48 @@ def _spark(sizes: Sizes) -> list[Task]:
             targets=asked(1.5),
         ),
         replace(stream, measure="latency", targets=asked(1.0, "median")),
+    ]
+
+
+OLD_KAFKA = "1.1.1"
+"""A release that kafka-python 1.4 and this package work with."""
+
+
+def _simple(sizes: Sizes) -> list[Task]:
+    """What kafka-python had up to 1.4, against the originals on their Python, both on a broker of the time."""
+    original = "simple-original"
+    read, written = (Topic("none", 100, count) for count in (sizes.slow, sizes.slowest))
+    single = Topic("none", 100, sizes.singles)
+    iterate = Task(
+        "simple-iterate",
+        f"`SimpleConsumer`, iterated over, Kafka {OLD_KAFKA}",
+        ("simple", original),
+        (read,),
+        targets=_against((original,), 1.0),
+        kafka=OLD_KAFKA,
+    )
+    send = replace(
+        iterate,
+        name="simple-send",
+        title=f"`SimpleProducer`, one message a call, Kafka {OLD_KAFKA}",
+        topics=(single,),
+        use="write",
+        keys=False,
+    )
+    return [
+        iterate,
+        replace(iterate, name="simple-get-messages", title=f"`SimpleConsumer.get_messages()`, Kafka {OLD_KAFKA}"),
+        send,
+        replace(
+            send,
+            name="simple-send-many",
+            title=f"`SimpleProducer`, 200 messages a call, Kafka {OLD_KAFKA}",
+            topics=(written,),
+        ),
+        replace(
+            send,
+            name="simple-send-background",
+            title=f"`SimpleProducer` with `async_send`, Kafka {OLD_KAFKA}",
+            topics=(written,),
+        ),
     ]

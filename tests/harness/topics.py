@@ -8,15 +8,27 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka.wire import framing, message_class
 
-CREATE_TOPICS_VERSION = 4
 METADATA_VERSION = 8
 TIMEOUT_S = 30.0
 TOPIC_ALREADY_EXISTS = 36
 _numbers = itertools.count(1)
+
+
+class TopicVersions(NamedTuple):
+    """The versions of requests that a broker knows; before version 4 of the first one it has no default of replicas."""
+
+    create_topics: int = 4
+    metadata: int = METADATA_VERSION
+    delete_topics: int = 3
+
+
+TODAY = TopicVersions()
+BEFORE_2_0 = TopicVersions(create_topics=2, metadata=5, delete_topics=1)
+"""From Kafka 0.11 on."""
 
 
 class Wire:
@@ -66,6 +78,7 @@ def create_topic(
     *,
     replication_factor: int = -1,
     timeout_s: float = TIMEOUT_S,
+    versions: TopicVersions = TODAY,
 ) -> None:
     """Create a topic and return when every node of the cluster knows a leader for each of its partitions.
 
@@ -85,11 +98,11 @@ def create_topic(
     deadline = time.monotonic() + timeout_s
     with Wire(bootstrap_servers.split(",")[0]) as wire:
         request = request_class(topics=[topic], timeout_ms=int(timeout_s * 1000))
-        (result,) = wire.ask(request, CREATE_TOPICS_VERSION).topics
+        (result,) = wire.ask(request, versions.create_topics).topics
     if result.error_code not in (0, TOPIC_ALREADY_EXISTS):
         raise RuntimeError(f"topic {name} was not created: error {result.error_code}, {result.error_message}")
     for address in bootstrap_servers.split(","):
-        await_topic(address, name, partitions, deadline)
+        await_topic(address, name, partitions, deadline, versions.metadata)
 
 
 def await_topic(
@@ -111,8 +124,8 @@ def await_topic(
             time.sleep(0.01)
 
 
-def delete_topics(bootstrap_servers: str, names: Iterable[str]) -> None:
+def delete_topics(bootstrap_servers: str, names: Iterable[str], versions: TopicVersions = TODAY) -> None:
     """Delete topics, and do not wait for it."""
     request_class: Any = message_class("DeleteTopicsRequest")
     with Wire(bootstrap_servers.split(",")[0]) as wire:
-        wire.ask(request_class(topic_names=list(names), timeout_ms=1000), 3)
+        wire.ask(request_class(topic_names=list(names), timeout_ms=1000), versions.delete_topics)

@@ -34,17 +34,21 @@ class ZooKeeperKafka:
         version: of Apache Kafka, from 0.9.0 to 2.8.
         properties: added to server.properties.
         heap: the JVM's largest heap.
+        full_jit: whether the JVM may use its optimising compiler, for benchmarks.
     """
 
     kind = "apache"
 
-    def __init__(self, version: str, *, properties: Mapping[str, str] | None = None, heap: str = "512m") -> None:
+    def __init__(
+        self, version: str, *, properties: Mapping[str, str] | None = None, heap: str = "512m", full_jit: bool = False
+    ) -> None:
         self.version = version
         self.tools = JavaTools(version)
         self.folder = Path(tempfile.mkdtemp(prefix="kafka-"))
         self._port, self._zookeeper_port = free_ports(2)
         self._properties = {**self._basics(), **(properties or {})}
-        self._jvm = [f"-Xmx{heap}", *JVM, f"-Dlog4j.configuration=file:{self.folder / 'log.properties'}"]
+        jit = [option for option in JVM if not (full_jit and "Tiered" in option)]
+        self._jvm = [f"-Xmx{heap}", *jit, f"-Dlog4j.configuration=file:{self.folder / 'log.properties'}"]
         self._list_offsets_version = 0 if version.startswith("0.9") else LIST_OFFSETS_VERSION
         self._processes: dict[str, Supervised] = {}
 

@@ -8,6 +8,7 @@ Differs: alter_configs without operations replaces the whole configuration, as i
 """
 
 import sys
+import time
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
@@ -17,6 +18,15 @@ WANTED = {
     "orders": (3, {"retention.ms": "86400000", "compression.type": "lz4"}),
     "audit": (1, {"cleanup.policy": "delete", "max.message.bytes": "2000000"}),
 }
+
+
+def wait_until(condition):
+    """Brokers tell of a change a moment after they have acknowledged it."""
+    for _ in range(100):
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def differences(admin, names, wanted):
@@ -42,6 +52,7 @@ def reconcile(admin, wanted):
     todo = [ConfigResource("TOPIC", name, configs=settings) for name, settings in changed.items() if settings]
     if todo:
         admin.alter_configs(todo)
+        wait_until(lambda: not any(differences(admin, [each.name for each in todo], wanted).values()))
     return made, sum(len(settings) for settings in changed.values())
 
 
@@ -51,6 +62,7 @@ def main(servers, prefix):
         for attempt in ("first", "second"):
             print("{} run: {} topics made, {} settings changed".format(attempt, *reconcile(admin, wanted)))
         admin.alter_configs([ConfigResource("TOPIC", prefix + "-orders", configs={"retention.ms": "1000"})])
+        wait_until(lambda: "retention.ms" in differences(admin, [prefix + "-orders"], wanted)[prefix + "-orders"])
         print("after somebody's change: {} topics made, {} settings changed".format(*reconcile(admin, wanted)))
 
         bad = [NewTopic(prefix + "-none", 0, 1), NewTopic(prefix + "-orders", 1, 1), NewTopic(prefix + "-new", 1, 1)]
@@ -72,7 +84,7 @@ def main(servers, prefix):
         sizes = {each["name"]: len(each["partitions"]) for each in admin.describe_topics(sorted(wanted))}
         print("sizes:", [sizes[name] for name in sorted(wanted)])
         admin.delete_topics([*sorted(wanted), prefix + "-new"])
-        print("left:", [name for name in admin.list_topics() if name.startswith(prefix)])
+        print("all gone:", wait_until(lambda: not any(name.startswith(prefix) for name in admin.list_topics())))
 
 
 if __name__ == "__main__":
