@@ -125,7 +125,13 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
 
     # as Apache Kafka in `harness.properties`: a new group does not wait for more members
     data = tmp_path_factory.mktemp("embedded-broker")
-    with EmbeddedBroker(data, group_min_session_timeout_ms=1000, group_initial_rebalance_delay_ms=0) as broker:
+    with EmbeddedBroker(
+        data,
+        group_min_session_timeout_ms=1000,
+        group_initial_rebalance_delay_ms=0,
+        share_min_record_lock_duration_ms=1000,
+        share_heartbeat_interval_ms=500,
+    ) as broker:
         yield broker
 
 

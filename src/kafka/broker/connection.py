@@ -82,6 +82,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._waiting.cancel()
         self._start = self._end = 0
         self._use(self._small)
+        self._broker.disconnected(self)
         self._on_close(self)
 
     def pause_writing(self) -> None:
@@ -204,7 +205,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             header, request = decode_request(frame)
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
-        context = RequestContext(version, header.client_id or "", self._peer)
+        context = RequestContext(version, header.client_id or "", self._peer, self)
         handle = self._handle_faulty if may_fail else self._handle
         self._answer(handle(handler, request, context, api.name), version, correlation_id)
 

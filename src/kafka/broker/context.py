@@ -1,5 +1,6 @@
 """What the handlers of requests work with: the broker's parts, and the facts about one request."""
 
+import functools
 import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,8 +13,10 @@ from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
+    from kafka.broker.group_configs import GroupConfigs
     from kafka.broker.groups.coordinator import GroupCoordinator
     from kafka.broker.groups.offsets import CommittedOffset
+    from kafka.broker.share.coordinator import ShareCoordinator
     from kafka.broker.transactions.coordinator import TransactionCoordinator
 
 PRODUCER_EXPIRY_MS = 86_400_000
@@ -36,6 +39,8 @@ class RequestContext(NamedTuple):
     version: int
     client_id: str
     client_host: str
+    connection: object = None
+    """The connection that it came on."""
 
 
 class Broker:
@@ -65,6 +70,7 @@ class Broker:
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
+        self._shares: "ShareCoordinator | None" = None
         self._transactions: "TransactionCoordinator | None" = None
         self._transactions_file = data_dir / "transactions.log"
         if self._transactions_file.exists():
@@ -101,6 +107,36 @@ class Broker:
         )
         return self._transactions
 
+    @property
+    def shares(self) -> "ShareCoordinator":
+        """The share groups; loaded with the first request that is about one, or about groups at all."""
+        if self._shares is None:
+            from kafka.broker.share.coordinator import ShareCoordinator
+            from kafka.broker.share.journal import ShareJournal
+
+            journal = ShareJournal(self._data_dir / "shares.log", self.settings.fsync)
+            self._shares = ShareCoordinator(
+                self.clock,
+                self.settings,
+                self.group_configs,
+                self.topics,
+                journal,
+                lambda name: name in self.groups.groups,
+            )
+        return self._shares
+
+    @functools.cached_property
+    def group_configs(self) -> "GroupConfigs":
+        """What was set for groups."""
+        from kafka.broker.group_configs import GroupConfigs
+
+        return GroupConfigs(self._data_dir / "group-configs.json", self.settings)
+
+    def disconnected(self, connection: object) -> None:
+        """A client's connection is gone."""
+        if self._shares is not None:
+            self._shares.disconnected(connection)
+
     def now_ms(self) -> int:
         """The wall clock."""
         return self.clock.wall_ms()
@@ -110,6 +146,8 @@ class Broker:
         now_ms = self.now_ms()
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
+        if self._shares is not None:
+            self._shares.compact_if_worthwhile()
         if self._transactions is not None:
             self._transactions.forget_unused()
         yield from self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
@@ -118,6 +156,8 @@ class Broker:
         """Leave everything in order on disk."""
         if self._transactions is not None:
             self._transactions.close()
+        if self._shares is not None:
+            self._shares.close()
         if self._groups is not None:
             self._groups.close()
         self.topics.close()
@@ -128,10 +168,14 @@ class Broker:
             self.topics.discard_unsynced()
             if self._groups is not None:
                 self._groups.discard_unsynced()
+            if self._shares is not None:
+                self._shares.discard_unsynced()
             if self._transactions is not None:
                 self._transactions.discard_unsynced()
         if self._transactions is not None:
             self._transactions.close()
+        if self._shares is not None:
+            self._shares.close()
         if self._groups is not None:
             self._groups.close()
         self.topics.close(in_order=False)

@@ -39,6 +39,8 @@ def _fill(source: Any, target: Any, version: int, code: int) -> None:
         elif field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
             entries = _entries_for(field, source, version)
             setattr(target, field.name, [_made(field.struct, one, version, code) for one in entries])
+        elif field.kind is Kind.RECORDS and not field.nullable_in(version):
+            setattr(target, field.name, b"")
         elif field.kind is not Kind.ARRAY:
             _copy(source, target, field)
 

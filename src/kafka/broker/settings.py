@@ -64,6 +64,30 @@ class BrokerSettings:
     transactional_id_expiration_ms: int = _setting(
         604_800_000, "How long an unused transactional id is remembered (transactional.id.expiration.ms)."
     )
+    share_version: int = _setting(
+        1, "The version of share groups that clients are told of, 1 or 0: none (the feature share.version, KIP-932)."
+    )
+    share_record_lock_duration_ms: int = _setting(
+        30_000, "How long a member of a share group has for a record (group.share.record.lock.duration.ms)."
+    )
+    share_min_record_lock_duration_ms: int = _setting(
+        15_000, "The shortest time that a group may set for it (group.share.min.record.lock.duration.ms)."
+    )
+    share_max_record_lock_duration_ms: int = _setting(60_000, "The longest (group.share.max.record.lock.duration.ms).")
+    share_delivery_count_limit: int = _setting(
+        5, "How often a record is delivered to a share group at most (group.share.delivery.count.limit)."
+    )
+    share_partition_max_record_locks: int = _setting(
+        2_000, "How many records of a partition a share group may have (group.share.partition.max.record.locks)."
+    )
+    share_session_timeout_ms: int = _setting(
+        45_000, "After how long without a heartbeat a share group's member is gone (group.share.session.timeout.ms)."
+    )
+    share_heartbeat_interval_ms: int = _setting(
+        5_000, "How often members of share groups send heartbeats (group.share.heartbeat.interval.ms)."
+    )
+    share_max_size: int = _setting(200, "The most members of a share group (group.share.max.size).")
+    max_share_sessions: int = _setting(2_000, "Share sessions kept (group.share.max.share.sessions).")
     offset_metadata_max_bytes: int = _setting(
         4096, "The longest metadata of a committed offset (offset.metadata.max.bytes)."
     )
@@ -94,5 +118,7 @@ class BrokerSettings:
                 raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
         if self.num_partitions < 1 or self.max_open_files < 1:
             raise KafkaConfigurationError("num_partitions and max_open_files have to be at least 1")
+        if self.share_version not in (0, 1):
+            raise KafkaConfigurationError(f"share_version has to be 0 or 1, not {self.share_version}")
         if self.transaction_version not in (1, 2):
             raise KafkaConfigurationError(f"transaction_version has to be 1 or 2, not {self.transaction_version}")

@@ -70,5 +70,12 @@ APIS: Final[Mapping[int, Api]] = {
         Api(65, "DescribeTransactions", 0, 0, "transactions_admin", "describe_transactions"),
         Api(66, "ListTransactions", 0, 2, "transactions_admin", "list_transactions"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
+        Api(76, "ShareGroupHeartbeat", 1, 1, "share_membership", "share_group_heartbeat"),
+        Api(77, "ShareGroupDescribe", 1, 1, "share_membership", "share_group_describe"),
+        Api(78, "ShareFetch", 1, 2, "share_fetch", "share_fetch"),
+        Api(79, "ShareAcknowledge", 1, 2, "share_acknowledge", "share_acknowledge"),
+        Api(90, "DescribeShareGroupOffsets", 0, 1, "share_offsets", "describe_share_group_offsets"),
+        Api(91, "AlterShareGroupOffsets", 0, 0, "share_offsets", "alter_share_group_offsets"),
+        Api(92, "DeleteShareGroupOffsets", 0, 0, "share_offsets", "delete_share_group_offsets"),
     )
 }

@@ -4,9 +4,10 @@ Versions served: 0 to 4.
 Behaviour: names every API of `kafka.broker.api.APIS` with the versions served. A version beyond these is answered with
 UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versions, so that the client can choose
 (KIP-511); the connection does that, as it cannot read such a request.
-From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, and that of
-transactions, by which producers choose how they work (the setting transaction_version).
-Known gaps: no other features are named, so no client tries the new group protocol or shares.
+From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, that of
+transactions, by which producers choose how they work (the setting transaction_version), and that of share groups
+(share_version).
+Known gaps: no other features are named, so no client tries the new group protocol.
 """
 
 from kafka.broker.api import APIS
@@ -26,6 +27,8 @@ _OLDEST_METADATA, _METADATA = 7, 29
 """Kafka 3.3-IV3 and 4.2-IV1."""
 _TRANSACTIONS = "transaction.version"
 _NEWEST_TRANSACTIONS = 2
+_SHARES = "share.version"
+_NEWEST_SHARES = 1
 _ZERO_SINCE = 4
 _FEATURES_EPOCH = 0
 
@@ -42,6 +45,11 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
     answer.finalized_features.append(
         FinalizedFeatureKey(name=_TRANSACTIONS, min_version_level=level, max_version_level=level)
     )
+    answer.supported_features.append(SupportedFeatureKey(name=_SHARES, min_version=oldest, max_version=_NEWEST_SHARES))
+    if broker.settings.share_version:
+        answer.finalized_features.append(
+            FinalizedFeatureKey(name=_SHARES, min_version_level=1, max_version_level=broker.settings.share_version)
+        )
     return answer
 
 

@@ -3,16 +3,17 @@
 Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1.
 Behaviour: a topic's configs are those of Kafka, checked, kept, and obeyed at once as far as
 `kafka.broker.topic_configs` says. The broker's own settings can be read.
-Known gaps: the broker's settings cannot be changed while it runs; resources other than topics and brokers are refused.
+A group's configs may be set before it is there; those of share groups are obeyed (`kafka.broker.group_configs`).
+Known gaps: the broker's settings cannot be changed while it runs; other resources are refused.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, check_config, split_list
+from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, TopicOption, check_config, split_list
 from kafka.broker.topics import Topic, TopicChanges, check_name
 from kafka.wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kafka.wire.api.describe_configs import (
@@ -31,9 +32,15 @@ from kafka.wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 
-_TOPIC, _BROKER = 2, 4
-_OF_TOPIC, _OF_BROKER, _DEFAULT = 1, 4, 5
+_TOPIC, _BROKER, _GROUP = 2, 4, 32
+_OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_GROUP = 1, 4, 5, 8
 _SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
+
+
+Check = Callable[[str, str | None], str]
+"""Returns a config's value if it is valid."""
+Change = Callable[[Mapping[str, str], Mapping[str, TopicOption], Check], dict[str, str]]
+"""Makes new configs of those that are set; gets what there may be, and the check."""
 
 
 class Entry(NamedTuple):
@@ -88,6 +95,8 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> Iterable[Entry]:
     if asked.resource_type == _TOPIC:
         check_name(asked.resource_name)
         return _topic_entries(broker, broker.topics.get(asked.resource_name))
+    if asked.resource_type == _GROUP:
+        return _group_entries(broker, asked.resource_name)
     _check_broker(broker, asked.resource_type, asked.resource_name)
     return _broker_entries(broker)
 
@@ -116,6 +125,22 @@ def _topic_entries(broker: Broker, topic: Topic) -> Iterable[Entry]:
         yield Entry(option.name, value, source, option.type, option.doc, tuple(synonyms))
 
 
+def _group_entries(broker: Broker, group_id: str) -> Iterable[Entry]:
+    _check_group(group_id)
+    configs = broker.group_configs.of(group_id)
+    for option in broker.group_configs.options.values():
+        synonyms = [(option.name, option.default, _DEFAULT)]
+        if option.name in configs:
+            synonyms.insert(0, (option.name, configs[option.name], _OF_GROUP))
+        _, value, source = synonyms[0]
+        yield Entry(option.name, value, source, option.type, option.doc, tuple(synonyms))
+
+
+def _check_group(group_id: str) -> None:
+    if not group_id:
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+
+
 def _broker_entries(broker: Broker) -> Iterable[Entry]:
     settings = broker.settings
     shown: dict[str, tuple[object, ConfigType]] = {
@@ -141,7 +166,7 @@ def _broker_entries(broker: Broker) -> Iterable[Entry]:
 
 
 def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    """Replace all configs of topics."""
+    """Replace all configs of topics and groups."""
     responses = []
     for asked in request.resources:
         changed = {one.name: one.value for one in asked.configs}
@@ -162,7 +187,7 @@ def alter_configs(broker: Broker, request: AlterConfigsRequest, context: Request
 def incremental_alter_configs(
     broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    """Change single configs of topics (KIP-339)."""
+    """Change single configs of topics and groups (KIP-339)."""
     responses = []
     for asked in request.resources:
         steps = [(one.name, one.config_operation, one.value) for one in asked.configs]
@@ -189,17 +214,24 @@ def _altered(
     resource_type: int,
     name: str,
     validate_only: bool,
-    change: Callable[[Topic], dict[str, str]],
+    change: Change,
 ) -> tuple[ErrorCode, str | None]:
-    """Apply what `change` makes of a topic's configs; returns error code and text."""
+    """Apply what `change` makes of the configs of a topic or a group; returns error code and text."""
     try:
+        if resource_type == _GROUP:
+            _check_group(name)
+            kept = broker.group_configs
+            configs = change(kept.of(name), kept.options, kept.check)
+            if not validate_only:
+                kept.replace(name, configs)
+            return ErrorCode.NONE, None
         if resource_type != _TOPIC:
             _check_broker(broker, resource_type, name)
             raise RequestFailed(
                 ErrorCode.INVALID_REQUEST, "the embedded broker's own settings cannot be changed while it runs"
             )
         topic = broker.topics.get(name)
-        configs = change(topic)
+        configs = change(topic.configs, TOPIC_OPTIONS, check_config)
         if not validate_only:
             changes = TopicChanges()
             changes.changed[name] = topic.row._replace(configs=configs)
@@ -209,23 +241,30 @@ def _altered(
     return ErrorCode.NONE, None
 
 
-def _replaced(configs: dict[str, str | None], _: Topic) -> dict[str, str]:
-    return {name: check_config(name, value) for name, value in configs.items()}
+def _replaced(
+    configs: dict[str, str | None], _: Mapping[str, str], options: Mapping[str, TopicOption], check: Check
+) -> dict[str, str]:
+    return {name: check(name, value) for name, value in configs.items()}
 
 
-def _stepped(steps: list[tuple[str, int, str | None]], topic: Topic) -> dict[str, str]:
-    configs: dict[str, str] = dict(topic.configs)
+def _stepped(
+    steps: list[tuple[str, int, str | None]],
+    current: Mapping[str, str],
+    options: Mapping[str, TopicOption],
+    check: Check,
+) -> dict[str, str]:
+    configs: dict[str, str] = dict(current)
     for name, operation, value in steps:
         if operation == _DELETE:
             configs.pop(name, None)
             continue
         if value is None:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
-        check_config(name, value)
+        check(name, value)
         if operation == _SET:
             configs[name] = value
             continue
-        option = TOPIC_OPTIONS[name]
+        option = options[name]
         if operation not in (_APPEND, _SUBTRACT) or option.type is not ConfigType.LIST:
             raise RequestFailed(
                 ErrorCode.INVALID_CONFIG,

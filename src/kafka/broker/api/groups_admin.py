@@ -3,7 +3,8 @@
 Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
 Behaviour: a group is there as long as it has members or offsets, or had members since the broker was started. A group
 that does not exist is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
-Known gaps: every group is of the type "classic".
+A share group is listed and deleted as others are, and described by ShareGroupDescribe.
+Known gaps: every other group is of the type "classic".
 """
 
 import logging
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 
 _NOT_FOUND_SINCE = 6
 _TYPE = "classic"
+_SHARE = "share"
 _CONSUMERS = "consumer"
 
 
@@ -78,18 +80,24 @@ def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestCont
     """List the groups, in some states only if asked so."""
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
-    if types and _TYPE not in types:
-        return ListGroupsResponse()
+    groups = [
+        ListedGroup(
+            group_id=group.group_id,
+            protocol_type=group.protocol_type or "",
+            group_state=group.state.value,
+            group_type=_TYPE,
+        )
+        for group in broker.groups.groups.values()
+    ]
+    groups += [
+        ListedGroup(group_id=share.group_id, protocol_type=_SHARE, group_state=share.state.value, group_type=_SHARE)
+        for share in broker.shares.groups.values()
+    ]
     return ListGroupsResponse(
         groups=[
-            ListedGroup(
-                group_id=group.group_id,
-                protocol_type=group.protocol_type or "",
-                group_state=group.state.value,
-                group_type=_TYPE,
-            )
-            for group in broker.groups.groups.values()
-            if not states or group.state.value.lower() in states
+            one
+            for one in groups
+            if (not states or one.group_state.lower() in states) and (not types or one.group_type in types)
         ]
     )
 
@@ -100,7 +108,10 @@ def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: Request
     for group_id in request.groups_names:
         code = ErrorCode.NONE
         try:
-            broker.groups.delete_group(group_id)
+            if group_id in broker.shares.groups:
+                broker.shares.delete_group(group_id)
+            else:
+                broker.groups.delete_group(group_id)
         except RequestFailed as error:
             code = error.code
         except OSError:

@@ -32,6 +32,9 @@ def join_group(broker: Broker, request: JoinGroupRequest, context: RequestContex
         if not future.done():
             future.set_result(_joined(result, context.version))
 
+    if request.group_id in broker.shares.groups:  # it is taken
+        answer(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id))
+        return future
     timeout_ms = request.rebalance_timeout_ms if context.version >= 1 else request.session_timeout_ms
     broker.groups.join(
         JoinRequest(

@@ -227,6 +227,10 @@ def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTo
         except OSError:
             # They are only forgotten until the next start, and then found for a topic that is not there.
             log.exception("what groups committed for the deleted topic %s could not be removed from disk", name)
+        try:
+            broker.shares.forget_topic(changes.deleted[name].topic_id)
+        except OSError:
+            log.exception("where share groups were in the deleted topic %s could not be removed from disk", name)
 
 
 def delete_records(broker: Broker, request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:

@@ -1,0 +1,221 @@
+"""ShareFetch (key 78): acquire records of a share group, and acknowledge earlier ones on the way (KIP-932).
+
+Versions served: 1 to 2; strict numbers of records (KIP-1206) and renewed locks (KIP-1222) from 2 on.
+Behaviour: each member has a share session, which ends with its connection. The answer waits for records, `max_wait_ms`
+at most; it names partitions with records, errors or acknowledgements, and all of them where the session begins. Whole
+batches are given; `acquired_records` says which of their records the member has.
+Known gaps: no reading from followers, and no lock on a partition that another request reads, as one request is served
+at a time.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from kafka.broker.api.share_acknowledge import acknowledged
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.log.partition import PartitionLog
+from kafka.broker.share.partition import Acknowledged, Wanted
+from kafka.broker.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
+from kafka.wire import Message
+from kafka.wire.api.share_fetch import (
+    AcquiredRecords,
+    PartitionData,
+    ShareFetchableTopicResponse,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+
+_STRICT: Final = 1
+
+
+def share_fetch(
+    broker: Broker, request: ShareFetchRequest, context: RequestContext
+) -> "Message | asyncio.Future[Message]":
+    """Take acknowledgements, then answer with records, now or when there are any."""
+    try:
+        session = _session(broker, request, context)
+    except RequestFailed as error:
+        return ShareFetchResponse(error_code=error.code, error_message=error.message)
+    fetching = ShareFetching(broker, request, session, context.connection)
+    fetching.acknowledge()
+    if request.share_session_epoch == FINAL_EPOCH:
+        broker.shares.close_session(session)
+        return fetching.response()
+    fetching.read()
+    if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
+        return fetching.response()
+    return fetching.wait()
+
+
+def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext) -> ShareSession:
+    """The session of the request, brought up to date; raises `RequestFailed`."""
+    group_id, member_id, sessions = request.group_id, request.member_id, broker.shares.sessions
+    if not group_id or not member_id:
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch names its group and its member")
+    acknowledges = any(one.acknowledgement_batches for topic in request.topics for one in topic.partitions)
+    if request.share_session_epoch == FINAL_EPOCH:
+        return sessions.get(group_id, member_id)
+    if request.share_session_epoch == INITIAL_EPOCH:
+        if acknowledges:
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, "a session does not begin with acknowledgements")
+        old = sessions.close(group_id, member_id)
+        if old is not None:
+            broker.shares.close_session(old)
+        session = sessions.open(group_id, member_id, context.connection)
+    else:
+        session = sessions.resume(group_id, member_id, request.share_session_epoch)
+        for forgotten in request.forgotten_topics_data:
+            for number in forgotten.partitions:
+                session.partitions.pop((forgotten.topic_id, number), None)
+    for topic in request.topics:
+        for one in topic.partitions:
+            session.partitions.setdefault((topic.topic_id, one.partition_index))
+    return session
+
+
+class ShareFetching:
+    """One share fetch: acknowledges, reads, and waits if there is nothing."""
+
+    def __init__(self, broker: Broker, request: ShareFetchRequest, session: ShareSession, connection: object) -> None:
+        self._broker = broker
+        self._request = request
+        self._session = session
+        self._connection = connection
+        self._found: dict[PartitionKey, PartitionData] = {}
+        self._full = request.share_session_epoch == INITIAL_EPOCH
+
+    @property
+    def is_worth_an_answer(self) -> bool:
+        """Whether there are records or errors; that acknowledgements are taken can be said later."""
+        return any(one.acquired_records or one.error_code or one.acknowledge_error_code for one in self._found.values())
+
+    def _data(self, key: PartitionKey) -> PartitionData:
+        return self._found.setdefault(key, PartitionData(partition_index=key[1], records=b""))
+
+    def acknowledge(self) -> None:
+        """Take the acknowledgements that came along."""
+        for topic in self._request.topics:
+            for one in topic.partitions:
+                if one.acknowledgement_batches:
+                    key = topic.topic_id, one.partition_index
+                    batches = [
+                        Acknowledged(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+                        for batch in one.acknowledgement_batches
+                    ]
+                    data = self._data(key)
+                    data.acknowledge_error_code, data.acknowledge_error_message = acknowledged(
+                        self._broker, self._session, key, batches
+                    )
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def read(self, last_time: bool = False) -> None:
+        """Acquire what there is, up to the bounds of the request; less than `min_bytes` only the `last_time`."""
+        if not last_time and self._request.min_bytes > 1 and not self._has_enough():
+            return
+        request = self._request
+        max_bytes = min(request.max_bytes, self._broker.settings.max_fetch_bytes)
+        left, size = request.max_records, 0
+        for key in list(self._session.partitions):
+            if left <= 0 or (size and size >= max_bytes):
+                break
+            try:
+                partition = self._broker.shares.partition(self._session.group_id, *key)
+                wanted = Wanted(
+                    self._session.member_id, left, max(1, request.batch_size), request.share_acquire_mode == _STRICT
+                )
+                acquired = partition.acquire(wanted, max_bytes - size, at_least_one=size == 0)
+            except RequestFailed as error:
+                data = self._data(key)
+                data.error_code, data.error_message = error.code, error.message
+                continue
+            except OSError as error:
+                data = self._data(key)
+                data.error_code, data.error_message = ErrorCode.KAFKA_STORAGE_ERROR, str(error)
+                continue
+            if acquired.ranges:
+                self._take(key, acquired.records, acquired.ranges)
+                size += len(acquired.records)
+                left -= sum(last - first + 1 for first, last, _ in acquired.ranges)
+
+    def _take(self, key: PartitionKey, records: bytes, ranges: Iterable[tuple[int, int, int]]) -> None:
+        data = self._data(key)
+        data.records = records
+        data.acquired_records = [
+            AcquiredRecords(first_offset=first, last_offset=last, delivery_count=count) for first, last, count in ranges
+        ]
+        self._session.used[key] = None
+        self._session.partitions.move_to_end(key)  # so that none starves
+
+    def _has_enough(self) -> bool:
+        """Whether `min_bytes` are at hand; what fails is answered at once, too."""
+        missing = self._request.min_bytes
+        for key in self._session.partitions:
+            try:
+                missing -= self._broker.shares.partition(self._session.group_id, *key).bytes_at_hand(missing)
+            except RequestFailed:
+                return True
+            if missing <= 0:
+                return True
+        return False
+
+    # -- the long poll ------------------------------------------------------------------------------------------------
+
+    def wait(self) -> "asyncio.Future[Message]":
+        """A future of the response, for when there are records or the time is up."""
+        loop, shares = asyncio.get_running_loop(), self._broker.shares
+        answer: asyncio.Future[Message] = loop.create_future()
+        logs = list(self._logs())
+
+        def finish(last_time: bool = True) -> None:
+            if answer.done():
+                return
+            try:
+                self.read(last_time)
+                if last_time or self.is_worth_an_answer:
+                    answer.set_result(self.response())
+            except Exception as error:  # goes where an error of a request that did not wait goes
+                answer.set_exception(error)
+
+        def look() -> None:
+            loop.call_soon(finish, False)  # later, so that who brought the news is answered first
+
+        def appended(_: int) -> None:
+            look()
+
+        for log in logs:
+            log.waiters[appended] = None
+        shares.waiters[look] = None
+        timer = self._broker.clock.call_later(self._request.max_wait_ms / 1000, finish)
+
+        def cleared(_: "asyncio.Future[Message]") -> None:
+            timer.cancel()
+            shares.waiters.pop(look, None)
+            for log in logs:
+                log.waiters.pop(appended, None)
+
+        answer.add_done_callback(cleared)
+        return answer
+
+    def _logs(self) -> Iterable[PartitionLog]:
+        for topic_id, number in self._session.partitions:
+            try:
+                yield self._broker.topics.by_id(topic_id).log(number)
+            except RequestFailed:
+                continue  # it was answered with, or is with the next look
+
+    # -- the response -------------------------------------------------------------------------------------------------
+
+    def response(self) -> ShareFetchResponse:
+        """The response; the one that begins a session names every partition."""
+        if self._full:
+            for key in self._session.partitions:
+                self._data(key)
+        topics: dict[UUID, ShareFetchableTopicResponse] = {}
+        for (topic_id, _), data in self._found.items():
+            topics.setdefault(topic_id, ShareFetchableTopicResponse(topic_id=topic_id)).partitions.append(data)
+        lock_ms = self._broker.shares.configs.number(self._session.group_id, "share.record.lock.duration.ms")
+        return ShareFetchResponse(acquisition_lock_timeout_ms=lock_ms, responses=list(topics.values()))

@@ -1,0 +1,255 @@
+"""The share groups of the broker: members come, are given partitions, and go; and where their share-partitions are.
+
+Counterpart: Kafka's group coordinator, for share groups, and its SharePartitionManager.
+"""
+
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+from kafka.broker.clock import Clock
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.group_configs import GroupConfigs, reset_duration_ms
+from kafka.broker.log.partition import PartitionLog
+from kafka.broker.settings import BrokerSettings
+from kafka.broker.share.group import ShareGroup, ShareMember
+from kafka.broker.share.journal import Key, ShareJournal
+from kafka.broker.share.partition import Limits, SharePartition
+from kafka.broker.share.sessions import ShareSession, ShareSessions
+from kafka.broker.share.state import Runs
+from kafka.broker.topics import TopicStore
+
+_E = ErrorCode
+JOIN_EPOCH = 0
+LEAVE_EPOCH = -1
+
+
+class ShareCoordinator:
+    """All share groups. `is_other_group` tells whether a group of another type has an id."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        settings: BrokerSettings,
+        configs: GroupConfigs,
+        topics: TopicStore,
+        journal: ShareJournal,
+        is_other_group: Callable[[str], bool],
+    ) -> None:
+        self.configs = configs
+        self.sessions = ShareSessions(settings.max_share_sessions)
+        self.waiters: dict[Callable[[], None], None] = {}
+        """Called when records have become available again, longest waiting first; one may take itself out."""
+        self._clock = clock
+        self._settings = settings
+        self._topics = topics
+        self._journal = journal
+        self._is_other_group = is_other_group
+        self._closed = False
+        self._partitions: dict[Key, SharePartition] = {}
+        epochs, self._kept = journal.load()
+        self.groups = {group_id: ShareGroup(group_id, epoch) for group_id, epoch in epochs.items()}
+
+    # -- members ------------------------------------------------------------------------------------------------------
+
+    def group(self, group_id: str) -> ShareGroup:
+        """A group that is there; raises `RequestFailed` with GROUP_ID_NOT_FOUND."""
+        group = self.groups.get(group_id)
+        if group is None:
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
+        return group
+
+    def join(self, group_id: str, member: ShareMember) -> ShareMember:
+        """Take in a member, or one that comes again; raises `RequestFailed` and OSError."""
+        if self._is_other_group(group_id):
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+        group = self.groups.get(group_id)
+        if group is None:
+            self._journal.group(group_id, 0)
+            group = self.groups[group_id] = ShareGroup(group_id)
+        known = group.members.get(member.member_id)
+        if known is None:
+            if len(group.members) >= self._settings.share_max_size:
+                raise RequestFailed(_E.GROUP_MAX_SIZE_REACHED, f"The share group {group_id} has reached its maximum.")
+            known = group.members[member.member_id] = member
+        known.topics, known.rack_id = member.topics, member.rack_id
+        return known
+
+    def member(self, group_id: str, member_id: str, epoch: int) -> ShareMember:
+        """The member that says to be of `epoch`; raises `RequestFailed`."""
+        member = self.group(group_id).members.get(member_id)
+        if member is None:
+            raise RequestFailed(_E.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
+        if epoch not in (LEAVE_EPOCH, member.epoch):
+            raise RequestFailed(_E.FENCED_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
+        return member
+
+    def settle(self, group_id: str, member: ShareMember) -> None:
+        """Give out the partitions as they are now, and bring the member up to date; raises OSError."""
+        group = self.groups[group_id]
+        self._assign(group)
+        member.epoch = group.epoch
+        self.touch(group_id, member)
+
+    def touch(self, group_id: str, member: ShareMember) -> None:
+        """A member has shown that it lives."""
+        timeout_s = self.configs.number(group_id, "share.session.timeout.ms") / 1000
+        member.expire_in(self._clock.call_later(timeout_s, lambda: self.leave(group_id, member)))
+
+    def leave(self, group_id: str, member: ShareMember) -> None:
+        """A member goes; the others get its partitions with their next heartbeats."""
+        member.leave()
+        group = self.groups.get(group_id)
+        if group is not None and group.members.get(member.member_id) is member:
+            del group.members[member.member_id]
+            self._assign(group)
+
+    def _assign(self, group: ShareGroup) -> None:
+        before = group.epoch
+        group.assign({topic.name: (topic.topic_id, topic.partitions) for topic in self._topics})
+        if group.epoch != before:
+            self._journal.group(group.group_id, group.epoch)
+
+    def delete_group(self, group_id: str) -> None:
+        """Delete an empty group; raises `RequestFailed` and OSError."""
+        if self.group(group_id).members:
+            raise RequestFailed(_E.NON_EMPTY_GROUP)
+        self._journal.delete_group(group_id)
+        del self.groups[group_id]
+        for key in [key for key in self._kept if key[0] == group_id]:
+            self._forget(key)
+
+    # -- partitions ---------------------------------------------------------------------------------------------------
+
+    def partition(self, group_id: str, topic_id: UUID, number: int) -> SharePartition:
+        """A share-partition, which begins where the group's config says if it is new; raises `RequestFailed`."""
+        key = group_id, topic_id, number
+        log = self._topics.by_id(topic_id).log(number)
+        found = self._partitions.get(key)
+        if found is not None and found.log is log:
+            return found
+        runs = self._kept.get(key)
+        if runs is None:
+            runs = Runs(self._first_offset(group_id, log))
+            self._written(lambda: self._journal.reset(key, runs.start))
+            self._kept[key] = runs
+        made = self._partitions[key] = SharePartition(
+            log,
+            runs,
+            self._clock,
+            lambda: self._limits(group_id),
+            lambda start, rows: self._journal.change(key, start, rows),
+            self._tell,
+        )
+        return made
+
+    @staticmethod
+    def _written(write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise RequestFailed(_E.KAFKA_STORAGE_ERROR, str(error)) from error
+
+    def _limits(self, group_id: str) -> Limits:
+        value, number = self.configs.value, self.configs.number
+        return Limits(
+            number(group_id, "share.record.lock.duration.ms") / 1000,
+            number(group_id, "share.delivery.count.limit"),
+            number(group_id, "share.partition.max.record.locks"),
+            value(group_id, "share.isolation.level") == "read_committed",
+            value(group_id, "share.renew.acknowledge.enable") == "true",
+        )
+
+    def _first_offset(self, group_id: str, log: PartitionLog) -> int:
+        reset = self.configs.value(group_id, "share.auto.offset.reset")
+        back_ms = reset_duration_ms(reset)
+        if back_ms is not None:
+            found = log.offset_of_time(self._clock.wall_ms() - back_ms)
+            return log.end_offset if found is None else found[1]
+        return log.start_offset if reset == "earliest" else log.end_offset
+
+    def _tell(self) -> None:
+        for waiter in tuple(self.waiters):
+            waiter()
+
+    # -- offsets ------------------------------------------------------------------------------------------------------
+
+    def start_offset(self, key: Key) -> int | None:
+        """Where a share-partition begins; None: the group has not read it."""
+        runs = self._runs(key)
+        return None if runs is None else runs.start
+
+    def undelivered(self, key: Key, log: PartitionLog) -> int:
+        """How many records of a share-partition are not done with."""
+        runs = self._runs(key)
+        if runs is None:
+            return -1
+        done = sum(run.last - run.first + 1 for run in runs.rows if run.state.is_final)
+        return max(0, log.end_offset - runs.start - done)
+
+    def _runs(self, key: Key) -> Runs | None:
+        partition = self._partitions.get(key)
+        return partition.runs if partition is not None else self._kept.get(key)
+
+    def keys(self, group_id: str) -> Iterator[Key]:
+        """The share-partitions of a group."""
+        return (key for key in tuple(self._kept) if key[0] == group_id)
+
+    def set_start(self, key: Key, start: int | None) -> None:
+        """Have an empty group go on elsewhere; None: forget the share-partition. Raises OSError."""
+        self._journal.reset(key, start)
+        self._forget(key)
+        if start is not None:
+            self._kept[key] = Runs(start)
+
+    def _forget(self, key: Key) -> None:
+        partition = self._partitions.pop(key, None)
+        if partition is not None:
+            partition.close()
+        self._kept.pop(key, None)
+
+    def forget_topic(self, topic_id: UUID) -> None:
+        """A topic is deleted. Raises OSError."""
+        for key in [key for key in self._kept if key[1] == topic_id]:
+            self.set_start(key, None)
+        for group in self.groups.values():
+            self._assign(group)
+
+    # -- sessions -----------------------------------------------------------------------------------------------------
+
+    def close_session(self, session: ShareSession) -> None:
+        """End a session; what its member has acquired is available again."""
+        self.sessions.close(session.group_id, session.member_id)
+        for topic_id, number in session.used:
+            partition = self._partitions.get((session.group_id, topic_id, number))
+            if partition is not None:
+                partition.release(session.member_id)
+
+    def disconnected(self, connection: object) -> None:
+        """A connection is gone, and its sessions with it."""
+        if self._closed:
+            return
+        for session in self.sessions.of_connection(connection):
+            self.close_session(session)
+
+    # -- ending -------------------------------------------------------------------------------------------------------
+
+    def compact_if_worthwhile(self) -> None:
+        """Rewrite the journal when most of it is out of date."""
+        kept = {
+            key: self._partitions[key].runs if key in self._partitions else runs for key, runs in self._kept.items()
+        }
+        self._journal.compact_if_worthwhile({name: group.epoch for name, group in self.groups.items()}, kept)
+
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take; not to be used afterwards."""
+        self._journal.discard_unsynced()
+
+    def close(self) -> None:
+        """Stop the timers and close the file."""
+        self._closed = True
+        for partition in self._partitions.values():
+            partition.close()
+        for group in self.groups.values():
+            for member in group.members.values():
+                member.leave()
+        self._journal.close()
