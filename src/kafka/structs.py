@@ -1,5 +1,6 @@
 """The plain values of the public API, as named tuples."""
 
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka import _old_names
@@ -36,6 +37,29 @@ _HOMES = dict.fromkeys(
 def __getattr__(name: str) -> Any:
     """Load a tuple that clients of kafka-python 1.x had here."""
     return _old_names.of_a_package(__name__, name, _HOMES)
+
+
+def values_by_name(
+    what: str, order: Sequence[str], in_order: Sequence[Any], named: Mapping[str, Any], known: Container[str]
+) -> dict[str, Any]:
+    """Give values that a constructor was called with their names. Raises `TypeError` as Python does for a function.
+
+    Arguments:
+        what: the class, for errors.
+        order: the names of values by place.
+        in_order, named: the values by place, and those by name.
+        known: all names.
+    """
+    if len(in_order) > len(order):
+        raise TypeError(f"{what}() takes {len(order)} values after topic and partition, not {len(in_order)}")
+    values = dict(zip(order, in_order, strict=False))
+    for name, value in named.items():
+        if name not in known:
+            raise TypeError(f"{what}() got an unexpected keyword argument {name!r}")
+        if name in values:
+            raise TypeError(f"{what}() got multiple values for argument {name!r}")
+        values[name] = value
+    return values
 
 
 class TopicPartition(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, overload
+
+from kafka.structs import values_by_name
 
 
 class _Fields(NamedTuple):
@@ -21,6 +23,12 @@ class _Fields(NamedTuple):
     serialized_key_size: int | None
     serialized_value_size: int | None
     serialized_header_size: int | None
+
+
+_DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}
+_OTHERS = len(_DEFAULTS)
+"""How many fields there are beside topic and partition."""
+_ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
 
 class ConsumerRecord(_Fields):
@@ -44,6 +52,7 @@ class ConsumerRecord(_Fields):
 
     __slots__ = ()
 
+    @overload
     def __new__(
         cls,
         topic: str,
@@ -59,23 +68,16 @@ class ConsumerRecord(_Fields):
         serialized_key_size: int | None = None,
         serialized_value_size: int | None = None,
         serialized_header_size: int | None = None,
-    ) -> ConsumerRecord:
-        """Make a record; all but topic, partition and offset may be left out (for tests of code that takes records)."""
-        return tuple.__new__(
-            cls,
-            (
-                topic,
-                partition,
-                leader_epoch,
-                offset,
-                timestamp,
-                timestamp_type,
-                key,
-                value,
-                [] if headers is None else headers,
-                checksum,
-                serialized_key_size,
-                serialized_value_size,
-                serialized_header_size,
-            ),
-        )
+    ) -> Self: ...
+    @overload
+    def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self: ...
+    def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
+        """Make a record (for tests of code that takes records); all but topic and partition may be left out.
+
+        Thirteen values by place are in the order of the fields, fewer in that of before 2.3: ``offset`` comes third.
+        """
+        names = _Fields._fields[2:] if len(in_order) == _OTHERS else _ORDER_BEFORE_2_3
+        given = {**_DEFAULTS, **values_by_name(cls.__name__, names, in_order, named, _DEFAULTS)}
+        if given["headers"] is None:
+            given["headers"] = []
+        return tuple.__new__(cls, (topic, partition, *given.values()))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 import kafka.common
 from kafka import errors, structs
 from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.fetcher import ConsumerRecord
 from kafka.producer.future import RecordMetadata
 
 pytestmark = pytest.mark.once
@@ -202,6 +204,37 @@ def test_record_metadata_can_be_made_of_an_offset_alone() -> None:
         assert pickle.loads(pickle.dumps(made)) == made
     assert repr(RecordMetadata("t", 0, 7)).startswith("RecordMetadata(topic='t', partition=0, topic_partition=")
     assert RecordMetadata("t", 0)._replace(offset=9).offset == 9
+
+
+def test_record_metadata_can_be_made_as_the_specification_shows() -> None:
+    """There the offset is third, and there is a leader epoch."""
+    made = RecordMetadata("t", 0, 7, 1000, 5, 1, 2, 3)
+    assert made == ("t", 0, ("t", 0), 7, 1000, 5, 1, 2, None)
+    assert (made.offset, made.timestamp, made.checksum, made.leader_epoch) == (7, 1000, 5, 3)
+    assert RecordMetadata("t", 0, offset=7, leader_epoch=3).leader_epoch == 3
+    assert pickle.loads(pickle.dumps(made)).leader_epoch == 3
+    assert RecordMetadata("t", 0, None, 7, 1000).offset == 7
+    with pytest.raises(TypeError, match="unexpected keyword argument 'invented'"):
+        RecordMetadata("t", 0, invented=1)
+    with pytest.raises(TypeError, match="multiple values for argument 'offset'"):
+        RecordMetadata("t", 0, 7, offset=8)
+    with pytest.raises(TypeError, match="takes 7 values after topic and partition, not 8"):
+        RecordMetadata("t", 0, *[None] * 8)
+
+
+def test_a_record_can_be_made_in_the_order_of_each_release() -> None:
+    values: tuple[Any, ...] = (7, 1000, 0, b"k", b"v")
+    made = ConsumerRecord("t", 0, *values)
+    assert made == ConsumerRecord(
+        topic="t", partition=0, offset=7, timestamp=1000, timestamp_type=0, key=b"k", value=b"v"
+    )
+    assert (made.headers, made.leader_epoch) == ([], None)
+    rest: tuple[Any, ...] = (*values, [("h", b"x")], 5, 1, 2, 3)
+    before_2_3, since = ConsumerRecord("t", 0, *rest), ConsumerRecord("t", 0, 9, *rest)
+    assert before_2_3 == ("t", 0, None, *rest)
+    assert since == ("t", 0, 9, *rest)
+    assert (since.offset, since.leader_epoch, since.serialized_header_size) == (7, 9, 3)
+    assert ConsumerRecord("t", 0, *rest[:-1], leader_epoch=9).leader_epoch == 9
 
 
 @pytest.mark.parametrize("given", [structs.OffsetAndMetadata(0), structs.OffsetAndMetadata(0, "", -1)])

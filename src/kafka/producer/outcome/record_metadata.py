@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, overload
 
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, values_by_name
 
 
 class _Fields(NamedTuple):
@@ -21,6 +21,9 @@ class _Fields(NamedTuple):
     serialized_header_size: int | None
 
 
+_DOCUMENTED = ("offset", "timestamp", "checksum", "serialized_key_size", "serialized_value_size", "leader_epoch")
+
+
 class RecordMetadata(_Fields):
     """Where a record was written, and how large it was; fields as in kafka-python 2.3 and 3.
 
@@ -31,7 +34,9 @@ class RecordMetadata(_Fields):
     """
 
     __slots__ = ()
+    leader_epoch: int | None = None
 
+    @overload
     def __new__(
         cls,
         topic: str,
@@ -43,24 +48,32 @@ class RecordMetadata(_Fields):
         serialized_key_size: int | None = None,
         serialized_value_size: int | None = None,
         serialized_header_size: int | None = None,
-    ) -> Self:
-        """Make one (for tests of code that takes them); a number in the third place is the offset."""
-        if isinstance(topic_partition, int):
-            topic_partition, offset = None, topic_partition if offset is None else offset
-        return super().__new__(
-            cls,
-            topic,
-            partition,
-            TopicPartition(topic, partition) if topic_partition is None else topic_partition,
-            -1 if offset is None else offset,
-            timestamp,
-            checksum,
-            serialized_key_size,
-            serialized_value_size,
-            serialized_header_size,
-        )
+        *,
+        leader_epoch: int | None = None,
+    ) -> Self: ...
+    @overload
+    def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self: ...
+    def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
+        """Make one (for tests of code that takes them).
 
-    @property
-    def leader_epoch(self) -> None:
-        """None: brokers do not tell it."""
-        return None
+        Values by place are in the order of the fields; after a number in the third place, which is the offset, in that
+        of the documentation: timestamp, checksum, size of key and value, leader epoch.
+        """
+        is_documented = bool(in_order) and isinstance(in_order[0], int)
+        names = _DOCUMENTED if is_documented else _Fields._fields[2:]
+        given = values_by_name("RecordMetadata", names, in_order, named, (*_Fields._fields[2:], "leader_epoch"))
+        epoch = given.pop("leader_epoch", None)
+        values = {**dict.fromkeys(_Fields._fields[2:]), **given}
+        if values["topic_partition"] is None:
+            values["topic_partition"] = TopicPartition(topic, partition)
+        if values["offset"] is None:
+            values["offset"] = -1
+        kind: Any = cls if epoch is None else _WithLeaderEpoch
+        made: Self = tuple.__new__(kind, (topic, partition, *values.values()))
+        if epoch is not None:
+            made.leader_epoch = epoch
+        return made
+
+
+class _WithLeaderEpoch(RecordMetadata):
+    """One that a program made with a leader epoch, for which no release has a place in the tuple."""
