@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka import (
+    ConsumerRebalanceListener,
     HashedPartitioner,
     KafkaConsumer,
     KafkaProducer,
@@ -18,7 +19,7 @@ from kafka import (
     SimpleConsumer,
     TopicPartition,
 )
-from kafka.common import IllegalStateError, KafkaTimeoutError
+from kafka.common import IllegalStateError, KafkaTimeoutError, OffsetMetadataTooLargeError
 from kafka.context import OffsetCommitContext
 from kafka.partitioner import LegacyPartitioner
 
@@ -83,6 +84,42 @@ def test_the_state_of_a_consumer(broker: Broker, make_topic: MakeTopic) -> None:
         assert consumer.committed(first) == 1
         consumer.unsubscribe()
         assert consumer.assignment() == set()
+
+
+def test_what_a_subscription_excludes_and_whom_it_tells(broker: Broker, make_topic: MakeTopic) -> None:
+    topic = make_topic(2)
+    told: list[tuple[str, Any]] = []
+
+    class Listener(ConsumerRebalanceListener):
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            told.append(("revoked", revoked))
+
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            told.append(("assigned", assigned))
+
+    mine = {TopicPartition(topic, 0), TopicPartition(topic, 1)}
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=f"group-{uuid.uuid4()}") as consumer:
+        with pytest.raises(IllegalStateError, match="either topics or a pattern"):
+            consumer.subscribe([topic], pattern=topic)
+        consumer.subscribe([topic], listener=Listener())
+        assert consumer.assignment() == set()
+        with pytest.raises(IllegalStateError, match="unsubscribe"):
+            consumer.assign([TopicPartition(topic, 0)])
+        while not consumer.assignment():
+            consumer.poll(timeout_ms=100)
+        assert (consumer.subscription(), consumer.assignment()) == ({topic}, mine)
+        assert told == [("revoked", set()), ("assigned", mine)]
+        with pytest.raises(OffsetMetadataTooLargeError):
+            consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "x" * 4097)})
+        consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "x" * 4096)})
+        consumer.subscribe(pattern=f"^{topic}$")  # without the listener of before
+        consumer.unsubscribe()
+        assert (consumer.subscription(), consumer.assignment()) == (None, set())
+    assert told[2:] in ([], [("revoked", mine)])
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers) as alone:
+        alone.assign([TopicPartition(topic, 0)])
+        with pytest.raises(AssertionError, match="group_id"):
+            alone.commit()
 
 
 def test_a_partitioner_and_serializers_are_called_with_what_is_documented(

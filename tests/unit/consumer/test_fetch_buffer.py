@@ -48,6 +48,20 @@ class Bench:
         return taken
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_a_wrong_checksum_counts_where_checksums_are_checked(check: bool) -> None:
+    bench = Bench(check_crcs=check)
+    state = bench.state()
+    data = bytearray(numbered(0, 3))
+    data[17] ^= 1  # of the batch's CRC
+    bench.buffer.put(state, Fetched(state.tp, state.generation, 0, memoryview(data), len(data)))
+    if check:
+        with pytest.raises(CorruptRecordError, match="t-0 with offset 0.*checksum"):
+            bench.take()
+    else:
+        assert bench.take() == [(0, [0, 1, 2])]
+
+
 def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
     bench = Bench()
     state = bench.state()

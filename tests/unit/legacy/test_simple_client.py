@@ -15,10 +15,12 @@ from kafka.broker import EmbeddedBroker
 from kafka.client import SimpleClient
 from kafka.common import (
     BrokerMetadata,
+    BrokerResponseError,
     FailedPayloadsError,
     FetchRequestPayload,
     KafkaTimeoutError,
     KafkaUnavailableError,
+    LeaderNotAvailableError,
     NotLeaderForPartitionError,
     OffsetFetchRequestPayload,
     ProduceRequestPayload,
@@ -28,6 +30,7 @@ from kafka.common import (
 )
 from kafka.legacy.simple import client as client_module
 from kafka.legacy.simple import requests
+from kafka.protocol.metadata import MetadataResponse
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
@@ -141,6 +144,42 @@ def test_a_topic_that_has_no_leader_yet(broker: EmbeddedBroker, client: SimpleCl
         client.ensure_topic_exists("another", timeout=0.01)
     rule.remove()
     client.ensure_topic_exists("another")
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("error", [LeaderNotAvailableError, UnknownTopicOrPartitionError])
+def test_errors_of_topics_are_raised_of_those_that_are_named_and_logged_of_all(
+    broker: EmbeddedBroker, client: SimpleClient, caplog: pytest.LogCaptureFixture, error: type[BrokerResponseError]
+) -> None:
+    rule = broker.faults.fail(error, api="Metadata")
+    with pytest.raises(error, match=TOPIC):
+        client.load_metadata_for_topics(TOPIC)
+    caplog.clear()
+    client.load_metadata_for_topics()
+    assert f"Error loading topic metadata for {TOPIC}: {error}" in caplog.text
+    assert client.topics == []
+    if error is LeaderNotAvailableError:
+        client.load_metadata_for_topics(TOPIC, ignore_leadernotavailable=True)
+    else:
+        with pytest.raises(error):
+            client.load_metadata_for_topics(TOPIC, ignore_leadernotavailable=True)
+    rule.remove()
+    client.load_metadata_for_topics()
+    assert client.topics == [TOPIC]
+
+
+def test_errors_of_partitions_are_no_errors_of_a_topic(
+    client: SimpleClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    codes = {0: 5, 1: 9, 2: 3}
+    partitions = [(code, number, -1 if code == 5 else 1, [1], [1]) for number, code in codes.items()]
+    answer = MetadataResponse[0]([(1, "host", 9092)], [(0, TOPIC, partitions)])
+    monkeypatch.setattr(client, "send_metadata_request", lambda topics: answer)
+    client.load_metadata_for_topics(TOPIC)
+    assert client.get_partition_ids_for_topic(TOPIC) == [0, 1, 2]
+    leaders = [client.topics_to_brokers[TopicPartition(TOPIC, number)] for number in codes]
+    assert leaders == [None, (1, "host", 9092), (1, "host", 9092)]
+    assert f"No leader for topic {TOPIC} partition 0" in caplog.text
 
 
 def test_a_copy_has_the_metadata_and_connections_of_its_own(broker: EmbeddedBroker, client: SimpleClient) -> None:

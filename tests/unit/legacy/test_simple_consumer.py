@@ -212,6 +212,26 @@ def test_commits_by_time_and_in_stop(client: SimpleClient, make: MakeConsumer) -
     assert committed(client) == {0: 3, 1: 0}
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_commit_begins_the_number_of_messages_anew(client: SimpleClient, make: MakeConsumer, by_hand: bool) -> None:
+    """Whether by hand or by time."""
+    send(client, *[b"x"] * 5)
+    every_t = 3_600_000 if by_hand else 10
+    consumer = make(auto_commit=True, auto_commit_every_n=3, auto_commit_every_t=every_t)
+    consumer.get_messages(2)
+    if by_hand:
+        assert consumer.commit() is True
+    waiting = threading.Event()
+    while consumer.count_since_commit:
+        waiting.wait(0.01)
+    assert committed(client) == {0: 2, 1: 0}
+    if by_hand:
+        consumer.get_messages(2)
+        assert (consumer.count_since_commit, committed(client)[0]) == (2, 2)
+        consumer.get_message()
+        assert (consumer.count_since_commit, committed(client)[0]) == (0, 5)
+
+
 def test_chosen_partitions_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0")
     send(client, b"1", partition=1)
