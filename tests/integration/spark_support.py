@@ -91,7 +91,7 @@ def produce(bootstrap_servers: str, topic: str, records: Iterable[Rec]) -> None:
 def consume(bootstrap_servers: str, topic: str) -> list[Any]:
     """Every record of a topic."""
     with KafkaConsumer(bootstrap_servers=bootstrap_servers, group_id=None, auto_offset_reset="earliest") as consumer:
-        partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic) or ()]
+        partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic)]
         ends = consumer.end_offsets(partitions)
         consumer.assign(partitions)
         consumer.seek_to_beginning(*partitions)

@@ -174,7 +174,7 @@ def test_topics_and_partitions(make_topic: MakeTopic, open_consumer: Open) -> No
     assert topic in consumer.topics()
     assert "__consumer_offsets" not in consumer.topics()
     assert consumer.partitions_for_topic(topic) == {0, 1, 2}
-    assert consumer.partitions_for_topic("there-is-no-such-topic") is None
+    assert consumer.partitions_for_topic("there-is-no-such-topic") == set()
     assert consumer.bootstrap_connected()
 
 

@@ -16,7 +16,7 @@ def test_a_look_up_creates_no_topic_and_sending_does(kafka_broker: EmbeddedBroke
     name = f"missing-{uuid.uuid4()}"
     tp = TopicPartition(name, 0)
     with KafkaConsumer(bootstrap_servers=servers, request_timeout_ms=600, default_api_timeout_ms=300) as consumer:
-        assert not consumer.partitions_for_topic(name)
+        assert consumer.partitions_for_topic(name) == set()
         with pytest.raises(KafkaError):
             consumer.beginning_offsets([tp])
         assert name not in consumer.topics()

@@ -158,6 +158,8 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
                 "enable_idempotence=True allows at most 5 for 'max_in_flight_requests_per_connection', not "
                 f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
             )
+        if not producer.retries:
+            raise KafkaConfigurationError("enable_idempotence=True needs retries; leave out retries=0")
     if producer.transactional_id is not None:
         _check_transactional(connection, producer)
     return ProducerConfig(connection, _security(configs), producer)

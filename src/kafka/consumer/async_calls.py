@@ -210,8 +210,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
 
     # The cluster ------------------------------------------------------------------------------------------------------
 
-    async def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
+    async def partitions_for_topic(self, topic: str) -> set[int]:
+        """The numbers of a topic's partitions, asking the cluster if need be; none: there is no such topic."""
         self._check_open()
         name = check_topic_name(topic)
         return await self._driver.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)

@@ -207,8 +207,8 @@ class ConsumerCalls(OffsetCalls):
 
     # The cluster ------------------------------------------------------------------------------------------------------
 
-    def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions, asking the cluster if need be; None: there is no such topic."""
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        """The numbers of a topic's partitions, asking the cluster if need be; none: there is no such topic."""
         self._check_open()
         name = check_topic_name(topic)
         return self._driver.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)

@@ -17,12 +17,12 @@ class ClusterView:
     def __init__(self, client: ClusterAccess) -> None:
         self._client = client
 
-    async def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions of a topic; None if there is no such topic."""
+    async def partitions_for_topic(self, topic: str) -> set[int]:
+        """The partitions of a topic; none if there is no such topic."""
         found = self._client.metadata.partitions_for_topic(topic)
         if found is None:
             found = (await self._client.refresh_metadata([topic])).partitions_for_topic(topic)
-        return found
+        return found or set()
 
     async def all_topics(self) -> set[str]:
         """The names of all topics but internal ones."""

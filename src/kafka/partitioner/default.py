@@ -39,6 +39,8 @@ class DefaultPartitioner(Partitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Pick a partition by the serialized key."""
+        """Pick a partition by the serialized key. Raises `ValueError` if the cluster has no such topic."""
         everything = sorted(cluster.partitions_for_topic(topic) or ())
+        if not everything:
+            raise ValueError(f"the metadata of the cluster have no topic {topic!r}")
         return self(serialized_key, everything, sorted(cluster.available_partitions_for_topic(topic) or ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from typing import Any
 
 from kafka.partitioner.abc import KnownPartitions
@@ -24,15 +25,27 @@ class StickyPartitioner(DefaultPartitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Pick a partition by the serialized key, or the present one of the topic."""
+        """Pick a partition by the serialized key, or the present one of the topic.
+
+        Raises `ValueError` if the cluster has no such topic.
+        """
         if serialized_key is not None:
             return super().partition(topic, key, serialized_key, value, serialized_value, cluster)
-        if topic not in self._present:
+        present = self._present.get(topic)
+        if present is None or present not in _choices(topic, cluster):
             self.on_new_batch(topic, cluster, -1)
         return self._present[topic]
 
     def on_new_batch(self, topic: str, cluster: KnownPartitions, prev_partition: int) -> None:
         """Move the topic to another available partition than `prev_partition`, if there is one."""
-        choices = sorted(cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic) or {0})
+        choices = sorted(_choices(topic, cluster))
         others = [p for p in choices if p != prev_partition] or choices
         self._present[topic] = random.choice(others)
+
+
+def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
+    """The partitions with a leader, or all where none has one. Raises `ValueError` if there is no such topic."""
+    choices = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
+    if not choices:
+        raise ValueError(f"the metadata of the cluster have no topic {topic!r}")
+    return choices

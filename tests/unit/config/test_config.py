@@ -86,6 +86,7 @@ def test_an_option_of_another_client_is_refused_as_such() -> None:
         {"retries": -1},
         {"enable_idempotence": "yes"},
         {"enable_idempotence": True, "acks": 1},
+        {"enable_idempotence": True, "retries": 0},
         {"enable_idempotence": True, "max_in_flight_requests_per_connection": 6},
         {"transactional_id": "t", "enable_idempotence": False},
         {"transactional_id": "t", "acks": 1},

@@ -31,7 +31,7 @@ def test_the_partitions_of_a_topic_that_is_known_cost_no_request() -> None:
 def test_a_topic_that_is_not_known_is_asked_about() -> None:
     async def scenario(cluster: FakeCluster, view: ClusterView) -> None:
         assert await view.partitions_for_topic("u") == {0}
-        assert await view.partitions_for_topic("missing") is None
+        assert await view.partitions_for_topic("missing") == set()
         assert cluster.refreshes == 2
 
     view(scenario)

@@ -56,7 +56,7 @@ def test_a_wrong_checksum_counts_where_checksums_are_checked(check: bool) -> Non
     data[17] ^= 1  # of the batch's CRC
     bench.buffer.put(state, Fetched(state.tp, state.generation, 0, memoryview(data), len(data)))
     if check:
-        with pytest.raises(CorruptRecordError, match="t-0 with offset 0.*checksum"):
+        with pytest.raises(CorruptRecordError, match=r"t-0 with offset 0.*checksum"):
             bench.take()
     else:
         assert bench.take() == [(0, [0, 1, 2])]

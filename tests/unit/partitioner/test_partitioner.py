@@ -52,6 +52,30 @@ def test_the_sticky_partitioner_moves_only_when_a_batch_is_begun() -> None:
     assert {partitioner.partition("t", None, None, None, None, TwoOfThree())} == {0, 2} - picks
 
 
+def test_the_sticky_partitioner_leaves_a_partition_that_has_no_leader_any_more() -> None:
+    cluster = TwoOfThree()
+    partitioner = StickyPartitioner()
+    partitioner.on_new_batch("t", cluster, 0)
+    assert partitioner.partition("t", None, None, None, None, cluster) == 2
+    cluster.available_partitions_for_topic = lambda topic: {0}  # type: ignore[method-assign]
+    assert partitioner.partition("t", None, None, None, None, cluster) == 0
+    cluster.available_partitions_for_topic = lambda topic: set()  # type: ignore[method-assign]
+    assert partitioner.partition("t", None, None, None, None, cluster) == 0
+
+
+@pytest.mark.parametrize("partitioner", [DefaultPartitioner(), StickyPartitioner()])
+@pytest.mark.parametrize("key", [b"key", None])
+def test_a_topic_that_is_not_known_has_no_partition(partitioner: DefaultPartitioner, key: bytes | None) -> None:
+    class Nothing(TwoOfThree):
+        def partitions_for_topic(self, topic: str) -> set[int]:
+            return set()
+
+        available_partitions_for_topic = partitions_for_topic
+
+    with pytest.raises(ValueError, match="no topic 'missing'"):
+        partitioner.partition("missing", None, key, None, None, Nothing())
+
+
 def test_round_robin_takes_turns() -> None:
     partitioner = RoundRobinPartitioner()
     assert [partitioner(b"k", [0, 1, 2], [2, 0]) for _ in range(5)] == [2, 0, 2, 0, 2]
