@@ -27,7 +27,7 @@ Written by scripts/options.py from the option table: change an option there, and
 
 import os
 import ssl
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 '''
 CLIENTS = {"Admin": "an admin client", "Producer": "a producer", "Consumer": "a consumer"}

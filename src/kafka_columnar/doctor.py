@@ -20,6 +20,12 @@ LIBRARIES = {
     "click": "the command line; always needed",
     "pyarrow": "poll_arrow, send_arrow, Spark: pip install 'kafka-columnar[arrow]'",
     "pyspark": "the Spark source and sink: pip install 'kafka-columnar[spark]'",
+    "purejks": "key stores of Java (JKS): pip install 'kafka-columnar[keystores]'",
+    "cryptography": "key stores (PKCS#12): pip install 'kafka-columnar[keystores]'",
+    "python_socks": "proxies: pip install 'kafka-columnar[socks]'",
+    "authlib": "OAuth token endpoints: pip install 'kafka-columnar[oauth]'",
+    "botocore": "AWS_MSK_IAM: pip install 'kafka-columnar[aws]'",
+    "gssapi": "Kerberos: pip install 'kafka-columnar[kerberos]'",
     "pandas": "the demo: pip install 'kafka-columnar[demo]'",
     "rich": "the demo: pip install 'kafka-columnar[demo]'",
 }

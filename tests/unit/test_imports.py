@@ -15,7 +15,8 @@ import kafka
 from kafka._variant import HOT_MODULES
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich")
+SECURITY = ("authlib", "botocore", "cryptography", "gssapi", "jks", "python_socks", "requests")
+HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich", *SECURITY)
 
 # A module's packages are imported before it anyway. So a process that has imported a package forks for each module in
 # it: every module comes into a process that knows nothing of ours but its own packages, and nothing is imported twice.

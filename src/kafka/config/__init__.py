@@ -4,11 +4,12 @@ Layer 0. A face calls `parse_consumer`, `parse_producer` or `parse_admin` once; 
 slice.
 """
 
-from kafka.config.connection import ConnectionOptions, SecurityOptions
+from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
+from kafka.config.security import SecurityOptions
 from kafka.config.table import (
     AdminConfig,
     ConsumerConfig,

@@ -1,20 +1,17 @@
-"""Options of the connections: which brokers, how long to wait, how to be let in."""
+"""Options of the connections: which brokers, how long to wait."""
 
 import dataclasses
 import operator
 import socket
-import ssl
 from collections.abc import Sequence
 from typing import Any
 
 from kafka.config.option import (
     anything,
     boolean,
-    choice,
     integer,
     invalid,
     option,
-    path,
     text,
 )
 from kafka.version import __version__
@@ -171,49 +168,3 @@ class ConnectionOptions:
     sock_chunk_buffer_count: int = option(1_000, anything, "", inert=True)
     bootstrap_topics_filter: Any = option((), anything, "", inert=True)
     client_dns_lookup: str = option("use_all_dns_ips", anything, "", inert=True)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
-class SecurityOptions:
-    """TLS and SASL; all clients have these. The values are secrets: they are left out of the text form."""
-
-    security_protocol: str = option(
-        "PLAINTEXT",
-        choice({name.lower(): name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")}),
-        "How to talk to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'.",
-        "security.protocol",
-    )
-    ssl_context: ssl.SSLContext | None = option(
-        None,
-        anything,
-        "A ready ssl.SSLContext, instead of the other ssl_ options.",
-        accepts="ssl.SSLContext | None",
-    )
-    ssl_check_hostname: bool = option(True, boolean, "Whether the certificate has to be of the host asked.")
-    ssl_cafile: str | None = option(None, path, "PEM file of the authorities to trust; None: the system's.")
-    ssl_certfile: str | None = option(None, path, "PEM file of the client's certificate.")
-    ssl_keyfile: str | None = option(None, path, "PEM file of the client's key.")
-    ssl_password: str | None = option(
-        None,
-        anything,
-        "Password of the key, or a function that gives it.",
-        "ssl.key.password",
-        accepts="str | bytes | Callable[[], str | bytes] | None",
-    )
-    ssl_crlfile: str | None = option(None, path, "PEM file of revoked certificates.")
-    ssl_ciphers: str | None = option(None, text(none=True), "Ciphers to offer, in OpenSSL's notation.")
-    sasl_mechanism: str | None = option(
-        None, text(none=True), "'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512' or 'OAUTHBEARER'.", "sasl.mechanism"
-    )
-    sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
-    sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")
-    sasl_oauth_token_provider: Any = option(None, anything, "Object whose token() gives an OAuth bearer token.")
-    sasl_kerberos_name: Any = option(None, anything, "Kerberos name of the service, for GSSAPI.", inert=True)
-    sasl_kerberos_service_name: str = option(
-        "kafka", text(), "Kerberos service name, for GSSAPI.", "sasl.kerberos.service.name", inert=True
-    )
-    sasl_kerberos_domain_name: str | None = option(None, text(none=True), "Kerberos domain, for GSSAPI.", inert=True)
-    socks5_proxy: str | None = option(None, text(none=True), "URL of a SOCKS5 proxy.")
-
-    def __repr__(self) -> str:
-        return f"SecurityOptions(security_protocol={self.security_protocol!r}, sasl_mechanism={self.sasl_mechanism!r})"

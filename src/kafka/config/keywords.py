@@ -5,7 +5,7 @@ Written by scripts/options.py from the option table: change an option there, and
 
 import os
 import ssl
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 
@@ -79,9 +79,101 @@ class CommonConfigs(TypedDict, total=False):
     """Accepted for the sake of older programs. It has no effect. (default ())"""
     client_dns_lookup: Any
     """Accepted for the sake of older programs. It has no effect. (default 'use_all_dns_ips')"""
-    security_protocol: str
-    """How to talk to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'. (default 'PLAINTEXT'; Java:
-    security.protocol)"""
+    socks5_proxy: str | None
+    """URL of a SOCKS5 proxy: 'socks5://user:password@host:port', or socks5h: it looks up the names."""
+    proxy_url: str | None
+    """URL of a proxy: socks5, socks5h or http (CONNECT)."""
+    sasl_oauth_token_provider: Any
+    """Object whose token() gives an OAuth bearer token; instead of the sasl_oauthbearer_ options."""
+    sasl_oauthbearer_token_endpoint_url: str | None
+    """URL of the token endpoint; a file: URL names a file that has the token. (Java:
+    sasl.oauthbearer.token.endpoint.url)"""
+    sasl_oauthbearer_client_credentials_client_id: str | None
+    """Client id at the token endpoint. (default None; Java: sasl.oauthbearer.client.credentials.client.id)"""
+    sasl_oauthbearer_client_credentials_client_secret: str | None
+    """Client secret there. (Java: sasl.oauthbearer.client.credentials.client.secret)"""
+    sasl_oauthbearer_scope: str | None
+    """Scope to ask for. (default None; Java: sasl.oauthbearer.scope)"""
+    sasl_oauthbearer_header_urlencode: bool
+    """Whether client id and secret are URL-encoded before they are sent, as RFC 6749 has it. (default False; Java:
+    sasl.oauthbearer.header.urlencode)"""
+    sasl_oauthbearer_extensions: Mapping[str, Any] | Sequence[tuple[str, Any]] | str
+    """SASL extensions to send with the token. (default ())"""
+    sasl_oauthbearer_ssl_cafile: str | os.PathLike[str] | None
+    """PEM file of the authorities to trust for the token endpoint; None: those of the HTTP library. (default
+    None)"""
+    sasl_oauthbearer_assertion_algorithm: str
+    """How the assertion is signed, 'RS256' or 'ES256'. (default 'RS256'; Java:
+    sasl.oauthbearer.assertion.algorithm)"""
+    sasl_oauthbearer_assertion_private_key_file: str | os.PathLike[str] | None
+    """PEM file of the key that signs assertions (RFC 7523); given, the JWT bearer grant is used. (default None;
+    Java: sasl.oauthbearer.assertion.private.key.file)"""
+    sasl_oauthbearer_assertion_private_key_passphrase: str | None
+    """Password of that key. (Java: sasl.oauthbearer.assertion.private.key.passphrase)"""
+    sasl_oauthbearer_assertion_file: str | os.PathLike[str] | None
+    """File of a ready assertion, instead of a key; read for each token. (default None; Java:
+    sasl.oauthbearer.assertion.file)"""
+    sasl_oauthbearer_assertion_template_file: str | os.PathLike[str] | None
+    """JSON file with more of the assertion: {"header": {...}, "payload": {...}}. (default None; Java:
+    sasl.oauthbearer.assertion.template.file)"""
+    sasl_oauthbearer_assertion_claim_aud: str | None
+    """Claim 'aud' of the assertion. (default None; Java: sasl.oauthbearer.assertion.claim.aud)"""
+    sasl_oauthbearer_assertion_claim_iss: str | None
+    """Claim 'iss' of the assertion. (default None; Java: sasl.oauthbearer.assertion.claim.iss)"""
+    sasl_oauthbearer_assertion_claim_sub: str | None
+    """Claim 'sub' of the assertion. (default None; Java: sasl.oauthbearer.assertion.claim.sub)"""
+    sasl_oauthbearer_assertion_claim_exp_seconds: int
+    """Life of an assertion in seconds. (default 300; Java: sasl.oauthbearer.assertion.claim.exp.seconds)"""
+    sasl_oauthbearer_assertion_claim_nbf_seconds: int
+    """How many seconds before it is made an assertion begins to hold. (default 60; Java:
+    sasl.oauthbearer.assertion.claim.nbf.seconds)"""
+    sasl_oauthbearer_assertion_claim_jti_include: bool
+    """Whether an assertion has a unique 'jti'. (default False; Java:
+    sasl.oauthbearer.assertion.claim.jti.include)"""
+    sasl_oauthbearer_unsecured_claims: Mapping[str, Any] | Sequence[tuple[str, Any]] | str
+    """Claims of tokens that nobody signs, for brokers of tests; a lifetime of an hour if 'exp' is missing. (default
+    ())"""
+    sasl_mechanism: str | None
+    """'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER', 'GSSAPI' or 'AWS_MSK_IAM'. (default None; Java:
+    sasl.mechanism)"""
+    sasl_plain_username: str | None
+    """User name for PLAIN and SCRAM. (default None)"""
+    sasl_plain_password: str | None
+    """Password for PLAIN and SCRAM."""
+    sasl_scram_tokenauth: bool
+    """Whether user name and password are the id and the HMAC of a delegation token (KIP-48)."""
+    sasl_kerberos_service_name: str
+    """First part of the brokers' Kerberos name. (default 'kafka'; Java: sasl.kerberos.service.name)"""
+    sasl_kerberos_domain_name: str | None
+    """Second part of the brokers' Kerberos name; None: the host that is connected to. (default None)"""
+    sasl_kerberos_name: Any
+    """The brokers' whole Kerberos name, as text or a gssapi.Name, instead of the two above. (default None)"""
+    sasl_kerberos_principal: str | None
+    """The client's own Kerberos name; None: that of the ticket cache or keytab. (default None)"""
+    sasl_kerberos_keytab: str | os.PathLike[str] | None
+    """File of the client's Kerberos keys; None: KRB5_CLIENT_KTNAME, or a ticket cache. (default None)"""
+    sasl_kerberos_ccache: str | None
+    """Kerberos ticket cache, such as 'FILE:/tmp/krb5cc_0'; None: KRB5CCNAME, or the default. (default None)"""
+    sasl_msk_iam_region: str | None
+    """AWS region of the brokers; None: as their names say, or as AWS's configuration does. (default None)"""
+    sasl_msk_iam_profile: str | None
+    """Profile of AWS's configuration to use. (default None)"""
+    sasl_msk_iam_role_arn: str | None
+    """AWS role to take on. (default None)"""
+    sasl_msk_iam_role_session_name: str
+    """Name of the session of that role. (default 'kafka-columnar')"""
+    sasl_msk_iam_role_external_id: str | None
+    """External id for taking on that role. (default None)"""
+    sasl_msk_iam_sts_region: str | None
+    """AWS region where the role is asked for; None: that of the brokers. (default None)"""
+    sasl_login_connect_timeout_ms: int
+    """How long connecting to the token endpoint may take. (in milliseconds; default 10000; Java:
+    sasl.login.connect.timeout.ms)"""
+    sasl_login_read_timeout_ms: int
+    """How long the token endpoint may take to answer. (in milliseconds; default 10000; Java:
+    sasl.login.read.timeout.ms)"""
+    sasl_login_refresh_window_factor: float
+    """Part of a token's life after which a new one is had. (default 0.8; Java: sasl.login.refresh.window.factor)"""
     ssl_context: ssl.SSLContext | None
     """A ready ssl.SSLContext, instead of the other ssl_ options. (default None)"""
     ssl_check_hostname: bool
@@ -93,28 +185,37 @@ class CommonConfigs(TypedDict, total=False):
     ssl_keyfile: str | os.PathLike[str] | None
     """PEM file of the client's key. (default None)"""
     ssl_password: str | bytes | Callable[[], str | bytes] | None
-    """Password of the key, or a function that gives it. (Java: ssl.key.password)"""
+    """Password of the key, or a function that gives it, which is called in a thread of its own. (Java:
+    ssl.key.password)"""
     ssl_crlfile: str | os.PathLike[str] | None
     """PEM file of revoked certificates. (default None)"""
     ssl_ciphers: str | None
-    """Ciphers to offer, in OpenSSL's notation. (default None)"""
-    sasl_mechanism: str | None
-    """'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512' or 'OAUTHBEARER'. (default None; Java: sasl.mechanism)"""
-    sasl_plain_username: str | None
-    """User name for PLAIN and SCRAM. (default None)"""
-    sasl_plain_password: str | None
-    """Password for PLAIN and SCRAM."""
-    sasl_oauth_token_provider: Any
-    """Object whose token() gives an OAuth bearer token."""
-    sasl_kerberos_name: Any
-    """Kerberos name of the service, for GSSAPI. It has no effect yet. (default None)"""
-    sasl_kerberos_service_name: str
-    """Kerberos service name, for GSSAPI. It has no effect yet. (default 'kafka'; Java:
-    sasl.kerberos.service.name)"""
-    sasl_kerberos_domain_name: str | None
-    """Kerberos domain, for GSSAPI. It has no effect yet. (default None)"""
-    socks5_proxy: str | None
-    """URL of a SOCKS5 proxy."""
+    """Ciphers of TLS 1.2 to offer, in OpenSSL's notation. (default None)"""
+    ssl_enabled_protocols: str | Sequence[str]
+    """Versions of TLS to offer. (default 'TLSv1.2,TLSv1.3'; Java: ssl.enabled.protocols)"""
+    ssl_truststore_location: str | os.PathLike[str] | None
+    """File of the authorities to trust: a Java key store (JKS or PKCS#12) or PEM. (default None; Java:
+    ssl.truststore.location)"""
+    ssl_truststore_password: str | None
+    """Password of that store. (Java: ssl.truststore.password)"""
+    ssl_truststore_type: str | None
+    """'JKS', 'PKCS12' or 'PEM'; None: as the file says. (default None; Java: ssl.truststore.type)"""
+    ssl_truststore_certificates: str | None
+    """The authorities to trust, as PEM text. (default None; Java: ssl.truststore.certificates)"""
+    ssl_keystore_location: str | os.PathLike[str] | None
+    """File of the client's key and certificate chain: a Java key store (JKS or PKCS#12) or PEM. (default None;
+    Java: ssl.keystore.location)"""
+    ssl_keystore_password: str | None
+    """Password of that store. (Java: ssl.keystore.password)"""
+    ssl_keystore_type: str | None
+    """'JKS', 'PKCS12' or 'PEM'; None: as the file says. (default None; Java: ssl.keystore.type)"""
+    ssl_keystore_certificate_chain: str | None
+    """The client's certificate chain, as PEM text. (default None; Java: ssl.keystore.certificate.chain)"""
+    ssl_keystore_key: str | None
+    """The client's key (PKCS#8), as PEM text. (Java: ssl.keystore.key)"""
+    security_protocol: str
+    """How to talk to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'. (default 'PLAINTEXT'; Java:
+    security.protocol)"""
 
 
 class AdminConfigs(CommonConfigs, total=False):
@@ -128,7 +229,7 @@ class ProducerConfigs(CommonConfigs, total=False):
     """Turns a key into bytes. (default None; Java: key.serializer)"""
     value_serializer: Any
     """Turns a value into bytes. (default None; Java: value.serializer)"""
-    acks: int | str
+    acks: str | int
     """Who has to have a record before it counts as sent: 0 nobody, 1 the leader, 'all' every in-sync replica.
     (default 'all'; Java: acks)"""
     enable_idempotence: bool | None

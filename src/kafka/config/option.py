@@ -12,7 +12,7 @@ from kafka.errors import KafkaConfigurationError
 Parse = Callable[[str, Any], Any]
 """Takes an option's name and the value given; returns the value to use, or raises `KafkaConfigurationError`."""
 
-_SECRETS = ("password", "token", "secret", "jaas", "proxy")
+_SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key")
 """Parts of names of options whose values are never shown."""
 
 
@@ -194,7 +194,8 @@ def choice(choices: dict[Any, Any]) -> Parse:
                 return meaning
         raise invalid(name, "one of " + ", ".join(repr(c) for c in choices), value)
 
-    return Parser(parse, " | ".join(sorted({type(written).__name__ for written in choices})))
+    kinds = {type(written).__name__.replace("NoneType", "None") for written in choices}
+    return Parser(parse, " | ".join(sorted(kinds, reverse=True)))
 
 
 @accepting("Callable[..., Any] | None")

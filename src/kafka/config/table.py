@@ -6,10 +6,14 @@ import logging
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from kafka.config.connection import ConnectionOptions, SecurityOptions
+from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
+from kafka.config.proxy import check_proxy
+from kafka.config.sasl import MECHANISMS
+from kafka.config.security import SecurityOptions
+from kafka.config.tls import check_tls
 from kafka.errors import KafkaConfigurationError
 
 log = logging.getLogger(__name__)
@@ -103,12 +107,13 @@ class ConsumerConfig:
 
 def _security(configs: Mapping[str, Any]) -> SecurityOptions:
     security = _slice(SecurityOptions, configs)
-    if security.security_protocol.startswith("SASL") and security.sasl_mechanism is None:
+    check_tls(security)
+    check_proxy(security)
+    if security.uses_sasl and security.sasl_mechanism is None:
         raise KafkaConfigurationError(
-            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': 'PLAIN', 'SCRAM-SHA-256', "
-            "'SCRAM-SHA-512' or 'OAUTHBEARER'"
+            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': one of {', '.join(MECHANISMS)}"
         )
-    _warn_of_unused(configs, security.security_protocol)
+    _warn_of_unused(configs, security)
     if security.security_protocol == "SASL_PLAINTEXT" and security.sasl_mechanism in _IN_CLEAR:
         log.warning(
             "sasl_mechanism=%r sends the %s in clear with security_protocol='SASL_PLAINTEXT', so that whoever can "
@@ -119,19 +124,19 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
     return security
 
 
-def _warn_of_unused(configs: Mapping[str, Any], protocol: str) -> None:
+def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> None:
     """Name the options of TLS and SASL that are given although the protocol has no use for them."""
     table = option_table()
     given = [name for name in configs if name in table and not _is(configs[name], table[name].default)]
     for prefix, in_use, want in (
-        ("sasl_", protocol.startswith("SASL"), "'SASL_PLAINTEXT' or 'SASL_SSL'"),
-        ("ssl_", protocol.endswith("SSL"), "'SSL' or 'SASL_SSL'"),
+        ("sasl_", security.uses_sasl, "'SASL_PLAINTEXT' or 'SASL_SSL'"),
+        ("ssl_", security.uses_tls, "'SSL' or 'SASL_SSL'"),
     ):
         unused = [name for name in given if name.startswith(prefix) and configs[name] is not None]
         if unused and not in_use:
             log.warning(
                 "security_protocol is %r, so these options have no effect: %s; they need %s",
-                protocol,
+                security.security_protocol,
                 ", ".join(sorted(unused)),
                 want,
             )

@@ -76,8 +76,9 @@ class Connection:
             self.host,
             self.port,
             self._options,
-            tls_context(security),
+            await tls_context(security),
             lambda: Stream(self._receiver.take, self._lost, limit),
+            security.proxy,
         )
         close_in_children(self, self._stream.extra("socket"))
         if self._stream.ended:  # before it was ours

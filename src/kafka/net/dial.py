@@ -6,10 +6,14 @@ import os
 import socket
 import ssl
 from collections.abc import Callable
+from typing import Any
 
 from kafka.config import ConnectionOptions
-from kafka.errors import KafkaConfigurationError, KafkaConnectionError
+from kafka.config.proxy import ProxyAddress
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError
+from kafka.net.proxy import connect_through
 from kafka.net.stream import Stream
+from kafka.net.tls_failures import describe_tls_failure
 
 _STAGGER_S = 0.25
 """Head start of an address before the next one is tried beside it (RFC 8305)."""
@@ -21,12 +25,10 @@ _PEER_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE)
 
 def describe_failure(error: BaseException) -> str:
     """Why an address did not answer, in words."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
-        if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST"):
-            return f"it does not speak TLS on this port ({error.reason}); is security_protocol right?"
-        return f"the TLS handshake failed: {error.reason or error}"
+        return describe_tls_failure(error)
+    if isinstance(error, KafkaError):
+        return str(error.args[0]) if error.args else type(error).__name__
     if isinstance(error, TimeoutError) and not error.errno:
         return "no answer in time"
     if isinstance(error, ConnectionResetError | BrokenPipeError | ConnectionAbortedError):
@@ -86,8 +88,15 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 class _Race:
     """Connects to several addresses, each a little after the one before, and keeps the first that answers."""
 
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, factory: Callable[[], Stream]) -> None:
-        self._host, self._port, self._tls, self._factory = host, port, tls, factory
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None,
+        factory: Callable[[], Stream],
+        proxy: ProxyAddress | None = None,
+    ) -> None:
+        self._host, self._port, self._tls, self._factory, self._proxy = host, port, tls, factory, proxy
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[Stream], str] = {}
         self.failures: list[tuple[str, str]] = []
@@ -96,16 +105,23 @@ class _Race:
 
     async def _connect(self, family: int, address: tuple[str, int], timeout_s: float) -> Stream:
         uses_tls = self._tls is not None
-        _, stream = await self._loop.create_connection(
-            self._factory,
-            address[0],
-            address[1],
-            family=family,
-            ssl=self._tls,
-            server_hostname=self._host.rstrip(".") if uses_tls else None,  # SNI needs it, whether it is checked or not
-            ssl_handshake_timeout=timeout_s if uses_tls else None,
-            ssl_shutdown_timeout=_TLS_SHUTDOWN_S if uses_tls else None,
-        )
+        where: dict[str, Any] = {"host": address[0], "port": address[1], "family": family}
+        if self._proxy is not None:
+            where = {"sock": await connect_through(self._proxy, *address, timeout_s)}
+        try:
+            _, stream = await self._loop.create_connection(
+                self._factory,
+                **where,
+                ssl=self._tls,
+                # SNI needs the name, whether it is checked or not.
+                server_hostname=self._host.rstrip(".") if uses_tls else None,
+                ssl_handshake_timeout=timeout_s if uses_tls else None,
+                ssl_shutdown_timeout=_TLS_SHUTDOWN_S if uses_tls else None,
+            )
+        except BaseException:
+            if "sock" in where:
+                where["sock"].close()
+            raise
         return stream
 
     async def run(self, addresses: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream:
@@ -179,9 +195,17 @@ def _end_late(task: asyncio.Task[Stream]) -> None:
 
 
 async def dial(
-    host: str, port: int, options: ConnectionOptions, tls: ssl.SSLContext | None, factory: Callable[[], Stream]
+    host: str,
+    port: int,
+    options: ConnectionOptions,
+    tls: ssl.SSLContext | None,
+    factory: Callable[[], Stream],
+    proxy: ProxyAddress | None = None,
 ) -> Stream:
     """Connect to the first address of ``host`` that answers, TLS handshake included.
+
+    Arguments:
+        proxy: goes through it; None: directly.
 
     Raises `DialError`, which names each address tried and why it failed, and `KafkaConfigurationError`.
     """
@@ -190,10 +214,12 @@ async def dial(
     started = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
-            addresses = await _resolve(host, port)
+            # What the proxy is to look up may have no meaning here.
+            by_proxy = proxy is not None and proxy.scheme != "socks5"
+            addresses = [(0, (host, port))] if by_proxy else await _resolve(host, port)
     except TimeoutError:
         raise DialError.of(host, port, [], f"looking up the name {host!r} took longer than {timeout_s:g} s") from None
-    stream = await _Race(host, port, tls, factory).run(addresses, timeout_s - (loop.time() - started))
+    stream = await _Race(host, port, tls, factory, proxy).run(addresses, timeout_s - (loop.time() - started))
     try:
         _set_socket_options(stream, options)
     except OSError as error:  # of a socket that is gone: the peer took the connection and closed it

@@ -9,8 +9,9 @@ up. It is asked again in that version, or in version 0; an address that hung up 
 import logging
 
 from kafka.config import ConnectionOptions, SecurityOptions
-from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
+from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
 from kafka.net.connection import Connection
+from kafka.net.proxy import check_proxy_library
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
 from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
@@ -45,8 +46,7 @@ async def open_connection(
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
     `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
     """
-    if security.socks5_proxy is not None:
-        raise KafkaConfigurationError("'socks5_proxy' is not supported yet: connections are made directly")
+    check_proxy_library(security.proxy)
     check_mechanism(security)
     greeting = _first_greeting(host, port, options)
     try:
@@ -79,7 +79,7 @@ async def _open(
             connection.api_versions = ApiVersions.of_release(release, connection.described_as)
         else:
             connection.api_versions = await _negotiate(connection, options, security, greeting)
-        if security.security_protocol.startswith("SASL_"):
+        if security.uses_sasl:
             await SaslSession(connection, security, options.socket_connection_setup_timeout_ms).begin()
     except BaseException as error:
         why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"setting up was given up: {error!r}")
@@ -110,8 +110,11 @@ async def _negotiate(
 
 def _likely_causes(security: SecurityOptions) -> str:
     old = "a broker before 0.10 (give its version as 'api_version')"
-    if security.security_protocol.endswith("SSL"):
-        return f"so does a listener that asks for a client certificate (give 'ssl_certfile'), and {old}"
+    if security.uses_tls:
+        return (
+            "so does a listener that asks for a client certificate (give 'ssl_certfile' or 'ssl_keystore_location'), "
+            f"and {old}"
+        )
     return f"so does a listener for TLS (security_protocol is {security.security_protocol!r}), and {old}"
 
 

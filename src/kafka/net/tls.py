@@ -2,13 +2,26 @@
 
 import os
 import ssl
+import tempfile
 from collections import OrderedDict
+from typing import Any
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError
+from kafka.net.blocking import run_blocking
+from kafka.net.keystores import KeyPassword, Store, pem_store, read_store
 
 _KEPT = 8
 _contexts: "OrderedDict[tuple[object, ...], tuple[SecurityOptions, ssl.SSLContext]]" = OrderedDict()
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_FILES = (
+    "ssl_cafile",
+    "ssl_certfile",
+    "ssl_keyfile",
+    "ssl_crlfile",
+    "ssl_truststore_location",
+    "ssl_keystore_location",
+)
 
 
 def _stamp(path: str | None) -> int | None:
@@ -20,21 +33,21 @@ def _stamp(path: str | None) -> int | None:
         return None  # reading it will tell what is wrong
 
 
-def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
+async def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
     """The context for new connections, or None where the protocol has no TLS.
 
     It is kept for further connections and made anew when one of its files has changed, so that a renewed certificate
-    is taken up without a restart. Raises `KafkaConfigurationError` for a file that cannot be used.
+    is taken up without a restart. It is made in a thread: stores take their time to decrypt, and the password may be
+    asked of a function of the user's. Raises `KafkaConfigurationError` for what cannot be used.
     """
-    if security.security_protocol not in ("SSL", "SASL_SSL"):
+    if not security.uses_tls:
         return None
     if security.ssl_context is not None:
         return security.ssl_context
-    files = (security.ssl_cafile, security.ssl_certfile, security.ssl_keyfile, security.ssl_crlfile)
-    key = (id(security), *map(_stamp, files))
+    key = (id(security), *(_stamp(getattr(security, name)) for name in _FILES))
     found = _contexts.get(key)
     if found is None:
-        found = _contexts[key] = (security, _make(security))
+        found = _contexts[key] = (security, await run_blocking(_make, security))
         while len(_contexts) > _KEPT:
             _contexts.popitem(last=False)
     return found[1]
@@ -42,19 +55,101 @@ def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
 
 def _make(security: SecurityOptions) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cafile=security.ssl_cafile)  # None: the system's authorities
+        authorities = _authorities(security)
+        # Without either: the system's authorities.
+        context = ssl.create_default_context(cafile=security.ssl_cafile, cadata=authorities)
         context.check_hostname = security.ssl_check_hostname
+        _judge_as_java(context)
+        _set_versions(context, security.ssl_enabled_protocols)
         if security.ssl_crlfile is not None:
             context.load_verify_locations(security.ssl_crlfile)
             context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
-        if security.ssl_certfile is not None:
-            context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, security.ssl_password)
+        _load_identity(context, security)
         if security.ssl_ciphers is not None:
             context.set_ciphers(security.ssl_ciphers)
+    except KafkaConfigurationError:
+        raise
     except (OSError, ValueError) as error:
-        raise KafkaConfigurationError(
-            "the TLS options cannot be used (ssl_cafile="
-            f"{security.ssl_cafile!r}, ssl_certfile={security.ssl_certfile!r}, ssl_keyfile={security.ssl_keyfile!r}, "
-            f"ssl_crlfile={security.ssl_crlfile!r}, ssl_ciphers={security.ssl_ciphers!r}): {error}"
-        ) from error
+        given = ", ".join(
+            f"{name}={getattr(security, name)!r}" for name in (*_FILES, "ssl_ciphers") if getattr(security, name)
+        )
+        raise KafkaConfigurationError(f"the TLS options cannot be used ({given}): {error}") from error
     return context
+
+
+def _judge_as_java(context: ssl.SSLContext) -> None:
+    """Java, and kafka-python, trust any certificate that is in the store, and old ones that lack newer extensions."""
+    context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VerifyFlags.VERIFY_X509_STRICT
+
+
+def _set_versions(context: ssl.SSLContext, names: tuple[str, ...]) -> None:
+    versions = [_VERSIONS[name] for name in names]
+    context.minimum_version, context.maximum_version = min(versions), max(versions)
+
+
+def _authorities(security: SecurityOptions) -> str | None:
+    """PEM text of the certificates to trust that the options of a trust store give; None: they say nothing."""
+    if security.ssl_truststore_certificates is not None:
+        store = pem_store(security.ssl_truststore_certificates, "'ssl_truststore_certificates'")
+    elif security.ssl_truststore_location is not None:
+        password = security.ssl_truststore_password
+        store = read_store(security.ssl_truststore_location, security.ssl_truststore_type, password, None)
+    else:
+        return None
+    if not store.authorities:
+        raise KafkaConfigurationError("the trust store has no certificate, so that no broker could be trusted")
+    return store.authorities
+
+
+def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
+    """Have the context show the client's certificate, if there is one."""
+    if security.ssl_certfile is not None:
+        context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, _key_password(security))
+        return
+    if security.ssl_keystore_key is not None:
+        chain = security.ssl_keystore_certificate_chain or ""
+        store = Store(chain=chain, key=security.ssl_keystore_key)
+    elif security.ssl_keystore_location is not None:
+        store = read_store(
+            security.ssl_keystore_location,
+            security.ssl_keystore_type,
+            security.ssl_keystore_password,
+            _key_password(security) if security.ssl_password is not None else None,
+        )
+    else:
+        return
+    if not store.key or not store.chain:
+        raise KafkaConfigurationError("the key store has no private key with a certificate, so it can prove nothing")
+    _load_from_memory(context, store, _key_password(security))
+
+
+def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPassword) -> None:
+    """`ssl` takes keys from files alone: one that nobody else may read, and that is gone at once."""
+    descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(f"{store.key.strip()}\n{store.chain.strip()}\n")
+        context.load_cert_chain(path, None, password)
+    except ssl.SSLError as error:  # it would name a file that is gone
+        raise KafkaConfigurationError(
+            f"the client's key and certificate cannot be used ({error.reason or error}): do they belong together, and "
+            "is 'ssl_password' (ssl.key.password) right?"
+        ) from None
+    finally:
+        os.unlink(path)
+
+
+def _key_password(security: SecurityOptions) -> KeyPassword:
+    """Gives the password of an encrypted key; without this OpenSSL would ask on the terminal."""
+    given: Any = security.ssl_password
+
+    def password() -> str | bytes:
+        if given is None:
+            raise KafkaConfigurationError("the client's key is encrypted: give its password as 'ssl_password'")
+        found = given() if callable(given) else given
+        if not isinstance(found, str | bytes):
+            raise KafkaConfigurationError(f"'ssl_password' has to be text or bytes, not {type(found).__name__}")
+        return found
+
+    return password

@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from types import SimpleNamespace
 
 import pytest
 
@@ -143,11 +142,6 @@ async def test_a_listener_that_never_answers_is_given_up(broker):
     let_pass(60.5)
     with pytest.raises(KafkaTimeoutError, match=r"ApiVersionsRequest.*60\.5 s"):
         await connecting
-
-
-async def test_a_proxy_is_refused_as_long_as_there_is_none():
-    with pytest.raises(KafkaConfigurationError, match="socks5_proxy"):
-        await connect(SimpleNamespace(host="localhost", port=1), socks5_proxy="socks5://localhost:1080")
 
 
 async def test_socket_options_are_set_and_a_wrong_one_is_named(broker):

@@ -27,16 +27,37 @@ def tls_error(reason: str) -> ssl.SSLError:
     return error
 
 
-def not_trusted() -> ssl.SSLCertVerificationError:
+def not_trusted(message: str = "self-signed certificate", code: int = 18) -> ssl.SSLCertVerificationError:
     error = ssl.SSLCertVerificationError(1, "verify failed")
-    error.verify_message = "self-signed certificate"
+    error.verify_message, error.verify_code = message, code
     return error
 
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (not_trusted(), "its certificate is not trusted: self-signed certificate"),
+        (
+            not_trusted(),
+            (
+                "its certificate is not trusted: self-signed certificate; 'ssl_cafile' or 'ssl_truststore_location' "
+                "says which authorities to trust"
+            ),
+        ),
+        (
+            not_trusted("Hostname mismatch", 62),
+            (
+                "its certificate is not trusted: Hostname mismatch; connect by a name that is in it, or switch the "
+                "check off with ssl_check_hostname=False"
+            ),
+        ),
+        (not_trusted("certificate has expired", 10), "its certificate is not trusted: certificate has expired"),
+        (
+            tls_error("TLSV13_ALERT_CERTIFICATE_REQUIRED"),
+            (
+                "it does not accept this client's certificate, or wants one (TLSV13_ALERT_CERTIFICATE_REQUIRED); "
+                "'ssl_certfile' or 'ssl_keystore_location' gives it"
+            ),
+        ),
         (
             tls_error("WRONG_VERSION_NUMBER"),
             "it does not speak TLS on this port (WRONG_VERSION_NUMBER); is security_protocol right?",

@@ -1,0 +1,167 @@
+"""Options of SASL: which mechanism, and the credentials of each."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.config.option import Parser, anything, boolean, choice, integer, invalid, number, option, path, text
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI", "AWS_MSK_IAM")
+
+_TOKEN_CLAIMS = "Claims of tokens that nobody signs, for brokers of tests; a lifetime of an hour if 'exp' is missing."
+
+
+def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    """A mapping, pairs, or 'name=value,name=value'; the values are text, numbers or tuples of text."""
+    if isinstance(value, str):
+        value = [each.partition("=")[::2] for each in value.split(",") if each.strip()]
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(pairs, list | tuple):
+        raise invalid(name, "a dictionary or 'name=value,name=value'", value)
+    found = []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str) or not pair[0].strip():
+            raise invalid(name, "a dictionary or 'name=value,name=value'", value)
+        found.append((pair[0].strip(), tuple(pair[1]) if isinstance(pair[1], list) else pair[1]))
+    return tuple(found)
+
+
+_PAIRS = Parser(_parse_pairs, "Mapping[str, Any] | Sequence[tuple[str, Any]] | str")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SaslOptions:
+    """SASL in general; user name and password; Kerberos; Amazon's IAM."""
+
+    sasl_mechanism: str | None = option(
+        None, text(none=True), ", ".join(map(repr, MECHANISMS[:-1])) + f" or {MECHANISMS[-1]!r}.", "sasl.mechanism"
+    )
+    sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
+    sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")
+    sasl_scram_tokenauth: bool = option(
+        False, boolean, "Whether user name and password are the id and the HMAC of a delegation token (KIP-48)."
+    )
+    sasl_kerberos_service_name: str = option(
+        "kafka", text(empty=False), "First part of the brokers' Kerberos name.", "sasl.kerberos.service.name"
+    )
+    sasl_kerberos_domain_name: str | None = option(
+        None, text(none=True), "Second part of the brokers' Kerberos name; None: the host that is connected to."
+    )
+    sasl_kerberos_name: Any = option(
+        None, anything, "The brokers' whole Kerberos name, as text or a gssapi.Name, instead of the two above."
+    )
+    sasl_kerberos_principal: str | None = option(
+        None, text(none=True), "The client's own Kerberos name; None: that of the ticket cache or keytab."
+    )
+    sasl_kerberos_keytab: str | None = option(
+        None, path, "File of the client's Kerberos keys; None: KRB5_CLIENT_KTNAME, or a ticket cache."
+    )
+    sasl_kerberos_ccache: str | None = option(
+        None, text(none=True), "Kerberos ticket cache, such as 'FILE:/tmp/krb5cc_0'; None: KRB5CCNAME, or the default."
+    )
+    sasl_msk_iam_region: str | None = option(
+        None, text(none=True), "AWS region of the brokers; None: as their names say, or as AWS's configuration does."
+    )
+    sasl_msk_iam_profile: str | None = option(None, text(none=True), "Profile of AWS's configuration to use.")
+    sasl_msk_iam_role_arn: str | None = option(None, text(none=True), "AWS role to take on.")
+    sasl_msk_iam_role_session_name: str = option(
+        "kafka-columnar", text(empty=False), "Name of the session of that role."
+    )
+    sasl_msk_iam_role_external_id: str | None = option(None, text(none=True), "External id for taking on that role.")
+    sasl_msk_iam_sts_region: str | None = option(
+        None, text(none=True), "AWS region where the role is asked for; None: that of the brokers."
+    )
+    sasl_login_connect_timeout_ms: int = option(
+        10_000, integer(1), "How long connecting to the token endpoint may take.", "sasl.login.connect.timeout.ms"
+    )
+    sasl_login_read_timeout_ms: int = option(
+        10_000, integer(1), "How long the token endpoint may take to answer.", "sasl.login.read.timeout.ms"
+    )
+    sasl_login_refresh_window_factor: float = option(
+        0.8, number(0.0), "Part of a token's life after which a new one is had.", "sasl.login.refresh.window.factor"
+    )
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class OAuthBearerOptions:
+    """OAUTHBEARER: the program's own provider, or tokens from an OAuth or OIDC server (KIP-768, KIP-1139, KIP-1258)."""
+
+    sasl_oauth_token_provider: Any = option(
+        None,
+        anything,
+        "Object whose token() gives an OAuth bearer token; instead of the sasl_oauthbearer_ options.",
+    )
+    sasl_oauthbearer_token_endpoint_url: str | None = option(
+        None,
+        text(none=True),
+        "URL of the token endpoint; a file: URL names a file that has the token.",
+        "sasl.oauthbearer.token.endpoint.url",
+    )
+    sasl_oauthbearer_client_credentials_client_id: str | None = option(
+        None, text(none=True), "Client id at the token endpoint.", "sasl.oauthbearer.client.credentials.client.id"
+    )
+    sasl_oauthbearer_client_credentials_client_secret: str | None = option(
+        None, text(none=True), "Client secret there.", "sasl.oauthbearer.client.credentials.client.secret"
+    )
+    sasl_oauthbearer_scope: str | None = option(None, text(none=True), "Scope to ask for.", "sasl.oauthbearer.scope")
+    sasl_oauthbearer_header_urlencode: bool = option(
+        False,
+        boolean,
+        "Whether client id and secret are URL-encoded before they are sent, as RFC 6749 has it.",
+        "sasl.oauthbearer.header.urlencode",
+    )
+    sasl_oauthbearer_extensions: tuple[tuple[str, str], ...] = option(
+        (), _PAIRS, "SASL extensions to send with the token."
+    )
+    sasl_oauthbearer_ssl_cafile: str | None = option(
+        None, path, "PEM file of the authorities to trust for the token endpoint; None: those of the HTTP library."
+    )
+    sasl_oauthbearer_assertion_algorithm: str = option(
+        "RS256",
+        choice({"rs256": "RS256", "es256": "ES256"}),
+        "How the assertion is signed, 'RS256' or 'ES256'.",
+        "sasl.oauthbearer.assertion.algorithm",
+    )
+    sasl_oauthbearer_assertion_private_key_file: str | None = option(
+        None,
+        path,
+        "PEM file of the key that signs assertions (RFC 7523); given, the JWT bearer grant is used.",
+        "sasl.oauthbearer.assertion.private.key.file",
+    )
+    sasl_oauthbearer_assertion_private_key_passphrase: str | None = option(
+        None, text(none=True), "Password of that key.", "sasl.oauthbearer.assertion.private.key.passphrase"
+    )
+    sasl_oauthbearer_assertion_file: str | None = option(
+        None,
+        path,
+        "File of a ready assertion, instead of a key; read for each token.",
+        "sasl.oauthbearer.assertion.file",
+    )
+    sasl_oauthbearer_assertion_template_file: str | None = option(
+        None,
+        path,
+        'JSON file with more of the assertion: {"header": {...}, "payload": {...}}.',
+        "sasl.oauthbearer.assertion.template.file",
+    )
+    sasl_oauthbearer_assertion_claim_aud: str | None = option(
+        None, text(none=True), "Claim 'aud' of the assertion.", "sasl.oauthbearer.assertion.claim.aud"
+    )
+    sasl_oauthbearer_assertion_claim_iss: str | None = option(
+        None, text(none=True), "Claim 'iss' of the assertion.", "sasl.oauthbearer.assertion.claim.iss"
+    )
+    sasl_oauthbearer_assertion_claim_sub: str | None = option(
+        None, text(none=True), "Claim 'sub' of the assertion.", "sasl.oauthbearer.assertion.claim.sub"
+    )
+    sasl_oauthbearer_assertion_claim_exp_seconds: int = option(
+        300, integer(0, 86_400), "Life of an assertion in seconds.", "sasl.oauthbearer.assertion.claim.exp.seconds"
+    )
+    sasl_oauthbearer_assertion_claim_nbf_seconds: int = option(
+        60,
+        integer(0, 3_600),
+        "How many seconds before it is made an assertion begins to hold.",
+        "sasl.oauthbearer.assertion.claim.nbf.seconds",
+    )
+    sasl_oauthbearer_assertion_claim_jti_include: bool = option(
+        False, boolean, "Whether an assertion has a unique 'jti'.", "sasl.oauthbearer.assertion.claim.jti.include"
+    )
+    sasl_oauthbearer_unsecured_claims: tuple[tuple[str, Any], ...] = option((), _PAIRS, _TOKEN_CLAIMS)

@@ -1,0 +1,40 @@
+"""Why TLS failed, in words, and what to do about it."""
+
+import ssl
+
+_HOSTNAME_MISMATCH = (62, 63, 64)
+"""X509_V_ERR_HOSTNAME_MISMATCH and its kin for addresses."""
+_NO_AUTHORITY = (2, 18, 19, 20, 21)
+_ALERTS_ABOUT_US = (
+    "CERTIFICATE_REQUIRED",
+    "ALERT_UNKNOWN_CA",
+    "ALERT_BAD_CERTIFICATE",
+    "ALERT_CERTIFICATE_EXPIRED",
+    "ALERT_CERTIFICATE_REVOKED",
+    "ALERT_CERTIFICATE_UNKNOWN",
+    "ALERT_UNSUPPORTED_CERTIFICATE",
+)
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST")
+
+
+def describe_tls_failure(error: ssl.SSLError) -> str:
+    """Why the handshake, or what came after it, failed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}{_advice(error.verify_code)}"
+    reason = error.reason or ""
+    if reason in _NO_TLS:
+        return f"it does not speak TLS on this port ({reason}); is security_protocol right?"
+    if reason.endswith(_ALERTS_ABOUT_US):
+        return (
+            f"it does not accept this client's certificate, or wants one ({reason}); 'ssl_certfile' or "
+            "'ssl_keystore_location' gives it"
+        )
+    return f"the TLS handshake failed: {reason or error}"
+
+
+def _advice(code: int) -> str:
+    if code in _HOSTNAME_MISMATCH:
+        return "; connect by a name that is in it, or switch the check off with ssl_check_hostname=False"
+    if code in _NO_AUTHORITY:
+        return "; 'ssl_cafile' or 'ssl_truststore_location' says which authorities to trust"
+    return ""
