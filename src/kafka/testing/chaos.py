@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from kafka.broker.faults import Faults
 from kafka.errors import (
     BrokerResponseError,
+    ConcurrentTransactionsError,
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
     LeaderNotAvailableError,
@@ -36,6 +37,10 @@ APIS = (
     "Heartbeat",
     "LeaveGroup",
     "InitProducerId",
+    "AddPartitionsToTxn",
+    "AddOffsetsToTxn",
+    "TxnOffsetCommit",
+    "EndTxn",
 )
 """Requests that brokers are made to answer late, in part, or never."""
 
@@ -54,7 +59,11 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
     ("Heartbeat", (*_COORDINATOR, UnknownMemberIdError, RebalanceInProgressError)),
     ("OffsetCommit", _COORDINATOR),
     ("OffsetFetch", _COORDINATOR),
-    ("InitProducerId", _COORDINATOR),
+    ("InitProducerId", (*_COORDINATOR, ConcurrentTransactionsError)),
+    ("AddPartitionsToTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
+    ("AddOffsetsToTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
+    ("TxnOffsetCommit", _COORDINATOR),
+    ("EndTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
 )
 """Errors that clients get over, by the request that brokers answer with them."""
 

@@ -12,6 +12,7 @@ from kafka.broker.settings import BrokerSettings
 from kafka.structs import TopicPartition
 from kafka.testing.commit_ledger import CommitLedger, GroupPartition
 from kafka.testing.loop import SimulatedLoop
+from kafka.testing.transaction_trial import GROUPS
 
 PORT = 9092
 """Where every simulated broker listens."""
@@ -88,11 +89,12 @@ class SimulatedCluster:
             self._commits.stored(host, self.stored_offsets(host))
 
     def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
-        """The committed offsets that a broker which runs has stored."""
+        """The committed offsets that a broker which runs has stored, but for those of transactions."""
         stored = self._brokers[host].committed_offsets()
         return {
             (group, TopicPartition(*key)): offset
             for group, offsets in stored.items()
+            if not group.startswith(GROUPS)
             for key, offset in offsets.items()
         }
 

@@ -60,12 +60,31 @@ class ProducerPlan:
 
 
 @dataclass(frozen=True)
+class TransactionPlan:
+    """A transactional producer: how many transactions it makes, and its options."""
+
+    transactions: int
+    options: dict[str, Any]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "TransactionPlan":
+        """Draw one."""
+        options = {
+            **ProducerPlan.draw(rng).options,
+            "transaction_timeout_ms": rng.choice((5_000, 60_000)),
+            "max_block_ms": rng.choice((3_000, 60_000)),
+        }
+        return cls(rng.randrange(5, 30), options)
+
+
+@dataclass(frozen=True)
 class Plan:
     """See the module.
 
     Attributes:
         topics: pairs of a name and a number of partitions.
         producers, groups: who sends, and the members of each group.
+        transactions: who sends in transactions.
         trouble_s: how long there is trouble, in seconds.
         segment_bytes: see `Network`.
         broker: settings of the brokers.
@@ -74,6 +93,7 @@ class Plan:
     topics: list[tuple[str, int]]
     producers: list[ProducerPlan]
     groups: list[list[MemberPlan]]
+    transactions: list[TransactionPlan]
     trouble_s: float
     segment_bytes: int
     broker: dict[str, object] = field(default_factory=dict)
@@ -87,5 +107,6 @@ class Plan:
             topics=[(f"topic-{number}", rng.randrange(1, 5)) for number in range(rng.randrange(1, 3))],
             trouble_s=rng.choice((0.0, 30.0, 120.0)),
             segment_bytes=rng.choice((0, 0, 7, 1_000)),
-            broker={"fsync": rng.random() < 0.3},
+            broker={"fsync": rng.random() < 0.3, "transaction_version": rng.choice((1, 2, 2))},
+            transactions=[TransactionPlan.draw(rng) for _ in range(rng.choice((0, 0, 1, 2)))],
         )

@@ -26,6 +26,7 @@ from kafka.testing.member_actor import MemberActor
 from kafka.testing.plan import Plan
 from kafka.testing.producer_actor import ProducerActor
 from kafka.testing.story import Story
+from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 
 DRAIN_S = 900.0
@@ -87,6 +88,9 @@ class Simulation:
         )
         self._chaos = Chaos(loop.network, self._cluster, self._fork(), story)
         loop.network.segment_bytes = self._plan.segment_bytes
+        self._transactions = TransactionTrial(
+            self._plan.transactions, self._cluster.bootstrap_servers, self._fork(), self._ledger, story
+        )
 
     async def run(self) -> Report:
         """Run it; never raises for what the clients do wrong, which is in the report."""
@@ -119,7 +123,10 @@ class Simulation:
         await self._create_topics()
         producers, members = self._producers(), self._members()
         reading = [asyncio.ensure_future(member.run()) for member in members]
-        await asyncio.gather(self._chaos.run(plan.trouble_s), *(producer.run() for producer in producers))
+        await asyncio.gather(
+            self._chaos.run(plan.trouble_s), self._transactions.run(), *(producer.run() for producer in producers)
+        )
+        await self._transactions.check()
         logs = await self._read_logs()
         await self._drain(sum(len(log) for log in logs.values()))
         await self._stop(members, reading)
@@ -181,7 +188,7 @@ class Simulation:
         await client.start()
         topics = [
             CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
-            for name, partitions in self._plan.topics
+            for name, partitions in [*self._plan.topics, (TOPIC, PARTITIONS)]
         ]
         await client.send_controller(CreateTopicsRequest(topics=topics, timeout_ms=10_000))
         await client.close()

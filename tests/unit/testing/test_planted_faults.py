@@ -11,7 +11,12 @@ import pytest
 from kafka.broker.codes import RequestFailed
 from kafka.broker.groups.coordinator import GroupCoordinator
 from kafka.broker.groups.journal import OffsetJournal
+from kafka.broker.groups.offsets import GroupOffsets as StoredOffsets
+from kafka.broker.log import reading
 from kafka.broker.log.producers import ProducerStates
+from kafka.broker.transactions.coordinator import Producer, TransactionCoordinator
+from kafka.broker.transactions.endings import Endings
+from kafka.broker.transactions.metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.consumer.commit.commits import Commits
 from kafka.consumer.drive.async_driver import AsyncDriver
@@ -19,7 +24,9 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.net.buffers import shared_pool
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.testing import member_actor, producer_actor, run_seed, simulation
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.producer.transactions.requests import TransactionRequests
+from kafka.testing import member_actor, producer_actor, run_seed, simulation, transaction_trial
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -242,6 +249,48 @@ def a_program_fails(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(member_actor, "AsyncKafkaConsumer", Broken)
 
 
+def aborted_transactions_are_not_listed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(reading, "aborted_between", lambda *arguments: ())
+
+
+def a_commit_is_never_sent(patch: pytest.MonkeyPatch) -> None:
+    async def end(self: TransactionRequests, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:
+        return transaction.producer_id, transaction.producer_epoch
+
+    patch.setattr(TransactionRequests, "end", end)
+
+
+def a_producer_that_was_replaced_may_commit(patch: pytest.MonkeyPatch) -> None:
+    init = TransactionCoordinator.init_producer_id
+
+    def without_fencing(
+        self: TransactionCoordinator, transactional_id: str, timeout_ms: int, expected: Producer | None
+    ) -> Producer:
+        known = self.known.get(transactional_id)
+        if known is not None and known.is_open:
+            return Producer(known.producer_id, known.producer_epoch)
+        return init(self, transactional_id, timeout_ms, expected)
+
+    patch.setattr(TransactionCoordinator, "init_producer_id", without_fencing)
+
+
+def offsets_of_transactions_count_at_once(patch: pytest.MonkeyPatch) -> None:
+    def commit_pending(self: StoredOffsets, producer_id: int, offsets: Any) -> None:
+        self.commit(offsets)
+
+    patch.setattr(StoredOffsets, "commit_pending", commit_pending)
+
+
+def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
+    mark = Endings._mark
+
+    def first_only(self: Endings, metadata: TransactionMetadata, topic: str, number: int) -> None:
+        if number == 0:
+            mark(self, metadata, topic, number)
+
+    patch.setattr(Endings, "_mark", first_only)
+
+
 @pytest.mark.parametrize(
     ("plant", "problem", "first"),
     [
@@ -268,10 +317,16 @@ def a_program_fails(patch: pytest.MonkeyPatch) -> None:
         (a_callback_fails, "ZeroDivisionError", 1),
         (a_task_fails_unseen, "ZeroDivisionError", 1),
         (a_program_fails, "ZeroDivisionError", 1),
+        (aborted_transactions_are_not_listed, "was aborted, and", 3),
+        (a_commit_is_never_sent, "was committed, and 0 of", 3),
+        (a_producer_that_was_replaced_may_commit, "was replaced, and committed", 6),
+        (offsets_of_transactions_count_at_once, "and its transactions committed", 3),
+        (a_partition_is_left_open, "is open at", 3),
     ],
 )
 def test_a_planted_fault_is_noticed(plant: Plant, problem: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
     monkeypatch.setattr(simulation, "COMMIT_S", 10.0)
+    monkeypatch.setattr(transaction_trial, "PATIENCE_S", 10.0)
     assert any(problem in found for seed in (first, *SEEDS) for found in run_seed(seed).problems)
