@@ -251,10 +251,23 @@ class ProducerConfigs(CommonConfigs, total=False):
     partitioner: Any
     """Picks a partition; None: by murmur2 of the key, as Kafka's Java client. (default None; Java:
     partitioner.class)"""
+    partitioner_adaptive_partitioning_enable: bool
+    """Whether records without a key go the rarer to a partition, the more batches wait for it (KIP-794). (default
+    False; Java: partitioner.adaptive.partitioning.enable)"""
+    partitioner_availability_timeout_ms: float
+    """Records without a key avoid partitions whose broker takes nothing for so long; 0: they do not (KIP-794). (in
+    milliseconds; default 0; Java: partitioner.availability.timeout.ms)"""
+    partitioner_ignore_keys: bool
+    """Whether keys have no say in the choice of partitions (KIP-794). (default False; Java:
+    partitioner.ignore.keys)"""
     buffer_memory: int
     """Memory for records that are not sent yet. (in bytes; default 33554432; Java: buffer.memory)"""
     max_block_ms: float
-    """How long send() waits for metadata or memory. (in milliseconds; default 60000; Java: max.block.ms)"""
+    """How long send() waits for metadata or memory; 0: not at all. (in milliseconds; default 60000; Java:
+    max.block.ms)"""
+    metadata_max_idle_ms: float
+    """A topic that nothing is sent to for so long is asked about no more. (in milliseconds; default 300000; Java:
+    metadata.max.idle.ms)"""
     max_request_size: int
     """The largest request, and record, sent. (in bytes; default 1048576; Java: max.request.size)"""
     transactional_id: str | None

@@ -75,10 +75,33 @@ class ProducerOptions:
         "Picks a partition; None: by murmur2 of the key, as Kafka's Java client.",
         "partitioner.class",
     )
+    partitioner_adaptive_partitioning_enable: bool = option(
+        False,
+        boolean,
+        "Whether records without a key go the rarer to a partition, the more batches wait for it (KIP-794).",
+        "partitioner.adaptive.partitioning.enable",
+    )
+    partitioner_availability_timeout_ms: float = option(
+        0,
+        number(0),
+        "Records without a key avoid partitions whose broker takes nothing for so long; 0: they do not (KIP-794).",
+        "partitioner.availability.timeout.ms",
+    )
+    partitioner_ignore_keys: bool = option(
+        False, boolean, "Whether keys have no say in the choice of partitions (KIP-794).", "partitioner.ignore.keys"
+    )
     buffer_memory: int = option(
         33_554_432, integer(1, 2**62), "Memory for records that are not sent yet.", "buffer.memory"
     )
-    max_block_ms: float = option(60_000, number(0), "How long send() waits for metadata or memory.", "max.block.ms")
+    max_block_ms: float = option(
+        60_000, number(0), "How long send() waits for metadata or memory; 0: not at all.", "max.block.ms"
+    )
+    metadata_max_idle_ms: float = option(
+        300_000,
+        number(5_000),
+        "A topic that nothing is sent to for so long is asked about no more.",
+        "metadata.max.idle.ms",
+    )
     max_request_size: int = option(1_048_576, integer(1), "The largest request, and record, sent.", "max.request.size")
     transactional_id: str | None = option(
         None,

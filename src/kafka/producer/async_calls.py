@@ -40,6 +40,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
 
         core = self._started()
         if topic not in core.buffer.topics:
+            core.check_may_wait_for(topic)
             await self._runner.run(core, core.find_topic(topic))
         return await send_rows(core, self._runner, topic, data)
 
@@ -116,6 +117,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
+                    core.check_may_wait_for(blocked.topic)
                     await self._runner.run(core, core.find_topic(blocked.topic, blocked.partition))
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)

@@ -41,6 +41,7 @@ class ProducerCalls(TransactionCalls):
 
         core = self._started()
         if topic not in core.buffer.topics:
+            core.check_may_wait_for(topic)
             self._runner.run(core, core.find_topic(topic))
         return send_rows(core, self._runner, topic, data)
 
@@ -117,6 +118,7 @@ class ProducerCalls(TransactionCalls):
         while True:
             try:
                 if isinstance(blocked, NeedsTopic):
+                    core.check_may_wait_for(blocked.topic)
                     self._runner.run(core, core.find_topic(blocked.topic, blocked.partition))
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)

@@ -77,7 +77,13 @@ class ProducerCore:
         self._serializers = (adapt_serializer(options.key_serializer), adapt_serializer(options.value_serializer))
         compression = Compression[(options.compression_type or "none").upper()]
         self.buffer = RecordBuffer(
-            BufferOptions(options.batch_size, options.buffer_memory, compression, options.compression_level),
+            BufferOptions(
+                options.batch_size,
+                options.buffer_memory,
+                compression,
+                options.compression_level,
+                options.partitioner_adaptive_partitioning_enable,
+            ),
             loop,
             self._rng,
             self.callbacks.submit,
@@ -89,12 +95,15 @@ class ProducerCore:
             lambda: self.cluster.metadata,
             min(options.max_request_size, options.buffer_memory),
             now_ns,
+            options.partitioner_ignore_keys,
         )
         max_block_s = options.max_block_ms / 1000
         self.reservations = Reservations(self.buffer, max_block_s)
         connection = config.connection
         self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop))
-        self._topics = TopicLookup(self.buffer, self.cluster, max_block_s, self._backoff)
+        self._topics = TopicLookup(
+            self.buffer, self.cluster, max_block_s, options.metadata_max_idle_ms / 1000, self._backoff
+        )
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
@@ -142,6 +151,7 @@ class ProducerCore:
                 self._outcomes,
                 options.max_block_ms / 1000,
                 self._idempotence_changed,
+                self._statistics.called,
             )
         self._sender = Sender(
             self.buffer,
@@ -165,7 +175,26 @@ class ProducerCore:
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
         """Wait until a topic is known, and a partition of it if one is named, see `TopicLookup.find`."""
-        return await self._topics.find(topic, partition)
+        began = self._loop.time()
+        count = await self._topics.find(topic, partition)
+        self._statistics.called("metadata-wait", self._loop.time() - began)
+        return count
+
+    def check_may_wait_for(self, topic: str) -> None:
+        """Raise `KafkaTimeoutError` where `max_block_ms` is 0, and have the topic looked for meanwhile. In any thread.
+
+        What the cluster has said against the topic before is raised instead.
+        """
+        if self.config.producer.max_block_ms:
+            return
+        self._loop.call_soon_threadsafe(self._topics.find_later, topic)
+        known = self.cluster.metadata.topic_errors.get(topic)
+        if known is not None and not known.retriable:
+            raise known(f"topic {topic!r}: {known.description}")
+        raise KafkaTimeoutError(
+            f"topic {topic!r}, or the partition that was named, is not known yet, and max_block_ms is 0: "
+            "send the record again later"
+        )
 
     def loop_failed(self, error: KafkaError) -> None:
         """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
@@ -213,7 +242,7 @@ class ProducerCore:
         Raises `KafkaTimeoutError` when the time is up, and else the first failure since the last flush of a batch whose
         futures nobody holds or has looked at, with the number of all.
         """
-        outcomes = self._running()
+        outcomes, began = self._running(), self._loop.time()
         self.buffer.close_open_batches()
         deadline = None if timeout_s is None else self._loop.time() + timeout_s
         waiting = set(self.buffer.incomplete)
@@ -231,6 +260,7 @@ class ProducerCore:
                 "flush: every record is acknowledged or has failed, but callbacks are still running"
                 + ("" if timeout_s is None else f" after {timeout_s:g} seconds")
             )
+        self._statistics.called("flush", self._loop.time() - began)
         outcomes.failures.raise_unseen()
 
     async def close(

@@ -38,4 +38,5 @@ def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> S
         delivery_timeout=options.delivery_timeout_ms / 1000,
         max_in_flight=connection.max_in_flight_requests_per_connection,
         max_request_size=options.max_request_size,
+        availability_timeout=options.partitioner_availability_timeout_ms / 1000,
     )

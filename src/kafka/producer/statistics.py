@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from kafka.metrics.client_metrics import (
     ClientMetrics,
@@ -83,7 +84,15 @@ _SENDS = (
 )
 """Of the `Windows` of all topics."""
 
+
+def time_of(call: str) -> Callable[[Any, float], float]:
+    """Reads the nanoseconds that a `ProducerStatistics` has counted of a call."""
+    return lambda of, now: of.call_ns[call]
+
+
 _TOTALS = (
+    Metric("produce-throttle-time-avg", "mean pause in ms that a broker asked for", mean_value_of("throttles")),
+    Metric("produce-throttle-time-max", "longest pause in ms that a broker asked for", largest_value_of("throttles")),
     Metric(
         "records-per-request-avg",
         "mean records of a request",
@@ -107,6 +116,14 @@ _TOTALS = (
 )
 """Of a `ProducerStatistics`."""
 
+CALLS = ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort")
+"""Calls of a program whose time is counted (KIP-761)."""
+
+_CALL_TIMES = tuple(
+    Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, all calls together", time_of(call)) for call in CALLS
+)
+"""Of a `ProducerStatistics`, too."""
+
 
 class ProducerStatistics:
     """Counts what happens to batches and requests.
@@ -120,10 +137,13 @@ class ProducerStatistics:
         self._topics: dict[str, Windows[_Sends]] = {}
         self.requests = SampledValues(metrics.window)
         self.deliveries = SampledValues(metrics.window)
+        self.throttles = SampledValues(metrics.window)
+        """The pauses in ms that answers asked for (KIP-219), 0 where they asked for none."""
+        self.call_ns = dict.fromkeys(CALLS, 0)
         self.records_delivered = self.bytes_delivered = self.records_failed = self.records_retried = 0
         self.requests_answered = 0
         metrics.add(_GROUP, _SENDS, self._topics.values())
-        metrics.add(_GROUP, _TOTALS, self)
+        metrics.add(_GROUP, (*_TOTALS, *_CALL_TIMES), self)
 
     def sent(self, batches: Iterable[ProducerBatch], now: float) -> None:
         """A request with these batches, which are encoded, is sent."""
@@ -157,6 +177,15 @@ class ProducerStatistics:
         """A batch was given up."""
         self.records_failed += batch.count
         (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).errors += batch.count
+
+    def called(self, call: str, seconds: float) -> None:
+        """A call of `CALLS` has succeeded, after so long."""
+        self.call_ns[call] += round(seconds * 1e9)
+
+    def answered(self, throttle_ms: float, now: float) -> None:
+        """A request was answered, which may ask for a pause."""
+        self.requests_answered += 1
+        self.throttles.record(throttle_ms, now)
 
     def retried(self, batch: ProducerBatch, now: float) -> None:
         """A batch is sent again."""

@@ -142,6 +142,7 @@ class ArrowRows:
         rows: memoryview | Sequence[int] | None = None,
         null_key_partition: int | None = None,
         first_partition: int = 0,
+        ignore_keys: bool = False,
     ) -> list[memoryview]:
         """Spread rows over the partitions of a topic as Kafka's default partitioner does.
 
@@ -153,6 +154,7 @@ class ArrowRows:
             rows: row numbers, int32; None for all.
             null_key_partition: as said.
             first_partition: as said.
+            ignore_keys: rows with a key are treated as those without.
 
         Returns:
             For each partition its row numbers (int32), in their order.
@@ -163,7 +165,7 @@ class ArrowRows:
         if n_partitions < 1:
             raise ValueError(f"Expected a topic with at least one partition, got {n_partitions}")
         assigned = memoryview(bytearray(4 * max(self._count, 1))).cast("i")[: self._count]
-        if self.has_key:
+        if self.has_key and not ignore_keys:
             ends, data, valid, valid_at = byte_parts(self._key_array)
             partition_column(data, ends, valid, valid_at, n_partitions, assigned)
         else:

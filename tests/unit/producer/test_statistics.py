@@ -42,7 +42,13 @@ class Counted:
 def test_nothing_has_happened_yet() -> None:
     shown = Counted().shown()
     extremes = {name for name, value in shown.items() if value == -math.inf}
-    assert extremes == {"batch-size-max", "record-queue-time-max", "record-size-max", "record-delivery-time-max"}
+    assert extremes == {
+        "batch-size-max",
+        "record-queue-time-max",
+        "record-size-max",
+        "record-delivery-time-max",
+        "produce-throttle-time-max",
+    }
     assert {value for name, value in shown.items() if name not in extremes} == {0}
 
 
@@ -65,6 +71,7 @@ def test_what_is_sent_is_counted() -> None:
             "record-size-max": 150,
             "record-size-avg": 120,
             "record-delivery-time-max": -math.inf,
+            "produce-throttle-time-max": -math.inf,
         }
     )
     assert counted.shown("producer-topic-metrics.t") == pytest.approx(
@@ -87,16 +94,26 @@ def test_what_becomes_of_it_is_counted() -> None:
     counted.statistics.delivered(1, 100, 0.75, 10.0)
     counted.statistics.failed(batch("t", 2, 0, 0, 0, 0), 10.0)
     counted.statistics.retried(batch("t", 6, 0, 0, 0, 0), 10.0)
-    counted.statistics.requests_answered += 1
+    counted.statistics.answered(0, 10.0)
+    counted.statistics.answered(50, 10.0)
     shown = counted.shown()
-    totals = {name: shown[name] for name in shown if name.endswith("total")}
+    totals = {name: shown[name] for name in shown if name.endswith("total") and shown[name]}
     assert totals == {
         "record-send-total": 4,
         "outgoing-byte-total": 400,
         "record-error-total": 2,
         "record-retry-total": 6,
-        "request-total": 1,
+        "request-total": 2,
     }
+    assert (shown["produce-throttle-time-avg"], shown["produce-throttle-time-max"]) == (25, 50)
     assert (shown["record-delivery-time-avg"], shown["record-delivery-time-max"]) == (500, 750)
     assert (shown["record-error-rate"], shown["record-retry-rate"]) == pytest.approx((2 / 30, 6 / 30))
     assert counted.shown("producer-topic-metrics.t")["record-error-rate"] == pytest.approx(2 / 30)
+
+
+def test_the_time_spent_in_calls_is_counted() -> None:
+    counted = Counted()
+    for call in ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort"):
+        counted.statistics.called(call, 0.25)
+        counted.statistics.called(call, 0.5)
+        assert counted.shown()[f"{call}-time-ns-total"] == 750_000_000

@@ -882,3 +882,28 @@ def test_what_cannot_be_ended_in_time_is_not_known_and_does_not_hide_the_others(
         assert "not known" in str(error)
 
     run(cluster, scenario)
+
+
+# Metrics
+
+
+def test_the_time_of_calls_that_succeed_is_counted() -> None:
+    cluster = TransactionalCluster()
+    times: dict[str, float] = {}
+
+    async def scenario(producer: FakeProducer) -> None:
+        async with producer.transaction():
+            await producer.send(b"a")
+            await producer.send_offsets_to_transaction(OFFSETS, "g")
+        await producer.begin_transaction()
+        await producer.abort_transaction()
+        before = producer.metrics()["producer-metrics"]
+        with pytest.raises(IllegalStateError):
+            await producer.commit_transaction()
+        times.update(producer.metrics()["producer-metrics"])
+        assert times["txn-commit-time-ns-total"] == before["txn-commit-time-ns-total"]
+
+    run(cluster, scenario)
+    for call in ("init", "send-offsets", "commit"):
+        assert 0 < times[f"txn-{call}-time-ns-total"] < 1e9, call
+    assert times["txn-begin-time-ns-total"] == times["txn-abort-time-ns-total"] == 0  # nothing was asked of a broker

@@ -141,6 +141,12 @@ def test_rows_without_a_key_go_round() -> None:
     assert [list(part) for part in arrow.partitions(3, null_key_partition=1)] == [[], list(range(10)), []]
 
 
+def test_keys_may_have_no_say_in_the_choice_of_partitions() -> None:
+    arrow = ArrowRows(pa.table({"value": [b"v"] * 4, "key": [b"k", None, b"k", b"k"]}))
+    assert [list(part) for part in arrow.partitions(2, ignore_keys=True)] == [[0, 2], [1, 3]]
+    assert sorted(len(part) for part in arrow.partitions(2, null_key_partition=0)) != [2, 2]
+
+
 def test_the_partition_column_comes_before_the_key() -> None:
     arrow = ArrowRows(pa.table({"key": ["a", "b", None, None], "partition": [2, None, 1, None], "value": ["v"] * 4}))
     parts = [list(part) for part in arrow.partitions(3, null_key_partition=0)]

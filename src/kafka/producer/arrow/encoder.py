@@ -65,7 +65,11 @@ class ArrowEncoder:
         count = self._core.buffer.partition_count(self._topic)
         by_partition: list[tuple[int, EncodedBatch]] = []
         for number, numbers in enumerate(
-            rows.partitions(count, first_partition=(self._first_partition + start) % count)
+            rows.partitions(
+                count,
+                first_partition=(self._first_partition + start) % count,
+                ignore_keys=self._core.config.producer.partitioner_ignore_keys,
+            )
         ):
             for encoded in rows.encode(
                 numbers,

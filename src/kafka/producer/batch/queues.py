@@ -71,6 +71,10 @@ class PartitionQueue(QueueFields):
         """What is not in the network, in the order in which it is to be sent. Needs the lock."""
         return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
+    def load(self) -> int:
+        """The number of batches that wait to be sent. In any thread, as it is about right at best."""
+        return len(self.retries) + len(self.closed) + (self.open is not None)
+
     def close_open(self) -> None:
         """Take no more records into the open batch. Needs the lock."""
         batch = self.open
@@ -121,12 +125,31 @@ class TopicQueues:
         sticky_bytes: after how many bytes records without a key move on to another partition, if their batch is not
             closed before (KIP-480, KIP-794).
         rng: chooses among the partitions.
+        adaptive: whether a partition is chosen the rarer, the more batches wait for it (KIP-794).
     """
 
-    __slots__ = ("_left", "_rng", "_sticky_bytes", "available", "count", "queues", "sticky", "topic", "used_at")
+    __slots__ = (
+        "_adaptive",
+        "_left",
+        "_rng",
+        "_sticky_bytes",
+        "available",
+        "count",
+        "late",
+        "queues",
+        "sticky",
+        "topic",
+        "used_at",
+    )
 
     def __init__(
-        self, topic: str, partitions: int, available: Sequence[int], sticky_bytes: int, rng: random.Random
+        self,
+        topic: str,
+        partitions: int,
+        available: Sequence[int],
+        sticky_bytes: int,
+        rng: random.Random,
+        adaptive: bool = False,
     ) -> None:
         self.topic = topic
         self.queues: list[PartitionQueue] = []
@@ -134,6 +157,9 @@ class TopicQueues:
         self.available: Sequence[int] = ()
         self._sticky_bytes = max(sticky_bytes, 1)
         self._rng = rng
+        self._adaptive = adaptive
+        self.late: frozenset[int] = frozenset()
+        """Partitions to be avoided for now, as their brokers take nothing."""
         self.sticky = -1
         self._left = 0
         self.used_at = 0.0
@@ -164,6 +190,15 @@ class TopicQueues:
     def _move(self) -> None:
         """Go on to another partition, one that has a leader if there is any."""
         choices = self.available or range(self.count)
+        late = self.late
+        if late:
+            choices = [p for p in choices if p not in late] or choices
         others = [p for p in choices if p != self.sticky] or choices
-        self.sticky = self._rng.choice(others)
+        self.sticky = self._rng.choice(others) if not self._adaptive else self._least_loaded(others)
         self._left = self._sticky_bytes
+
+    def _least_loaded(self, choices: Sequence[int]) -> int:
+        """Choose by chance, in proportion to how much less waits for a partition than for the fullest (KIP-794)."""
+        loads = [self.queues[p].load() for p in choices]
+        most = max(loads) + 1
+        return self._rng.choices(choices, [most - load for load in loads])[0]

@@ -28,12 +28,14 @@ class BufferOptions:
         buffer_memory: bytes that all batches may take.
         compression: codec of the batches.
         compression_level: level of the codec; None: its default.
+        adaptive: whether records without a key go the rarer to a partition, the more batches wait for it.
     """
 
     batch_size: int
     buffer_memory: int
     compression: Compression = Compression.NONE
     compression_level: int | None = None
+    adaptive: bool = False
 
 
 class SharedQueues:
@@ -104,7 +106,9 @@ class SharedQueues:
                 return
             queues = self._known.get(topic)
             if queues is None:
-                queues = TopicQueues(topic, partitions, available, self.options.batch_size, self._rng)
+                queues = TopicQueues(
+                    topic, partitions, available, self.options.batch_size, self._rng, self.options.adaptive
+                )
                 self._known[topic] = queues
             else:
                 queues.update(partitions, available)
@@ -115,6 +119,12 @@ class SharedQueues:
                 self.topics[topic] = queues
             for queue in queues.queues:
                 self._all.setdefault(queue.topic_partition, queue)
+
+    def avoid(self, topic: str, partitions: frozenset[int]) -> None:
+        """Have records without a key go elsewhere than to these partitions of a topic for now."""
+        queues = self._known.get(topic)
+        if queues is not None:
+            queues.late = partitions
 
     def forget_idle(self, before: float) -> set[str]:
         """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
@@ -187,6 +197,11 @@ class SharedQueues:
             if not self._refuses_for_good:
                 self.refusal = None
                 self.topics.update(self._current)
+
+    @property
+    def is_refused_for_good(self) -> bool:
+        """Whether `refuse` was called."""
+        return self._refuses_for_good
 
     def check_open(self) -> None:
         """Raise why no records are taken any more, if `refuse` was called."""

@@ -66,6 +66,7 @@ class RecordAppender:
         cluster: gives the metadata that the user's partitioner may ask.
         max_record_size: bytes that a batch of one record may have at most (`max_request_size`).
         now_ns: the wall clock in nanoseconds, for timestamps.
+        ignore_keys: whether the default rule takes no notice of keys.
     """
 
     _buffer: Any
@@ -78,6 +79,7 @@ class RecordAppender:
     _max_record_size: cython.Py_ssize_t
     _now_ns: Any
     _c_clock: cython.bint
+    _ignore_keys: cython.bint
 
     def __init__(
         self,
@@ -88,6 +90,7 @@ class RecordAppender:
         cluster: Callable[[], KnownPartitions],
         max_record_size: int,
         now_ns: Callable[[], int] = time.time_ns,
+        ignore_keys: bool = False,
     ) -> None:
         self._buffer = buffer
         self._key_serializer = key_serializer
@@ -97,6 +100,7 @@ class RecordAppender:
         self._max_record_size = max_record_size
         self._now_ns = now_ns
         self._c_clock = now_ns is time.time_ns
+        self._ignore_keys = ignore_keys
         self.rebind()
 
     def rebind(self) -> None:
@@ -217,7 +221,7 @@ class RecordAppender:
         if self._pick is not None:
             picked = self._pick(found.topic, key, key_bytes, value, value_bytes, self._cluster())
             return checked_partition(found.topic, picked, found.count, "the partitioner's choice")
-        if key_bytes is None:
+        if key_bytes is None or self._ignore_keys:
             return found.pick_sticky(size)
         hashed: cython.longlong = murmur2(key_bytes)
         count: cython.longlong = found.count

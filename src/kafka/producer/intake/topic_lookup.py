@@ -15,9 +15,6 @@ from kafka.producer.intake.checks import checked_topic
 
 log = logging.getLogger(__name__)
 
-IDLE_S = 300.0
-"""A topic that nothing was sent to for so long is asked about no more (Java: metadata.max.idle.ms)."""
-
 _USUAL_TRIES = 3
 """So many failed look-ups a topic takes that brokers create when they are asked for it: no reason to warn."""
 
@@ -29,15 +26,21 @@ class TopicLookup:
         buffer: has the queues of the topics that are known.
         cluster: has the metadata.
         max_block_s: longest wait for a topic, in seconds.
+        max_idle_s: a topic that nothing was sent to for so long is asked about no more.
         backoff: pauses between two attempts.
     """
 
-    def __init__(self, buffer: RecordBuffer, cluster: MetadataAccess, max_block_s: float, backoff: Backoff) -> None:
+    def __init__(
+        self, buffer: RecordBuffer, cluster: MetadataAccess, max_block_s: float, max_idle_s: float, backoff: Backoff
+    ) -> None:
         self._buffer = buffer
         self._cluster = cluster
         self._max_block_s = max_block_s
+        self._max_idle_s = max_idle_s
         self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
         self._watched: set[str] = set()
+        self._awaited: set[str] = set()
+        """Topics that nobody waits for, and that are taken over as soon as they are known."""
         self._misnumbered: set[str] = set()
 
     async def find(self, topic: str, partition: int | None = None) -> int:
@@ -48,9 +51,7 @@ class TopicLookup:
         """
         checked_topic(topic)
         self._buffer.check_open()
-        if topic not in self._watched:
-            self._watched.add(topic)
-            self._cluster.watch_topics(self._watched)
+        self._watch(topic)
         what = f"looking for topic {topic!r} to send to"
         attempts = self._retries.attempts(what, self._max_block_s * 1000)
         try:
@@ -62,12 +63,28 @@ class TopicLookup:
                 + (f"; the cluster's last answer: {last}" if last is not None else "")
             ) from last
 
+    def find_later(self, topic: str) -> None:
+        """Have a topic known some time, without waiting for it."""
+        if not self._buffer.is_refused_for_good:
+            self._awaited.add(topic)
+            self._watch(topic)
+            self._learn(topic)
+            self._cluster.request_refresh([topic])  # also where a partition is missing that it may have by now
+
+    def _watch(self, topic: str) -> None:
+        if topic not in self._watched:
+            self._watched.add(topic)
+            self._cluster.watch_topics(self._watched)
+
     def refresh(self, metadata: ClusterMetadata, now: float) -> None:
         """Take over new metadata, and give up the topics that nothing was sent to for a while."""
-        idle = self._buffer.forget_idle(now - IDLE_S)
+        idle = self._buffer.forget_idle(now - self._max_idle_s)
         if idle:
             self._watched -= idle
             self._cluster.watch_topics(self._watched)
+        for topic in list(self._awaited):
+            if self._learn(topic) is not None:
+                self._awaited.discard(topic)
         for topic, before in self._buffer.current_topics():
             count, available = self._partitions(metadata, topic)
             if count:

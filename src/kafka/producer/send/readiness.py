@@ -18,6 +18,7 @@ class SenderOptions:
     delivery_timeout: float
     max_in_flight: int
     max_request_size: int
+    availability_timeout: float = 0.0
 
 
 class Readiness:

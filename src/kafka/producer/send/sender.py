@@ -25,6 +25,7 @@ from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.send.availability import PartitionAvailability
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.expiry import Expiry
@@ -86,6 +87,7 @@ class Sender:
             self._outgoing, idempotence, outcomes, produce, self._readiness, options.max_request_size, self._consider
         )
         self._expiry = Expiry(buffer, outcomes, self._schedule, options.delivery_timeout, self._why_not_sent)
+        self._availability = PartitionAvailability(buffer, self._leader_of, options.availability_timeout)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
         self._pumping = False
@@ -122,6 +124,7 @@ class Sender:
             for broker in list(self._brokers.values()):
                 if broker.ready:
                     self._serve(broker, now)
+            self._availability.look(self._brokers.values(), now)
         elif self._idempotence.state is IdempotenceState.REFUSED:
             self._refuse_everything()
         else:
@@ -160,7 +163,7 @@ class Sender:
             if when < math.inf:
                 self._schedule.add(when, queue)
             return
-        leader = self._cluster.metadata.leader_for_partition(queue.topic_partition)
+        leader = self._leader_of(queue.topic_partition)
         if leader is None:
             self._cluster.request_refresh([queue.topic_partition.topic])
             self._schedule.add(now + self._retries.pause_s(1), queue)
@@ -171,6 +174,9 @@ class Sender:
                 leader, self._retries.attempts(f"connecting to broker {leader} to produce")
             )
         broker.ready[queue] = None
+
+    def _leader_of(self, partition: TopicPartition) -> int | None:
+        return self._cluster.metadata.leader_for_partition(partition)
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         """Leaders may have changed: every partition looks for its broker anew."""
@@ -224,6 +230,7 @@ class Sender:
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
         """Send one request; what comes of it is applied in the moment in which the answer is read."""
         broker.in_flight += 1
+        self._availability.sent(broker)
         settle = partial(self._settle, broker, request)
         batches = [batch for _, batch in request]
         self._statistics.sent(batches, now)
@@ -252,7 +259,7 @@ class Sender:
         if throttle_ms > 0:  # KIP-219: the broker has answered at once, and wants nothing else for so long
             broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
-            self._statistics.requests_answered += 1
+            self._statistics.answered(max(throttle_ms, 0), now)
         for queue, batch in request:
             try:
                 if answers is not None:

@@ -41,6 +41,14 @@ log = logging.getLogger(__name__)
 _ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
 """The coordinator has forgotten the id: there is nothing to end, and another id is to be had."""
 
+_MEASURED = {
+    "init_transactions": "txn-init",
+    "send_offsets_to_transaction": "txn-send-offsets",
+    "commit_transaction": "txn-commit",
+    "abort_transaction": "txn-abort",
+}
+"""Calls and how their times are called in metrics."""
+
 
 @dataclass(slots=True)
 class _Operation:
@@ -61,6 +69,7 @@ class Transactions:
         outcomes: tell of batches that fail.
         max_block_s: how long a call waits, in seconds.
         on_change: called when batches may be sent that could not before.
+        on_called: is told which call has succeeded, and how many seconds it took.
     """
 
     def __init__(
@@ -72,6 +81,7 @@ class Transactions:
         outcomes: Outcomes,
         max_block_s: float,
         on_change: Callable[[], object],
+        on_called: Callable[[str, float], object],
     ) -> None:
         self.transactional_id = transactional_id
         self.version = 1
@@ -82,6 +92,7 @@ class Transactions:
         self._outcomes = outcomes
         self._max_block_s = max_block_s
         self._on_change = on_change
+        self._on_called = on_called
         self._loop = asyncio.get_running_loop()
         self._machine = TransactionStateMachine()
         self._partitions = TransactionPartitions(
@@ -120,11 +131,13 @@ class Transactions:
 
     async def begin(self) -> None:
         """Open a transaction: records may be sent from now on."""
+        began = self._loop.time()
         self._machine.check("begin_transaction")
         self._buffer.check_open()
         self._operation = None
         self._partitions.begin()
         self._move(TransactionState.OPEN)
+        self._on_called("txn-begin", self._loop.time() - began)
 
     async def send_offsets(self, offsets: Offsets, group: ConsumerGroupMetadata) -> None:
         """Have a group's offsets committed with the transaction."""
@@ -359,6 +372,7 @@ class Transactions:
 
     async def _wait(self, task: asyncio.Task[Any], call: str) -> Any:
         """Wait for a task, which goes on if the caller does not."""
+        began = self._loop.time()
         done, _ = await asyncio.wait({task}, timeout=self._max_block_s)
         if not done:
             raise KafkaTimeoutError(
@@ -367,7 +381,10 @@ class Transactions:
             )
         if task.cancelled():
             raise IllegalStateError("the producer was closed meanwhile")
-        return task.result()
+        result = task.result()
+        if call in _MEASURED:
+            self._on_called(_MEASURED[call], self._loop.time() - began)
+        return result
 
     def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = self._loop.create_task(coroutine)
