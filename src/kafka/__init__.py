@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kafka.admin import IsolationLevel as IsolationLevel
     from kafka.admin import KafkaAdminClient as KafkaAdminClient
     from kafka.admin import OffsetSpec as OffsetSpec
+    from kafka.config import load_properties as load_properties
     from kafka.consumer import AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
@@ -74,6 +75,7 @@ __all__ = [
     "create_message",
     "create_snappy_message",
     "errors",
+    "load_properties",
 ]
 """The names of all generations. What only old ones had is loaded by `from kafka import *`, not by `import kafka`."""
 
@@ -107,6 +109,7 @@ _HOMES = {
     "SimpleProducer": "kafka.producer",
     "TopicPartition": "kafka.structs",
     "TopicPartitionReplica": "kafka.structs",
+    "load_properties": "kafka.config",
     "BrokerConnection": "kafka.conn",
     "create_gzip_message": "kafka.protocol",
     "create_message": "kafka.protocol",

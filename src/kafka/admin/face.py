@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NoReturn, overload
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterClient
 from kafka.config import AdminConfig, option_table, parse_admin
+from kafka.config.given import GivenConfigs
 from kafka.config.table import values_of
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner
@@ -26,7 +27,7 @@ class AdminFace:
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
         self._parsed = parse_admin(configs)
-        self._config = {**self.DEFAULT_CONFIG, **configs}
+        self._config = GivenConfigs({**self.DEFAULT_CONFIG, **configs})
 
     @property
     def config(self) -> dict[str, Any]:

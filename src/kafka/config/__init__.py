@@ -6,15 +6,16 @@ slice.
 
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.java_names import from_java_names
 from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
+from kafka.config.properties import load_properties
 from kafka.config.security import SecurityOptions
 from kafka.config.table import (
     AdminConfig,
     ConsumerConfig,
     ProducerConfig,
-    from_java_names,
     option_table,
     parse_admin,
     parse_consumer,
@@ -38,6 +39,7 @@ __all__ = [
     "ProducerOptions",
     "SecurityOptions",
     "from_java_names",
+    "load_properties",
     "option_lines",
     "option_table",
     "parse_admin",

@@ -95,7 +95,10 @@ class GroupOptions:
         "classic", parse_group_protocol, "How members and coordinator talk; only 'classic' so far.", "group.protocol"
     )
     partition_assignment_strategy: tuple[Any, ...] | None = option(
-        None, parse_assignors, "Assignors in order of preference.", "partition.assignment.strategy"
+        None,
+        parse_assignors,
+        "Assignors (classes, objects or names such as 'range') in order of preference.",
+        "partition.assignment.strategy",
     )
     session_timeout_ms: int = option(
         10_000, integer(1), "After how long without a heartbeat a member counts as dead.", "session.timeout.ms"

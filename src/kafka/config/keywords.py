@@ -317,7 +317,8 @@ class ConsumerConfigs(CommonConfigs, total=False):
     group_protocol: Any
     """How members and coordinator talk; only 'classic' so far. (default 'classic'; Java: group.protocol)"""
     partition_assignment_strategy: Any
-    """Assignors in order of preference. (default None; Java: partition.assignment.strategy)"""
+    """Assignors (classes, objects or names such as 'range') in order of preference. (default None; Java:
+    partition.assignment.strategy)"""
     session_timeout_ms: int
     """After how long without a heartbeat a member counts as dead. (in milliseconds; default 10000; Java:
     session.timeout.ms)"""

@@ -40,11 +40,6 @@ def option_table() -> dict[str, Option]:
     return table
 
 
-@functools.cache
-def _java_names() -> dict[str, Option]:
-    return {row.java: row for row in option_table().values() if row.java}
-
-
 def _check_names(configs: Mapping[str, Any], client: str) -> None:
     table = option_table()
     for name in configs:
@@ -201,55 +196,3 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
             f"({connection.request_timeout_ms}), or every idle fetch would time out"
         )
     return ConsumerConfig(connection, _security(configs), fetch, group, consumer)
-
-
-_JAVA_ONLY = {
-    "sasl.username": "sasl_plain_username",
-    "sasl.password": "sasl_plain_password",
-    "ssl.ca.location": "ssl_cafile",
-    "ssl.certificate.location": "ssl_certfile",
-    "ssl.key.location": "ssl_keyfile",
-    "ssl.truststore.location": "ssl_cafile",
-    "ssl.keystore.location": "ssl_certfile",
-}
-"""Names of properties that are files of PEM text or plain credentials here, in Java's and librdkafka's spelling."""
-
-
-def _from_text(row: Option, value: str) -> Any:
-    """A property's text as the type that the option has."""
-    kinds = {type(row.default).__name__} if row.accepts == "Any" else set(row.accepts.split(" | "))
-    if "str" in kinds:
-        return value
-    if "bool" in kinds:
-        if value.strip().lower() in ("true", "false"):
-            return value.strip().lower() == "true"
-        raise KafkaConfigurationError(f"option {row.java!r} expects true or false, not {value!r}")
-    if kinds & {"int", "float"}:
-        try:
-            return int(value)
-        except ValueError:
-            raise KafkaConfigurationError(f"option {row.java!r} expects a whole number, not {value!r}") from None
-    return value
-
-
-def from_java_names(properties: Mapping[str, Any], client: str) -> dict[str, Any]:
-    """Turn properties of Kafka's Java clients into keyword arguments.
-
-    Arguments:
-        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values.
-        client: "consumer", "producer" or "admin".
-
-    Raises `KafkaConfigurationError` for a name that this client does not have, with the nearest one that it has.
-    """
-    configs: dict[str, Any] = {}
-    rows = {name: row for name, row in _java_names().items() if client in row.clients}
-    for name, value in properties.items():
-        row = rows.get(name)
-        if row is None and name in _JAVA_ONLY:
-            row = option_table()[_JAVA_ONLY[name]]
-        if row is None:
-            raise KafkaConfigurationError(
-                f"option {name!r} is unknown to the {client}{nearest(name, [*rows, *_JAVA_ONLY])}"
-            )
-        configs[row.name] = _from_text(row, value) if isinstance(value, str) else value
-    return configs

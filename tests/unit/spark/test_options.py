@@ -1,6 +1,7 @@
 """Options: what is understood, and what is refused by its name before anything runs."""
 
 import dataclasses
+import pickle
 from collections.abc import Mapping
 
 import pytest
@@ -342,6 +343,28 @@ def test_secrets_do_not_show():
     written = parse_write({"kafka.bootstrap.servers": "localhost:9092", **options})
     assert "hush" not in repr(written)
     assert ("sasl_plain_password", "hush") in written.configs
+
+
+def test_javas_ways_to_log_in_reach_the_clients_and_travel_to_the_tasks():
+    options = {
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.mechanism": "SCRAM-SHA-512",
+        "kafka.sasl.jaas.config": 'a.b.ScramLoginModule required username="u" password="hush" tokenauth="true";',
+        "kafka.ssl.truststore.location": __file__,
+        "kafka.ssl.truststore.type": "JKS",
+        "kafka.ssl.truststore.password": "hush",
+        "kafka.ssl.endpoint.identification.algorithm": "",
+    }
+    for parsed in (read(**options), parse_write({"kafka.bootstrap.servers": "localhost:9092", **options})):
+        hash(parsed.configs)
+        found = dict(pickle.loads(pickle.dumps(parsed)).configs)
+        assert found["sasl_scram_tokenauth"] is True
+        assert found["ssl_truststore_location"] == __file__
+        assert found["ssl_check_hostname"] is False
+        assert "hush" not in repr(parsed)
+    with pytest.raises(KafkaConfigurationError, match="more than one entry") as caught:
+        read(**{**options, "kafka.sasl.jaas.config": 'M required a="hush"; M required;'})
+    assert "hush" not in str(caught.value)
 
 
 def test_columns_are_pruned_by_option_or_schema():

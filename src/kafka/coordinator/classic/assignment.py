@@ -17,6 +17,7 @@ from kafka.coordinator.assignors.abstract import (
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
     assigned_partitions,
     decode_assignment,
@@ -37,6 +38,9 @@ Assignor = AbstractPartitionAssignor | type[AbstractPartitionAssignor]
 Result = TypeVar("Result")
 
 _OURS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
+_BY_NAME: dict[str, type[AbstractPartitionAssignor]] = {
+    assignor.name: assignor for assignor in (*_OURS, StickyPartitionAssignor, CooperativeStickyAssignor)
+}
 
 
 class AssignorFailed(Exception):
@@ -63,7 +67,7 @@ class Assignors:
     """The assignors that a consumer can use, in order of preference.
 
     Arguments:
-        configured: classes or instances, as ``partition_assignment_strategy`` takes them; None: range, round robin.
+        configured: classes, instances or names, see ``partition_assignment_strategy``; None: range, round robin.
 
     Attributes:
         protocol: the most that all of them can do, as in Java: cooperative ones beside an eager one serve eagerly.
@@ -73,13 +77,14 @@ class Assignors:
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
         self._by_name: dict[str, AbstractPartitionAssignor] = {}
-        for given in configured or _OURS:
+        for each in configured or _OURS:
+            given = _BY_NAME.get(each, each) if isinstance(each, str) else each
             assignor: Any = given() if inspect.isclass(given) else given
             name = getattr(assignor, "name", None)
             if not isinstance(name, str) or not callable(getattr(assignor, "assign", None)):
                 raise KafkaConfigurationError(
                     "option 'partition_assignment_strategy' expects assignors (classes or instances with a name and "
-                    f"assign()), not {given!r}"
+                    f"assign(), or one of {', '.join(_BY_NAME)}), not {given!r}"
                 )
             if name in self._by_name:
                 raise KafkaConfigurationError(

@@ -54,4 +54,4 @@ def make_mechanism(security: SecurityOptions) -> Mechanism:
     user, password = security.sasl_plain_username or "", security.sasl_plain_password or ""
     if name == "PLAIN":
         return Plain(user, password)
-    return Scram(name, user, password)
+    return Scram(name, user, password, tokenauth=security.sasl_scram_tokenauth)

@@ -22,14 +22,17 @@ class Scram:
         mechanism: "SCRAM-SHA-256" or "SCRAM-SHA-512".
         user, password: the credentials, which Kafka takes as UTF-8 without further preparation.
         nonce: the client's part of it; None for a random one.
+        tokenauth: whether they are the id and the HMAC of a delegation token (KIP-48).
     """
 
-    def __init__(self, mechanism: str, user: str, password: str, nonce: str | None = None) -> None:
+    def __init__(
+        self, mechanism: str, user: str, password: str, nonce: str | None = None, tokenauth: bool = False
+    ) -> None:
         self._hash = _HASHES[mechanism]
         self._password = password.encode()
         self._nonce = nonce if nonce is not None else secrets.token_urlsafe(24)
         name = user.replace("=", "=3D").replace(",", "=2C")
-        self._bare = f"n={name},r={self._nonce}"
+        self._bare = f"n={name},r={self._nonce}" + (",tokenauth=true" if tokenauth else "")
         self._server_signature: bytes | None = None
         self._done = False
 

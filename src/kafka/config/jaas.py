@@ -1,0 +1,199 @@
+"""The property sasl.jaas.config of Kafka's Java clients: its grammar, and what it says about how to log in."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+|//[^\n]*|/\*.*?\*/)
+    | (?P<quoted>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<sign>[=;])
+    | (?P<word>[^\s"'=;]+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+_NAMED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v": "\v"}
+_FLAGS = ("required", "requisite", "sufficient", "optional")
+_WORKS = 'MODULE required name="value" ...;'
+
+
+@dataclasses.dataclass(frozen=True)
+class JaasEntry:
+    """One login module.
+
+    Arguments:
+        module: name of the class, without its package.
+    """
+
+    module: str
+    options: Mapping[str, str] = dataclasses.field(repr=False)
+
+
+def parse_jaas(text: str) -> JaasEntry:
+    """The one entry of a ``sasl.jaas.config``.
+
+    Raises `KafkaConfigurationError`, which never shows a value: there are passwords among them.
+    """
+    tokens = _tokens(text)
+    if not tokens:
+        raise _wrong("it is empty")
+    if len(tokens) < 2 or tokens[0][0] != "word" or tokens[1][1].lower() not in _FLAGS:
+        raise _wrong("the name of a login module and 'required' were expected first")
+    options: dict[str, str] = {}
+    place = 2
+    while place < len(tokens) and tokens[place] != ("sign", ";"):
+        name = tokens[place]
+        if name[0] == "sign":
+            raise _wrong(f"the name of an option was expected, not {name[1]!r}")
+        value = tokens[place + 2 : place + 3]
+        if tokens[place + 1 : place + 2] != [("sign", "=")] or not value or value[0][0] == "sign":
+            raise _wrong(f"option {_harmless(name)} has no value")
+        options[name[1]] = value[0][1]
+        place += 3
+    if place >= len(tokens):
+        raise _wrong("there is no semicolon at its end")
+    if place + 1 < len(tokens):
+        raise _wrong("there is more than one entry, or something after the semicolon; one login module was expected")
+    return JaasEntry(tokens[0][1].rpartition(".")[2], options)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, place = [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise _wrong(f"the quotation mark at character {place + 1} has no partner on its line")
+        place, kind, value = match.end(), str(match.lastgroup), match[0]
+        if kind == "quoted":
+            value = _ESCAPE.sub(_unescaped, value[1:-1])
+        if kind != "space":
+            found.append((kind, value))
+    return found
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    what = match[1]
+    return chr(int(what, 8)) if what.isdigit() and what[0] < "8" else _NAMED.get(what, what)
+
+
+def _harmless(name: tuple[str, str]) -> str:
+    """A name for an error; what is in quotation marks, or looks like no name, may be a secret out of place."""
+    return repr(name[1]) if name[0] == "word" and re.fullmatch(r"[A-Za-z][\w.]{0,40}", name[1]) else "(not shown)"
+
+
+def _wrong(why: str) -> KafkaConfigurationError:
+    return KafkaConfigurationError(f"'sasl.jaas.config' cannot be read: {why}. It has the form: {_WORKS}")
+
+
+# What the login modules say
+
+_Take = Callable[[dict[str, str]], dict[str, Any]]
+
+
+def _credentials(options: dict[str, str]) -> dict[str, Any]:
+    user, password = options.pop("username", None), options.pop("password", None)
+    if user is None or password is None:
+        raise KafkaConfigurationError("'sasl.jaas.config' has to have 'username' and 'password'")
+    found: dict[str, Any] = {"sasl_plain_username": user, "sasl_plain_password": password}
+    if options.pop("tokenauth", "").lower() == "true":
+        found["sasl_scram_tokenauth"] = True
+    return found
+
+
+_OAUTH = {
+    "clientId": "sasl_oauthbearer_client_credentials_client_id",
+    "clientSecret": "sasl_oauthbearer_client_credentials_client_secret",
+    "scope": "sasl_oauthbearer_scope",
+    "ssl.truststore.location": "sasl_oauthbearer_ssl_cafile",
+}
+_CLAIM = re.compile(r"unsecuredLogin(String|Number|List)Claim_(.+)")
+
+
+def _oauth(options: dict[str, str]) -> dict[str, Any]:
+    found = _named(options, _OAUTH)
+    if options.get("ssl.truststore.type", "PEM").upper() == "PEM":
+        options.pop("ssl.truststore.type", None)
+    extensions = [(name, options.pop(name)) for name in list(options) if name.startswith("extension_")]
+    if extensions:
+        pairs = [(name.removeprefix("extension_"), value) for name, value in extensions]
+        found["sasl_oauthbearer_extensions"] = tuple(pairs)
+    claims = [(match, options.pop(match[0])) for match in map(_CLAIM.fullmatch, list(options)) if match]
+    if claims:
+        found["sasl_oauthbearer_unsecured_claims"] = tuple((m[2], _claim(m[1], m[2], text)) for m, text in claims)
+    return found
+
+
+def _claim(kind: str, name: str, text: str) -> Any:
+    if kind == "List":  # its first character is what stands between the values
+        return tuple(text[1:].split(text[0])) if text else ()
+    if kind == "String":
+        return text
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        raise KafkaConfigurationError(f"'sasl.jaas.config' has a claim {name!r} that is not a number") from None
+
+
+def _kerberos(options: dict[str, str]) -> dict[str, Any]:
+    uses_keytab = options.pop("useKeyTab", options.pop("useKeytab", "false")).lower() == "true"
+    keytab, cache = options.pop("keyTab", None), options.pop("ticketCache", None)
+    found = _named(options, {"principal": "sasl_kerberos_principal", "serviceName": "sasl_kerberos_service_name"})
+    if uses_keytab and keytab is not None:
+        found["sasl_kerberos_keytab"] = keytab.removeprefix("FILE:")
+    if cache is not None and options.get("useTicketCache", "").lower() == "true":
+        found["sasl_kerberos_ccache"] = cache
+    for name in ("useTicketCache", "storeKey", "doNotPrompt", "refreshKrb5Config", "isInitiator", "renewTGT", "debug"):
+        options.pop(name, None)
+    return found
+
+
+_IAM = {
+    "awsProfileName": "sasl_msk_iam_profile",
+    "awsRoleArn": "sasl_msk_iam_role_arn",
+    "awsRoleSessionName": "sasl_msk_iam_role_session_name",
+    "awsRoleExternalId": "sasl_msk_iam_role_external_id",
+    "awsStsRegion": "sasl_msk_iam_sts_region",
+}
+
+
+def _named(options: dict[str, str], names: Mapping[str, str]) -> dict[str, Any]:
+    return {ours: options.pop(name) for name, ours in names.items() if name in options}
+
+
+_SCRAM = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_MODULES: dict[str, tuple[tuple[str, ...], _Take]] = {
+    "PlainLoginModule": (_SCRAM, _credentials),
+    "ScramLoginModule": (_SCRAM, _credentials),
+    "OAuthBearerLoginModule": (("OAUTHBEARER",), _oauth),
+    "Krb5LoginModule": (("GSSAPI",), _kerberos),
+    "IAMLoginModule": (("AWS_MSK_IAM",), lambda options: _named(options, _IAM)),
+}
+"""Which mechanisms a login module is for, and what makes keyword arguments of its options, which it takes out."""
+
+
+def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str]]:
+    """Keyword arguments that say what ``sasl.jaas.config`` says, and the names in it that have no meaning here.
+
+    Arguments:
+        mechanism: the property ``sasl.mechanism``.
+
+    Raises `KafkaConfigurationError` for what cannot be read, an unknown login module, and one for other mechanisms.
+    """
+    entry = parse_jaas(text)
+    if entry.module not in _MODULES:
+        raise KafkaConfigurationError(
+            f"'sasl.jaas.config' names the login module {entry.module!r}; there are {', '.join(_MODULES)}"
+        )
+    mechanisms, take = _MODULES[entry.module]
+    if mechanism not in mechanisms:
+        raise KafkaConfigurationError(
+            f"'sasl.jaas.config' has {entry.module}, which is for {', '.join(mechanisms)}, but 'sasl.mechanism' is "
+            f"{mechanism!r} (Java's default is 'GSSAPI')"
+        )
+    rest = dict(entry.options)
+    return take(rest), [f"{name} of sasl.jaas.config" for name in rest]

@@ -1,0 +1,57 @@
+"""Java classes that properties of Java clients name, and what stands for them here."""
+
+from collections.abc import Collection
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+
+def _to_text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+def _to_bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+_BYTES = ("ByteArray", "Bytes", "ByteBuffer")
+_CONVERSIONS: dict[str, Any] = {
+    **{f"{kind}{end}": None for kind in _BYTES for end in ("Serializer", "Deserializer")},
+    "StringSerializer": _to_bytes,
+    "StringDeserializer": _to_text,
+}
+_ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+_CALLABLE = "a function or an object of Python as the keyword argument"
+
+
+def conversion(name: str, value: str) -> Any:
+    """What stands for a serializer or deserializer: a function, or None where bytes stay as they are."""
+    return _CONVERSIONS[_known(name, value, _CONVERSIONS, _CALLABLE)]
+
+
+def assignors(name: str, value: str) -> tuple[str, ...]:
+    """The names of the assignors of these classes."""
+    return tuple(_ASSIGNORS[_known(name, each, _ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip())
+
+
+def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:
+    """Raise `KafkaConfigurationError` for a class that is none of these, which stand for what is done anyway."""
+    for each in value.split(","):
+        if each.strip():
+            _known(name, each, allowed, instead)
+
+
+def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
+    """The class's name without its package, which shaded copies of the Java client rename."""
+    found = value.strip().rpartition(".")[2]
+    if found not in known:
+        there = f" ({', '.join(sorted(known))} are known)" if known else ""
+        raise KafkaConfigurationError(
+            f"option {name!r} names {value.strip()!r}, a class of Java{there}: give {instead}"
+        )
+    return found

@@ -1,0 +1,239 @@
+"""Properties of Kafka's Java clients, and of librdkafka where it has names of its own, as keyword arguments."""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.config.jaas import options_of_jaas
+from kafka.config.java_classes import allow, assignors, conversion
+from kafka.config.option import Option, nearest, shown
+from kafka.config.table import option_table
+from kafka.errors import KafkaConfigurationError
+
+log = logging.getLogger(__name__)
+
+_ALIASES = {
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "sasl.mechanisms": "sasl_mechanism",
+    "sasl.kerberos.keytab": "sasl_kerberos_keytab",
+    "sasl.kerberos.principal": "sasl_kerberos_principal",
+    "sasl.oauthbearer.client.id": "sasl_oauthbearer_client_credentials_client_id",
+    "sasl.oauthbearer.client.secret": "sasl_oauthbearer_client_credentials_client_secret",
+    "sasl.oauthbearer.extensions": "sasl_oauthbearer_extensions",
+    "https.ca.location": "sasl_oauthbearer_ssl_cafile",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.crl.location": "ssl_crlfile",
+}
+"""librdkafka's names, where they differ from Java's."""
+
+_WITHOUT_MEANING = frozenset(
+    {
+        "auto.include.jmx.reporter",
+        "client.dns.lookup",
+        "enable.metrics.push",
+        "group.remote.assignor",
+        "metadata.max.idle.ms",
+        "metadata.recovery.rebootstrap.trigger.ms",
+        "metadata.recovery.strategy",
+        "metrics.recording.level",
+        "partitioner.adaptive.partitioning.enable",
+        "partitioner.availability.timeout.ms",
+        "partitioner.ignore.keys",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.ticket.renew.window.factor",
+        "sasl.login.refresh.buffer.seconds",
+        "sasl.login.refresh.min.period.seconds",
+        "sasl.login.refresh.window.jitter",
+        "sasl.login.retry.backoff.max.ms",
+        "sasl.login.retry.backoff.ms",
+        "sasl.oauthbearer.clock.skew.seconds",
+        "sasl.oauthbearer.expected.audience",
+        "sasl.oauthbearer.expected.issuer",
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+        "sasl.oauthbearer.jwks.endpoint.url",
+        "sasl.oauthbearer.jwt.validator.class",
+        "sasl.oauthbearer.scope.claim.name",
+        "sasl.oauthbearer.sub.claim.name",
+        "security.providers",
+        "share.acknowledgement.mode",
+        "share.acquire.mode",
+        "socket.connection.setup.timeout.max.ms",
+        "ssl.keymanager.algorithm",
+        "ssl.protocol",
+        "ssl.provider",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
+    }
+)
+"""What concerns Java's own machinery, brokers, or what our clients do otherwise."""
+
+_ONLY: dict[str, tuple[tuple[str, ...], str]] = {
+    "config.providers": ((), "the values themselves; nothing fills in ${...} here"),
+    "interceptor.classes": ((), "nothing: there are no interceptors here"),
+    "metric.reporters": (("JmxReporter",), "objects of Python as the keyword argument 'metric_reporters'"),
+    "partitioner.class": (("DefaultPartitioner",), "a function of Python as the keyword argument 'partitioner'"),
+    "sasl.client.callback.handler.class": (("IAMClientCallbackHandler",), "the credentials as options"),
+    "sasl.login.callback.handler.class": (
+        ("OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"),
+        "the credentials as options, or 'sasl_oauth_token_provider'",
+    ),
+    "sasl.login.class": (("DefaultLogin",), "the credentials as options"),
+    "sasl.oauthbearer.jwt.retriever.class": (
+        ("DefaultJwtRetriever", "ClientCredentialsJwtRetriever", "JwtBearerJwtRetriever", "FileJwtRetriever"),
+        "'sasl_oauth_token_provider'",
+    ),
+    "ssl.engine.factory.class": (("DefaultSslEngineFactory",), "a ready context as 'ssl_context'"),
+}
+"""Java classes that these properties may name, as it is done like that anyway; and what to give instead of others."""
+
+_REFUSED = {
+    "bootstrap.controllers": "clients talk to brokers here: give 'bootstrap.servers'",
+    "transaction.two.phase.commit.enable": "two-phase commits are not there in this form; see docs/TRANSACTIONS.md",
+}
+"""What cannot be left out without another result, unless it is "false"."""
+
+_LEVEL = re.compile(r"compression\.(gzip|lz4|zstd)\.level")
+
+
+def _check_hostname(name: str, value: str) -> dict[str, Any]:
+    if value.strip().lower() not in ("", "https", "none"):
+        raise KafkaConfigurationError(f"option {name!r} expects 'https', or nothing: no check; not {value!r}")
+    return {"ssl_check_hostname": value.strip().lower() == "https"}
+
+
+def _ciphers(name: str, value: str) -> dict[str, Any]:
+    """Java's names of ciphers in OpenSSL's notation; those of TLS 1.3 are all offered, as `ssl` does not choose."""
+    found = []
+    for each in value.split(","):
+        java = each.strip().removeprefix("TLS_")
+        if "_WITH_" in java:
+            exchange, _, rest = java.partition("_WITH_")
+            rest = rest.replace("AES_", "AES").replace("_CBC", "").replace("POLY1305_SHA256", "POLY1305")
+            found.append(("" if exchange == "RSA" else f"{exchange}-") + rest)
+        elif java and not java.startswith(("AES_", "CHACHA20_")):
+            raise KafkaConfigurationError(f"option {name!r} expects names such as TLS_AES_128_GCM_SHA256, not {each!r}")
+    return {"ssl_ciphers": ":".join(found).replace("_", "-")} if found else {}
+
+
+_SPECIAL: dict[str, Callable[[str, str], dict[str, Any]]] = {
+    "ssl.endpoint.identification.algorithm": _check_hostname,
+    "ssl.cipher.suites": _ciphers,
+    "partition.assignment.strategy": lambda name, value: {"partition_assignment_strategy": assignors(name, value)},
+    **{
+        f"{part}.{kind}": (lambda name, value: {name.replace(".", "_"): conversion(name, value)})
+        for part in ("key", "value")
+        for kind in ("serializer", "deserializer")
+    },
+}
+"""Properties whose text means something else here."""
+
+
+def java_names(client: str | None = None) -> dict[str, Option]:
+    """The options that have a name in Java's clients or librdkafka, by that name."""
+    table = option_table()
+    rows = [row for row in table.values() if row.java and (client is None or client in row.clients)]
+    return {**{name: table[ours] for name, ours in _ALIASES.items()}, **{row.java: row for row in rows}}
+
+
+def from_java_names(properties: Mapping[str, Any], client: str | None = None) -> dict[str, Any]:
+    """Turn properties of Kafka's Java clients into keyword arguments.
+
+    Arguments:
+        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values.
+            ``sasl.jaas.config`` becomes the credentials that it has.
+        client: "consumer", "producer" or "admin"; None: the names of all of them are taken.
+
+    What has no meaning here is left out, with one warning. Raises `KafkaConfigurationError` for a name that this client
+    does not have, with the nearest one that it has, for a Java class that nothing stands for, and for text that is not
+    of its option's type.
+    """
+    configs: dict[str, Any] = {}
+    idle: list[str] = []
+    rows = java_names(client)
+    for name, value in properties.items():
+        if name in _SPECIAL and isinstance(value, str) and (client is None or name in rows or name not in java_names()):
+            configs |= _SPECIAL[name](name, value)
+        elif name == "sasl.jaas.config" or (name in _ONLY and isinstance(value, str)):
+            if name in _ONLY:
+                allow(name, value, *_ONLY[name])
+        elif name in rows:
+            configs[rows[name].name] = _from_text(name, rows[name], value) if isinstance(value, str) else value
+        elif name in _WITHOUT_MEANING:
+            idle.append(name)
+        elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):
+            known = [*rows, *_WITHOUT_MEANING, *_SPECIAL, *_ONLY, "sasl.jaas.config"]
+            raise KafkaConfigurationError(
+                f"option {name!r} is unknown to {f'the {client}' if client else 'all clients'}{nearest(name, known)}"
+            )
+    _log_in(properties, configs, idle)
+    if idle:
+        log.warning("these properties have no effect here: %s", ", ".join(sorted(idle)))
+    return configs
+
+
+def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[str]) -> None:
+    """Add what ``sasl.jaas.config`` says; a property that says the same goes before, as in Java."""
+    if str(configs.get("security_protocol", "")).upper().startswith("SASL"):
+        configs.setdefault("sasl_mechanism", "GSSAPI")  # Java's default
+    text = properties.get("sasl.jaas.config")
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise KafkaConfigurationError(f"option 'sasl.jaas.config' expects text, not {shown('sasl.jaas.config', text)}")
+    found, unused = options_of_jaas(text, configs.get("sasl_mechanism", "GSSAPI"))
+    idle += unused
+    for name, value in found.items():
+        configs.setdefault(name, value)
+
+
+def _is_level(
+    name: str, value: Any, properties: Mapping[str, Any], client: str | None, configs: dict[str, Any]
+) -> bool:
+    """Whether it is a codec's level; that of the codec that is used is the option ``compression_level``."""
+    match = _LEVEL.fullmatch(name)
+    if match is None or client not in (None, "producer"):
+        return False
+    if str(properties.get("compression.type")).lower() == match[1]:
+        configs["compression_level"] = _number(name, value) if isinstance(value, str) else value
+    return True
+
+
+def _is_off(name: str, value: Any) -> bool:
+    """Whether a property that is not supported says that it is not wanted."""
+    if name not in _REFUSED:
+        return False
+    if str(value).strip().lower() not in ("", "false"):
+        raise KafkaConfigurationError(f"option {name!r} is not supported: {_REFUSED[name]}")
+    return True
+
+
+def _from_text(name: str, row: Option, value: str) -> Any:
+    """A property's text as the type that the option has."""
+    kinds = {type(row.default).__name__} if row.accepts == "Any" else set(row.accepts.split(" | "))
+    if "str" in kinds or not kinds & {"bool", "int", "float"}:
+        return value
+    if "bool" in kinds:
+        if value.strip().lower() in ("true", "false"):
+            return value.strip().lower() == "true"
+        raise KafkaConfigurationError(f"option {name!r} expects true or false, not {shown(name, value)}")
+    if kinds == {"float"}:
+        try:
+            return float(value)
+        except ValueError:
+            raise KafkaConfigurationError(f"option {name!r} expects a number, not {shown(name, value)}") from None
+    return _number(name, value)
+
+
+def _number(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise KafkaConfigurationError(f"option {name!r} expects a whole number, not {shown(name, value)}") from None

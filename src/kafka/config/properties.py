@@ -1,0 +1,87 @@
+"""Files of properties as Java writes and reads them (java.util.Properties)."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from kafka.config.java_names import from_java_names
+from kafka.errors import KafkaConfigurationError
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_SPACE = " \t\f"
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
+_NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_PAIR = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+
+
+def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -> dict[str, Any]:
+    """The keyword arguments that a properties file of Kafka's Java clients says.
+
+    ``KafkaConsumer("topic", **load_properties("client.properties"))`` works as the file is. Text that is not UTF-8 is
+    taken as ISO 8859-1, as Java has it.
+
+    Arguments:
+        client: "consumer", "producer" or "admin"; None takes the names of all of them.
+
+    Raises `KafkaConfigurationError`, with the nearest name for one that is unknown, and `OSError`.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    try:
+        return from_java_names(parse_properties(text), client)
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"in {os.fspath(path)}: {error.args[0]}") from None
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Names and values of a properties file; the last of several with one name counts.
+
+    Raises `KafkaConfigurationError` for an escape that is none, with the number of its line.
+    """
+    found = {}
+    for number, line in _logical_lines(text):
+        match = _PAIR.fullmatch(line)
+        assert match is not None  # it matches everything
+        try:
+            found[_unescaped(match[1])] = _unescaped(match[2])
+        except ValueError as error:
+            raise KafkaConfigurationError(f"line {number} has {error}") from None
+    return found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines, with those joined that a backslash continues, without comments; and the number of their first line."""
+    whole, first = "", 0
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        line = line.lstrip(_SPACE)
+        if not first:
+            if not line or line[0] in "#!":
+                continue
+            first = number
+        slashes = len(line) - len(line.rstrip("\\"))
+        if slashes % 2:
+            whole += line[:-1]
+            continue
+        yield first, whole + line
+        whole, first = "", 0
+    if first:
+        yield first, whole
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        what = match[1]
+        if what == "u":
+            raise ValueError("\\u without four hexadecimal digits")
+        return chr(int(what[1:], 16)) if len(what) == 5 else _NAMED.get(what, what)
+
+    # What is beyond the first 65,536 characters is written as two escapes.
+    return _ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
