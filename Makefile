@@ -2,6 +2,7 @@
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
+# make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -15,8 +16,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations demo bench \
-    bench-full bench-quick simulate mutate java clean distclean
+.PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations test-matrix \
+    demo bench bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -121,6 +122,9 @@ test-pythons: setup
 
 test-generations: setup java
 	$(BIN)/python scripts/generations.py $(GENERATIONS_ARGS)
+
+test-matrix: setup java
+	$(BIN)/python scripts/matrix.py $(MATRIX_ARGS)
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness

@@ -146,7 +146,7 @@ def run(table: Sequence[tasks.Task], bootstrap_servers: str, rounds: int, until:
     for size in sorted({topic.size for topic in topics}):
         store(max(topic.count for topic in topics if topic.size == size), size)
     for topic in sorted({topic for task in table if task.reads for topic in task.moved()}, key=lambda t: t.name):
-        fill(bootstrap_servers, topic, old_broker=any(task.kafka for task in table))
+        fill(bootstrap_servers, topic)
     say(f"made the records and filled the topics in {time.perf_counter() - start:.0f} s")
     runner = Runner(bootstrap_servers, say)
     plan = [(task, topic, tasks.row(task, topic)) for task in table for topic in task.topics]

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from bench.workload import make_records
-from harness.topics import TODAY, Wire, await_topic, create_topic
+from harness.topics import CREATE_TOPICS_VERSION, Wire, await_topic, create_topic
 from kafka.wire import message_class
 
 VALUE_SIZE = 100
@@ -59,7 +59,7 @@ def make_topics(servers: str, count: int) -> None:
                 for name in names[start : start + AT_ONCE]
             ]
             request = request_class(topics=topics, timeout_ms=CREATE_TIMEOUT_S * 1000)
-            for result in wire.ask(request, TODAY.create_topics).topics:
+            for result in wire.ask(request, CREATE_TOPICS_VERSION).topics:
                 if result.error_code:
                     raise RuntimeError(f"topic {result.name} was not created: error {result.error_code}")
     await_topic(servers, names[-1], 1, time.monotonic() + CREATE_TIMEOUT_S)

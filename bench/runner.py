@@ -13,9 +13,9 @@ from bench.figures import FIGURES, Row
 from bench.job import Job, Result
 from bench.roster import CLIENTS, process_command, process_environment
 from bench.tasks import Task
-from bench.topics import Topic, make_topic
+from bench.topics import Topic
 from bench.workload import Sums, expected
-from harness.topics import BEFORE_2_0, TODAY, delete_topics, new_topic_name
+from harness.topics import create_topic, delete_topics, new_topic_name
 
 VERIFY_TIMEOUT_S = 120
 VERIFIERS = ("confluent", "ours")
@@ -69,7 +69,7 @@ class Runner:
         name = new_topic_name("bench-out")
         names = [name, f"{name}-warm-up"] if warms_up else [name]
         for each in names:
-            make_topic(self.bootstrap_servers, each, topic.partitions, old_broker=bool(task.kafka))
+            create_topic(self.bootstrap_servers, each, topic.partitions)
         try:
             result = self._job(task.name, client, topic, name, task.timeout_s, *names[1:])
             self._check(result, topic, client, task.use == "trips")
@@ -77,7 +77,7 @@ class Runner:
                 self._read_back(topic, name, client, number, keys=task.keys)
             return result
         finally:
-            delete_topics(self.bootstrap_servers, names, BEFORE_2_0 if task.kafka else TODAY)
+            delete_topics(self.bootstrap_servers, names)
 
     def _read_back(self, topic: Topic, name: str, client: str, number: int, *, keys: bool) -> None:
         """Check what lies on the broker. What Kafka's own tool writes has no keys and values that it draws by lot."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.workload import make_records
-from harness.topics import BEFORE_2_0, TODAY, create_topic
+from harness.topics import create_topic
 
 PARTITIONS = 4
 LEADER_TIMEOUT_S = 30.0
@@ -42,15 +42,7 @@ class Topic:
         return f"{self.size:,} bytes, {self.codec}{batches}{spread}"
 
 
-def make_topic(bootstrap_servers: str, name: str, partitions: int, *, old_broker: bool) -> None:
-    """Create an empty topic, on a broker of today or of Kafka 1."""
-    if old_broker:
-        create_topic(bootstrap_servers, name, partitions, replication_factor=1, versions=BEFORE_2_0)
-    else:
-        create_topic(bootstrap_servers, name, partitions, versions=TODAY)
-
-
-def fill(bootstrap_servers: str, topic: Topic, *, old_broker: bool = False) -> None:
+def fill(bootstrap_servers: str, topic: Topic) -> None:
     """Produce the topic's records with a peer, so that what is measured did not also write what it reads.
 
     A topic that was filled before, by another run on the same cluster, is left as it is.
@@ -60,7 +52,7 @@ def fill(bootstrap_servers: str, topic: Topic, *, old_broker: bool = False) -> N
     """
     from confluent_kafka import Producer
 
-    make_topic(bootstrap_servers, topic.name, topic.partitions, old_broker=old_broker)
+    create_topic(bootstrap_servers, topic.name, topic.partitions)
     held = held_records(bootstrap_servers, topic.name, topic.partitions)
     if held == topic.count:
         return

@@ -19,7 +19,7 @@ from kafka._variant import plain_is_forced
 if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
-    from harness.apache import ApacheKafka
+    from harness.releases import Kafka
     from harness.tools import JavaTools
     from kafka.broker import EmbeddedBroker
 
@@ -51,6 +51,11 @@ class MakeTopic(Protocol):
         """Create a topic with a new name, wait until it is ready, and return the name."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--kafka-release 1.1.1`: what runs on Apache Kafka runs on that release, not on the newest."""
+    parser.addoption("--kafka-release", metavar="RELEASE", help="run on this release of Apache Kafka")
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark a test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
     if TESTS / "integration" in item.path.parents:
@@ -59,12 +64,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             item.add_marker("spark")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is the same in both variants runs in the compiled one."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is the same in both variants runs in the compiled one; what a release of Kafka lacks is skipped there."""
     if plain_is_forced():
         for item in items:
             if item.get_closest_marker("once"):
                 item.add_marker(pytest.mark.skip("the same in both variants"))
+    release = config.getoption("--kafka-release")
+    if release:
+        from harness.releases import missing_in
+
+        for item in items:
+            for reason in missing_in(release, item.iter_markers("needs")):
+                item.add_marker(pytest.mark.skip(reason))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -96,25 +108,25 @@ def missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def java_tools() -> JavaTools:
+def java_tools(pytestconfig: pytest.Config) -> JavaTools:
     """Apache Kafka's jars, fetched, and its Java tools."""
-    from harness.fetch import FetchError
+    from harness.fetch import KAFKA_VERSION, FetchError
     from harness.java import JavaError
     from harness.tools import JavaTools
 
     try:
-        return JavaTools()
+        return JavaTools(pytestconfig.getoption("--kafka-release") or KAFKA_VERSION)
     except (FetchError, JavaError) as error:
         missing(f"Apache Kafka is not to be had: {error}")
         raise
 
 
 @pytest.fixture(scope="session")
-def apache_kafka(java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+def apache_kafka(java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """A running Apache Kafka of one node, shared by the session: a test uses topics and groups of its own."""
-    from harness.apache import ApacheKafka
+    from harness.releases import kafka_of
 
-    with ApacheKafka(tmp_path_factory.mktemp("apache-kafka"), version=java_tools.version) as kafka:
+    with kafka_of(java_tools.version, tmp_path_factory.mktemp("apache-kafka")) as kafka:
         yield kafka
 
 
@@ -149,30 +161,35 @@ def broker(request: pytest.FixtureRequest) -> Broker:
     """The embedded broker, and then Apache Kafka."""
     if request.param == "embedded":
         return _Embedded(request.getfixturevalue("embedded_broker"))
-    kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
+    kafka: Kafka = request.getfixturevalue("apache_kafka")
     return kafka
 
 
 @pytest.fixture
 def make_topic(broker: Broker) -> MakeTopic:
     """Return a function that makes a topic on `broker`."""
-    return topic_maker(broker.bootstrap_servers)
+    return topic_maker(broker)
 
 
 @pytest.fixture
 def make_topic_on() -> Callable[[Broker], MakeTopic]:
     """Return a function that gives a `make_topic` for any broker (one that a test started itself)."""
-    return lambda broker: topic_maker(broker.bootstrap_servers)
+    return topic_maker
 
 
-def topic_maker(bootstrap_servers: str) -> MakeTopic:
+def topic_maker(broker: Broker) -> MakeTopic:
     """Return the function behind `make_topic`."""
     from harness.topics import create_topic, new_topic_name
+    from harness.zookeeper_kafka import ZooKeeperKafka
 
     def make(partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         name = new_topic_name()
         # Tests write records of the past; a broker that runs for long enough would remove them.
-        create_topic(bootstrap_servers, name, partitions, {"retention.ms": "-1", **(config or {})})
+        config = {"retention.ms": "-1", **(config or {})}
+        if isinstance(broker, ZooKeeperKafka):
+            broker.create_topic(name, partitions, config)
+        else:
+            create_topic(broker.bootstrap_servers, name, partitions, config)
         return name
 
     return make

@@ -30,6 +30,12 @@ rootLogger.level=INFO
 rootLogger.appenderRefs=A
 rootLogger.appenderRef.A.ref=A
 """
+LOGGING_BEFORE_4 = """log4j.rootLogger=INFO, A
+log4j.appender.A=org.apache.log4j.ConsoleAppender
+log4j.appender.A.target=System.err
+log4j.appender.A.layout=org.apache.log4j.PatternLayout
+log4j.appender.A.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
 
 
 class ApacheKafka:
@@ -91,6 +97,7 @@ class ApacheKafka:
         """Format what is not formatted, start all nodes, and return when all are ready."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "log.properties").write_text(LOGGING)
+        (self.folder / "log-1.properties").write_text(LOGGING_BEFORE_4)
         if self.plan.uses_tls and not self.tls_folder.exists():
             make_certificates(self.tls_folder)
         try:
@@ -176,7 +183,8 @@ class ApacheKafka:
             options.append(f"-XX:SharedArchiveFile={self._archive}")
         elif node == 1:
             options.append(f"-XX:ArchiveClassesAtExit={self._new_archive}")
-        options += ["-Dlog4j2.configurationFile=" + str(self.folder / "log.properties")]
+        options += [f"-Dlog4j2.configurationFile={self.folder / 'log.properties'}"]
+        options += [f"-Dlog4j.configuration=file:{self.folder / 'log-1.properties'}"]
         command = self.tools.command(options, "kafka.Kafka", str(self._properties_file(node)))
         self._processes[node] = Supervised(command, self.folder / f"broker-{node}.log", self.folder)
 

@@ -17,6 +17,8 @@ from harness.java import java_command
 KAFKA_VERSION = "4.3.1"
 EXCLUDED = tuple(f"connect-{part}" for part in ("api", "json", "runtime", "transforms"))
 """Parts of Kafka that a broker and its tools do not need, 10 MB of them."""
+WITHOUT_TOOLS = ("4.4.0",)
+"""Releases whose kafka-tools and kafka-tools-api are not published: a broker is made with those of another release."""
 PATIENCE_S = 900
 
 
@@ -32,10 +34,15 @@ class FetchError(RuntimeError):
     """The artifacts could not be fetched; the message ends with what the tool said."""
 
 
+def release_numbers(version: str) -> tuple[int, ...]:
+    """A release's numbers, in which releases are in order: `(0, 10, 2, 2)`."""
+    return tuple(int(part) for part in version.split("."))
+
+
 def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
-    """Return the folder with the jars of an Apache Kafka broker, from 0.9, and its Java tools."""
+    """Return the folder with the jars of an Apache Kafka broker, from 0.8.2, and its Java tools."""
     kafka = "org.apache.kafka"
-    release = tuple(int(part) for part in version.split("."))
+    release = release_numbers(version)
     if release < (4,):
         scala = "2.13" if release >= (2, 5) else "2.12" if release >= (0, 10, 1) else "2.11"
         artifacts = [Artifact(kafka, f"kafka_{scala}", version)]
@@ -44,15 +51,17 @@ def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
             return fetch_jars(f"kafka-{version}", artifacts)
         # It brings Log4j, which the broker no longer does, and which ZooKeeper does not start without.
         return fetch_jars(f"kafka-{version}-tools", [*artifacts, Artifact(kafka, "kafka-tools", version)])
-    return fetch_jars(
-        f"kafka-{version}",
-        [
-            Artifact(kafka, "kafka_2.13", version),
-            Artifact(kafka, "kafka-tools", version),
-            # Without a backend for the logging interface the broker logs nothing, and nothing says when it is ready.
-            Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
-        ],
-    )
+    artifacts = [
+        Artifact(kafka, "kafka_2.13", version),
+        # Without a backend for the logging interface the broker logs nothing, and nothing says when it is ready.
+        Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),
+    ]
+    if version not in WITHOUT_TOOLS:
+        return fetch_jars(f"kafka-{version}", [*artifacts, Artifact(kafka, "kafka-tools", version)])
+    # Named here, the version that there is takes the place of the one that kafka_2.13 asks for.
+    artifacts.append(Artifact(kafka, "kafka-tools-api", KAFKA_VERSION))
+    artifacts.append(Artifact("net.sourceforge.argparse4j", "argparse4j", "0.7.0"))
+    return fetch_jars(f"kafka-{version}", artifacts)
 
 
 def fetch_spark_connector() -> Path:

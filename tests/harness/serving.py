@@ -34,6 +34,22 @@ class TodaysBroker:
         await_served(self.bootstrap_servers, name, partitions, time.monotonic() + TIMEOUT_S)
 
 
+def await_brokers(bootstrap_servers: str, deadline: float) -> None:
+    """Wait until each broker knows all of them: what it creates before, old releases give fewer copies.
+
+    Raises:
+        RuntimeError: one did not in time.
+    """
+    request_class, _ = _message("MetadataRequest")
+    addresses = bootstrap_servers.split(",")
+    for address in addresses:
+        with Wire(address) as wire:
+            while (known := len(wire.ask(request_class(topics=[]), 0).brokers)) < len(addresses):
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"{address} knows {known} of {len(addresses)} brokers")
+                time.sleep(PAUSE_S)
+
+
 def await_served(
     address: str, topic: str, partitions: int, deadline: float, list_offsets_version: int = LIST_OFFSETS_VERSION
 ) -> None:
@@ -52,18 +68,21 @@ def await_served(
                 return
 
 
-def await_coordinators(address: str, deadline: float) -> None:
-    """Wait until the broker, alone in its cluster, coordinates groups, whatever their names.
+def await_coordinators(bootstrap_servers: str, deadline: float) -> None:
+    """Wait until groups are coordinated, whatever their names, by the broker that is asked if it is the only one.
 
     Raises:
         RuntimeError: it did not in time.
     """
     find_class, _ = _message("FindCoordinatorRequest")
     describe_class, _ = _message("DescribeGroupsRequest")
+    address, *others = bootstrap_servers.split(",")
     with Wire(address) as wire:
         while True:
             found = [wire.ask(find_class(key=group), 0).error_code for group in GROUPS]
-            described = [group.error_code for group in wire.ask(describe_class(groups=list(GROUPS)), 0).groups]
+            described = []
+            if not others:
+                described = [group.error_code for group in wire.ask(describe_class(groups=list(GROUPS)), 0).groups]
             if not _wait_longer([*found, *described], "coordination", deadline):
                 return
 

@@ -7,28 +7,20 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from kafka.wire import framing, message_class
 
+CREATE_TOPICS_VERSION = 4
 METADATA_VERSION = 8
+DELETE_TOPICS_VERSION = 3
+TAKES_THE_DEFAULT_SIZE = 4
 TIMEOUT_S = 30.0
+PAUSE_S = 0.05
+NOT_CONTROLLER = 41
 TOPIC_ALREADY_EXISTS = 36
 _numbers = itertools.count(1)
-
-
-class TopicVersions(NamedTuple):
-    """The versions of requests that a broker knows; before version 4 of the first one it has no default of replicas."""
-
-    create_topics: int = 4
-    metadata: int = METADATA_VERSION
-    delete_topics: int = 3
-
-
-TODAY = TopicVersions()
-BEFORE_2_0 = TopicVersions(create_topics=2, metadata=5, delete_topics=1)
-"""From Kafka 0.11 on."""
 
 
 class Wire:
@@ -38,6 +30,14 @@ class Wire:
         host, _, port = address.rpartition(":")
         self._socket = socket.create_connection((host, int(port)), timeout_s)
         self._ids = itertools.count(1)
+        self._versions: dict[int, int] = {}
+
+    def newest_version(self, request_class: Any, limit: int) -> int:
+        """The newest version of a request, up to `limit`, that the broker serves; not for brokers before 0.10."""
+        if not self._versions:
+            api_versions: Any = message_class("ApiVersionsRequest")
+            self._versions = {each.api_key: each.max_version for each in self.ask(api_versions(), 0).api_keys}
+        return min(limit, self._versions[request_class.API_KEY])
 
     def ask(self, request: Any, version: int) -> Any:
         """Send a request and return its response."""
@@ -78,42 +78,64 @@ def create_topic(
     *,
     replication_factor: int = -1,
     timeout_s: float = TIMEOUT_S,
-    versions: TopicVersions = TODAY,
 ) -> None:
     """Create a topic and return when every node of the cluster knows a leader for each of its partitions.
 
-    `replication_factor` -1 is the broker's default.
+    `replication_factor` -1 is the broker's default, which brokers before 2.4 do not take: a copy a node then, up to 3.
 
     Raises:
         RuntimeError: the broker refused it, or it was not ready in time.
     """
     request_class: Any = message_class("CreateTopicsRequest")
     module = __import__(request_class.__module__, fromlist=["x"])
+    addresses = bootstrap_servers.split(",")
     topic = module.CreatableTopic(
         name=name,
         num_partitions=partitions,
         replication_factor=replication_factor,
         configs=[module.CreatableTopicConfig(name=k, value=v) for k, v in (config or {}).items()],
     )
+    request = request_class(topics=[topic], timeout_ms=int(timeout_s * 1000))
     deadline = time.monotonic() + timeout_s
-    with Wire(bootstrap_servers.split(",")[0]) as wire:
-        request = request_class(topics=[topic], timeout_ms=int(timeout_s * 1000))
-        (result,) = wire.ask(request, versions.create_topics).topics
+    while True:
+        with Wire(_controller(addresses)) as wire:
+            version = wire.newest_version(request_class, CREATE_TOPICS_VERSION)
+            if version < TAKES_THE_DEFAULT_SIZE and replication_factor < 0:
+                topic.replication_factor = min(3, len(addresses))
+            (result,) = wire.ask(request, version).topics
+        if result.error_code != NOT_CONTROLLER or time.monotonic() > deadline:
+            break
+        time.sleep(PAUSE_S)
     if result.error_code not in (0, TOPIC_ALREADY_EXISTS):
         raise RuntimeError(f"topic {name} was not created: error {result.error_code}, {result.error_message}")
-    for address in bootstrap_servers.split(","):
-        await_topic(address, name, partitions, deadline, versions.metadata)
+    for address in addresses:
+        await_topic(address, name, partitions, deadline)
 
 
-def await_topic(
-    address: str, name: str, partitions: int, deadline: float, metadata_version: int = METADATA_VERSION
-) -> None:
-    """Wait until one broker tells a leader for each partition; it does within milliseconds of the creation."""
+def _controller(addresses: Sequence[str]) -> str:
+    """Which of the nodes creates topics: brokers before KRaft do not pass the request on."""
+    if len(addresses) == 1:
+        return addresses[0]
+    request_class: Any = message_class("MetadataRequest")
+    with Wire(addresses[0]) as wire:
+        found = wire.ask(request_class(topics=[]), wire.newest_version(request_class, METADATA_VERSION))
+    at = {broker.node_id: f"{broker.host}:{broker.port}" for broker in found.brokers}
+    return at.get(found.controller_id, addresses[0])
+
+
+def await_topic(address: str, name: str, partitions: int, deadline: float, metadata_version: int | None = None) -> None:
+    """Wait until one broker tells a leader for each partition; it does within milliseconds of the creation.
+
+    `metadata_version` is the one to ask in; if not given, the newest of both sides, which brokers before 0.10 do not
+    tell.
+    """
     request_class: Any = message_class("MetadataRequest")
     module = __import__(request_class.__module__, fromlist=["x"])
     request = request_class(topics=[module.MetadataRequestTopic(name=name)])
-    request.allow_auto_topic_creation = metadata_version < 4  # versions before 4 cannot say no
     with Wire(address) as wire:
+        if metadata_version is None:
+            metadata_version = wire.newest_version(request_class, METADATA_VERSION)
+        request.allow_auto_topic_creation = metadata_version < 4  # versions before 4 cannot say no
         while True:
             (topic,) = wire.ask(request, metadata_version).topics
             ready = [p for p in topic.partitions if p.error_code == 0 and p.leader_id >= 0]
@@ -124,8 +146,9 @@ def await_topic(
             time.sleep(0.01)
 
 
-def delete_topics(bootstrap_servers: str, names: Iterable[str], versions: TopicVersions = TODAY) -> None:
+def delete_topics(bootstrap_servers: str, names: Iterable[str]) -> None:
     """Delete topics, and do not wait for it."""
     request_class: Any = message_class("DeleteTopicsRequest")
-    with Wire(bootstrap_servers.split(",")[0]) as wire:
-        wire.ask(request_class(topic_names=list(names), timeout_ms=1000), versions.delete_topics)
+    with Wire(_controller(bootstrap_servers.split(","))) as wire:
+        version = wire.newest_version(request_class, DELETE_TOPICS_VERSION)
+        wire.ask(request_class(topic_names=list(names), timeout_ms=1000), version)

@@ -9,10 +9,16 @@ from typing import Any
 
 from confluent_kafka import Producer
 
+from harness.fetch import release_numbers
 from kafka import KafkaConsumer
 from kafka.record import ConsumerRecord
 
 PATIENCE_S = 30.0
+
+
+def is_since(broker: Any, release: tuple[int, ...]) -> bool:
+    """Whether a broker is of this release of Apache Kafka or a later one; the embedded broker is of the newest."""
+    return broker.kind == "embedded" or release_numbers(broker.version) >= release
 
 
 def produce(bootstrap_servers: str, topic: str, partition: int, values: Sequence[bytes | None], **options: Any) -> None:

@@ -13,6 +13,7 @@ from kafka.errors import (
     InvalidPartitionsError,
     InvalidTopicError,
     TopicAlreadyExistsError,
+    UnknownError,
     UnknownTopicOrPartitionError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -58,6 +59,7 @@ def fill(broker, topic, count):
         assert [future.get(30).offset for future in futures] == list(range(count))
 
 
+@pytest.mark.needs(broker=(0, 11), why="DescribeConfigs")
 def test_a_topic_is_created_described_listed_and_deleted(admin, name):
     result = admin.create_topics([NewTopic(name, 3, 1, topic_configs={"retention.ms": "60000"})])
     assert result.topic_errors == [(name, 0, None)]
@@ -71,6 +73,7 @@ def test_a_topic_is_created_described_listed_and_deleted(admin, name):
     await_listed(admin, name, False)
 
 
+@pytest.mark.needs(broker=(2, 4), why="defaults of new topics (KIP-464)")
 def test_a_topic_gets_the_clusters_defaults(admin, name):
     admin.create_topics([NewTopic(name)])
     await_listed(admin, name, True)
@@ -89,7 +92,8 @@ def test_what_is_wrong_with_a_topic_is_raised(admin, make_topic, name):
         admin.create_topics([NewTopic("not a topic name!", 1, 1)])
     with pytest.raises(InvalidPartitionsError):
         admin.create_topics([NewTopic(name, 0, 1)])
-    with pytest.raises(InvalidConfigurationError):
+    # Brokers before 2.0 have no better name for it than an unknown error.
+    with pytest.raises((InvalidConfigurationError, UnknownError)):
         admin.create_topics([NewTopic(name, 1, 1, topic_configs={"retention.ms": "soon"})])
     with pytest.raises(UnknownTopicOrPartitionError):
         admin.delete_topics([MISSING])
@@ -100,6 +104,7 @@ def test_describing_a_missing_topic_does_not_create_it(admin):
     assert MISSING not in admin.list_topics()
 
 
+@pytest.mark.needs(broker=(1, 0), why="CreatePartitions")
 def test_partitions_are_added_and_never_taken(admin, make_topic):
     topic = make_topic(2)
     admin.create_partitions({topic: NewPartitions(4)})
@@ -110,6 +115,7 @@ def test_partitions_are_added_and_never_taken(admin, make_topic):
         admin.create_partitions({MISSING: NewPartitions(3)})
 
 
+@pytest.mark.needs(broker=(2, 3), why="IncrementalAlterConfigs")
 def test_configs_are_altered_one_by_one_or_replaced(admin, make_topic):
     topic = make_topic()
     admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 1000})], incremental=True)
@@ -123,6 +129,7 @@ def test_configs_are_altered_one_by_one_or_replaced(admin, make_topic):
     assert settings(admin, topic, "segment.bytes")["segment.bytes"] != "2000000"
 
 
+@pytest.mark.needs(broker=(2, 3), why="IncrementalAlterConfigs")
 def test_configs_that_are_wrong_change_nothing_and_raise(admin, make_topic):
     topic = make_topic()
     with pytest.raises(InvalidConfigurationError):
@@ -133,6 +140,7 @@ def test_configs_that_are_wrong_change_nothing_and_raise(admin, make_topic):
     assert settings(admin, topic, "retention.ms")["retention.ms"] != "7"
 
 
+@pytest.mark.needs(broker=(0, 11), why="DescribeConfigs")
 def test_a_broker_describes_its_own_settings(admin):
     node = admin.describe_cluster()["brokers"][0]["node_id"]
     (result,) = admin.describe_configs([ConfigResource("broker", node)])
@@ -149,6 +157,7 @@ def test_the_cluster_is_described(admin, broker):
     assert described["controller_id"] in [node["node_id"] for node in described["brokers"]]
 
 
+@pytest.mark.needs(broker=(1, 1), why="DeleteGroups")
 def test_groups_are_listed_described_and_deleted_with_their_offsets(admin, broker, make_topic, name):
     from kafka.consumer import KafkaConsumer
 
@@ -177,6 +186,7 @@ def test_groups_are_listed_described_and_deleted_with_their_offsets(admin, broke
     assert name not in dict(admin.list_consumer_groups())
 
 
+@pytest.mark.needs(broker=(1, 1), why="DeleteGroups")
 def test_a_group_that_is_not_there(admin, name):
     (described,) = admin.describe_consumer_groups([name])
     assert (described.group, described.state, described.members) == (name, "Dead", [])
@@ -186,6 +196,7 @@ def test_a_group_that_is_not_there(admin, name):
     assert admin.list_consumer_group_offsets(name, partitions=[tp]) == {tp: OffsetAndMetadata(-1, "", -1)}
 
 
+@pytest.mark.needs(broker=(0, 11), why="DeleteRecords")
 def test_records_are_deleted_up_to_an_offset(admin, broker, make_topic):
     topic = make_topic()
     tp = TopicPartition(topic, 0)

@@ -37,19 +37,16 @@ from kafka.structs import TopicPartition, TopicPartitionReplica
 from kafka.wire.api.list_groups import ListGroupsRequest
 
 pytestmark = pytest.mark.apache
-AUTHORIZER = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-    "allow.everyone.if.no.acl.found": "true",
-}
+AUTHORIZER = {"super.users": "User:ANONYMOUS", "allow.everyone.if.no.acl.found": "true"}
 
 
 @pytest.fixture(scope="module")
 def kafka(java_tools, tmp_path_factory):
-    from harness.apache import ApacheKafka
+    from harness.releases import authorizer_class, kafka_of
 
     folder = tmp_path_factory.mktemp("apache-kafka-admin")
-    with ApacheKafka(folder, version=java_tools.version, properties=AUTHORIZER) as kafka:
+    properties = {**AUTHORIZER, "authorizer.class.name": authorizer_class(java_tools.version)}
+    with kafka_of(java_tools.version, folder, properties=properties) as kafka:
         yield kafka
 
 
@@ -74,6 +71,7 @@ def until(found):
     return answer
 
 
+@pytest.mark.needs(broker=(2, 0), why="prefixed ACLs (KIP-290)")
 def test_acls_are_created_described_and_deleted(admin, topic):
     acl = ACL("User:alice", "*", ACLOperation.READ, ACLPermissionType.ALLOW, ResourcePattern(ResourceType.TOPIC, topic))
     prefixed = ACL(
@@ -98,6 +96,7 @@ def test_acls_are_created_described_and_deleted(admin, topic):
     until(lambda: admin.describe_acls(both)[0] == [])
 
 
+@pytest.mark.needs(broker=(2, 7), why="AlterUserScramCredentials")
 def test_scram_credentials_are_stored_described_and_deleted(admin):
     user = f"user-{uuid.uuid4().hex[:8]}"
     assert admin.alter_user_scram_credentials([UserScramCredentialUpsertion(user, "SCRAM-SHA-512", "secret")]) == {
@@ -111,6 +110,7 @@ def test_scram_credentials_are_stored_described_and_deleted(admin):
     assert admin.alter_user_scram_credentials([deletion])[user]
 
 
+@pytest.mark.needs(broker=(2, 6), why="AlterClientQuotas")
 def test_client_quotas_are_altered_described_and_taken_away(admin):
     user = f"user-{uuid.uuid4().hex[:8]}"
     both = {"user": user, "client-id": None}
@@ -126,6 +126,7 @@ def test_client_quotas_are_altered_described_and_taken_away(admin):
     assert error is InvalidRequestError
 
 
+@pytest.mark.needs(broker=(1, 0), why="DescribeLogDirs")
 def test_log_directories_are_described_as_in_2_and_in_3(admin, topic):
     def sizes():
         (directory,) = admin.describe_log_dirs({topic: [0, 1]})[0]["log_dirs"]
@@ -142,6 +143,7 @@ def test_log_directories_are_described_as_in_2_and_in_3(admin, topic):
     assert admin.alter_replica_log_dirs({replica: "/there/is/no/such"}) == {replica: LogDirNotFoundError}
 
 
+@pytest.mark.needs(broker=(2, 2), why="ElectLeaders")
 def test_leaders_are_elected_where_that_is_needed(admin, topic):
     result = admin.elect_leaders(0, {topic: [0]})
     assert result.replication_election_results[0][1][0][:2] == (0, 84)
@@ -153,6 +155,7 @@ def test_leaders_are_elected_where_that_is_needed(admin, topic):
     assert len(admin.elect_leaders(0, [topic]).replication_election_results[0][1]) == 2
 
 
+@pytest.mark.needs(broker=(2, 4), why="AlterPartitionReassignments")
 def test_replicas_are_reassigned(admin, topic):
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     (broker,) = (each["node_id"] for each in admin.describe_cluster()["brokers"])
@@ -163,6 +166,7 @@ def test_replicas_are_reassigned(admin, topic):
         admin.alter_partition_reassignments({first: []})
 
 
+@pytest.mark.needs(broker=(4, 0), why="features of a KRaft cluster, and DescribeQuorum")
 def test_features_the_quorum_and_versions_are_told(admin):
     features = admin.describe_features()
     low, high = features["metadata.version"]["finalized"]
@@ -182,6 +186,7 @@ def test_features_the_quorum_and_versions_are_told(admin):
     assert admin.send_request(ListGroupsRequest(), broker["node_id"]).error_code == 0
 
 
+@pytest.mark.needs(broker=(2, 8), why="ids of topics")
 def test_topics_are_told_what_may_be_done_with_them_and_found_by_their_ids(admin, topic):
     (described,) = admin.describe_topics([topic])
     assert "READ" in described["authorized_operations"]
@@ -191,6 +196,7 @@ def test_topics_are_told_what_may_be_done_with_them_and_found_by_their_ids(admin
     assert admin.delete_topics([topic_id]).topics[0]["topic_id"] == str(topic_id)
 
 
+@pytest.mark.needs(broker=(4, 1), why="ListConfigResources")
 def test_what_has_a_configuration_is_listed(admin, topic):
     metrics = f"metrics-{topic}"
     changed = admin.alter_configs([ConfigResource("client_metrics", metrics, {"interval.ms": ("set", "1000")})])
@@ -199,6 +205,7 @@ def test_what_has_a_configuration_is_listed(admin, topic):
     assert topic in admin.list_config_resources()["topic"]
 
 
+@pytest.mark.needs(broker=(2, 3), why="IncrementalAlterConfigs")
 def test_settings_are_altered_in_part_and_reset(admin, topic):
     def settings():
         return {name: each["value"] for name, each in admin.describe_configs([resource])["topic"][topic].items()}
@@ -214,6 +221,7 @@ def test_settings_are_altered_in_part_and_reset(admin, topic):
         admin.alter_configs([ConfigResource("topic", topic, {"no.such": ("set", 1)})])
 
 
+@pytest.mark.needs(broker=(3, 0), why="DescribeProducers")
 def test_transactions_and_producers_are_described(admin, kafka, topic):
     partition = TopicPartition(topic, 0)
     with KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, enable_idempotence=True) as producer:

@@ -33,6 +33,7 @@ def partition(broker, make_topic):
     return TopicPartition(topic, 0)
 
 
+@pytest.mark.needs(broker=(3, 0), why="the offset of the latest timestamp (KIP-734)")
 def test_offsets_of_partitions_are_found(admin, partition):
     def offset(spec, **options):
         return admin.list_partition_offsets({partition: spec}, **options)[partition].offset
@@ -44,6 +45,7 @@ def test_offsets_of_partitions_are_found(admin, partition):
         admin.list_partition_offsets({TopicPartition(partition.topic, 7): OffsetSpec.LATEST})
 
 
+@pytest.mark.needs(broker=(2, 4), why="OffsetDelete")
 def test_offsets_of_a_group_are_altered_reset_and_deleted(admin, group, partition):
     assert admin.alter_group_offsets(group, {partition: OffsetAndMetadata(3, "note")}) == {partition: NoError}
     assert admin.list_group_offsets([group])[group][partition][:2] == (3, "note")
@@ -64,6 +66,7 @@ def test_offsets_of_a_group_are_altered_reset_and_deleted(admin, group, partitio
     assert admin.list_group_offsets(group) == {group: {}}
 
 
+@pytest.mark.needs(broker=(2, 6), why="states of listed groups (KIP-518)")
 def test_groups_are_listed_described_and_deleted(admin, group, partition):
     admin.alter_group_offsets(group, {partition: OffsetAndMetadata(3, "")})
     (listed,) = [each for each in admin.list_groups() if each["group_id"] == group]
@@ -79,6 +82,7 @@ def test_groups_are_listed_described_and_deleted(admin, group, partition):
     assert admin.delete_groups([group, missing]) == {group: "OK", missing: GroupIdNotFoundError.__name__}
 
 
+@pytest.mark.needs(broker=(2, 4), why="static members to be removed (KIP-345)")
 def test_a_member_is_described_and_removed(admin, broker, group, partition):
     servers = broker.bootstrap_servers
     with KafkaConsumer(
@@ -109,6 +113,7 @@ def test_records_of_an_unknown_topic_are_not_deleted_and_none_is_created(admin, 
     assert group not in admin.list_topics()
 
 
+@pytest.mark.needs(broker=(2, 4), why="defaults of new topics (KIP-464)")
 def test_topics_are_created_in_each_form_and_grow(admin, group):
     answer = admin.create_topics([group], wait_for_metadata=True)
     assert answer["topics"][0].name == group
@@ -119,6 +124,7 @@ def test_topics_are_created_in_each_form_and_grow(admin, group):
     assert admin.delete_topics([f"no-{group}"], raise_errors=False).topic_error_codes == [(f"no-{group}", 3)]
 
 
+@pytest.mark.needs(broker=(3, 8), why="DescribeTopicPartitions")
 def test_the_partitions_of_topics_come_in_pages(admin, group):
     admin.create_topics({group: {"num_partitions": 3, "replication_factor": 1}}, wait_for_metadata=True)
     page = admin.describe_topic_partitions([group], response_partition_limit=2)

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from integration.consumer_support import is_since
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.cluster import ClusterClient
 from kafka.config import parse_admin
@@ -24,6 +25,7 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
+BY_KRAFT = pytest.mark.needs(broker=(3, 9), why="logins that the harness sets up with KRaft alone")
 ALICE = {"sasl_plain_username": "alice", "sasl_plain_password": "alice-secret"}
 REAUTHENTICATE_MS = 1_500
 
@@ -75,7 +77,7 @@ async def test_metadata_leaders_and_coordinators_are_found(broker, make_topic):
     cluster = await started(broker)
     await cluster.refresh_metadata([topic])
     assert cluster.metadata.partitions_for_topic(topic) == {0, 1, 2}
-    assert cluster.metadata.topic_id(topic) is not None
+    assert (cluster.metadata.topic_id(topic) is not None) == is_since(broker, (2, 8))
     leader = await cluster.partition_leader(TopicPartition(topic, 1), 5_000)
     assert cluster.metadata.broker_metadata(leader) is not None
     assert await cluster.coordinator("group", "some-group") in {node.nodeId for node in cluster.metadata.brokers()}
@@ -107,7 +109,7 @@ async def test_acks_0_is_not_waited_for_and_not_answered(broker, make_topic):
     from kafka.record import BatchBuilder
 
     topic = make_topic()
-    builder = BatchBuilder(size_limit=1_000)
+    builder = BatchBuilder(2 if is_since(broker, (0, 11)) else 1, size_limit=1_000)
     builder.append(1_700_000_000_000, None, b"value", ())
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=builder.build())])
     cluster = await started(broker)
@@ -123,17 +125,20 @@ async def test_acks_0_is_not_waited_for_and_not_answered(broker, make_topic):
 
 
 @pytest.mark.apache
+@BY_KRAFT
 def test_tls_with_an_authority_that_is_trusted(secured):
     topics(secured, "ssl", security_protocol="SSL", **trusted(secured))
 
 
 @pytest.mark.apache
+@BY_KRAFT
 def test_tls_refuses_a_certificate_that_the_system_does_not_trust(secured):
     with pytest.raises(NoBrokersAvailable, match="certificate is not trusted"):
         topics(secured, "ssl", security_protocol="SSL")
 
 
 @pytest.mark.apache
+@BY_KRAFT
 def test_a_client_certificate_is_shown_where_it_is_asked_for(secured):
     tls = secured.tls_folder
     own = {"ssl_certfile": str(tls / "client.pem"), "ssl_keyfile": str(tls / "client.key")}
@@ -145,6 +150,7 @@ def test_a_client_certificate_is_shown_where_it_is_asked_for(secured):
 @pytest.mark.apache
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 @pytest.mark.parametrize("listener", ["sasl", "sasl_ssl"])
+@BY_KRAFT
 def test_passwords(secured, mechanism, listener):
     protocol = {"sasl": "SASL_PLAINTEXT", "sasl_ssl": "SASL_SSL"}[listener]
     options = {"security_protocol": protocol, "sasl_mechanism": mechanism, **trusted(secured)}
@@ -154,6 +160,7 @@ def test_passwords(secured, mechanism, listener):
 
 
 @pytest.mark.apache
+@BY_KRAFT
 def test_bearer_tokens(secured):
     options = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER"}
     topics(secured, "sasl", **options, sasl_oauth_token_provider=Unsecured())
@@ -162,6 +169,7 @@ def test_bearer_tokens(secured):
 
 
 @pytest.mark.apache
+@BY_KRAFT
 def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(java_tools, tmp_path):
     from harness.apache import ApacheKafka
 
@@ -183,6 +191,7 @@ def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(java_tools,
         ("plaintext", "SSL", "does it speak TLS"),
     ],
 )
+@BY_KRAFT
 def test_each_mistake_about_the_listener_has_its_own_message(secured, listener, protocol, said):
     servers = secured.bootstrap(listener)
     with pytest.raises(NoBrokersAvailable, match=said):
@@ -191,6 +200,7 @@ def test_each_mistake_about_the_listener_has_its_own_message(secured, listener, 
 
 @pytest.mark.apache
 @pytest.mark.slow
+@BY_KRAFT
 def test_a_session_that_the_broker_limits_is_renewed_without_a_failed_request(secured):
     provider = Unsecured()
     options = {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": provider}
@@ -218,9 +228,9 @@ def test_a_session_that_the_broker_limits_is_renewed_without_a_failed_request(se
 @pytest.mark.apache
 @pytest.mark.slow
 def test_a_client_outlives_the_restart_of_its_broker(java_tools, tmp_path):
-    from harness.apache import ApacheKafka
+    from harness.releases import kafka_of
 
-    with ApacheKafka(tmp_path, version=java_tools.version) as kafka:
+    with kafka_of(java_tools.version, tmp_path) as kafka:
         options = {"bootstrap_servers": kafka.bootstrap_servers, "reconnect_backoff_max_ms": 500}
         with KafkaAdminClient(**options) as admin:
             admin.create_topics([NewTopic("kept", 1, 1)])

@@ -252,6 +252,7 @@ def test_a_pattern_takes_in_topics_that_come_later(broker: Broker, open_consumer
     assert [r.value for r in read(consumer, 1)] == [b"found"]
 
 
+@pytest.mark.needs(broker=(1, 0), why="CreatePartitions")
 def test_new_partitions_of_a_topic_are_assigned(broker: Broker, make_topic: MakeTopic, open_consumer: Open) -> None:
     topic = make_topic(1)
     consumer = open_consumer(topic, group_id=f"group-{topic}", metadata_max_age_ms=300)
@@ -292,6 +293,7 @@ def test_a_subscription_that_changes_while_joining_takes_nothing_of_the_old_one(
     assert ("assigned", {0}) not in listener.entries
 
 
+@pytest.mark.needs(broker=(2, 3), why="static members (KIP-345)")
 def test_a_static_member_whose_place_is_taken_raises_at_every_poll(make_topic: MakeTopic, open_consumer: Open) -> None:
     topic = make_topic(2)
     options = {"group_id": f"group-{topic}", "group_instance_id": "one"}
@@ -389,6 +391,7 @@ def test_a_callback_of_a_producer_that_does_not_end_costs_no_membership(
     assert consumer.metrics()["consumer-coordinator-metrics"]["rebalances-total"] == 1
 
 
+@pytest.mark.needs(broker=(2, 3), why="static members (KIP-345)")
 def test_a_static_member_comes_back_without_a_rebalance(make_topic: MakeTopic, open_consumer: Open) -> None:
     topic = make_topic(4)
     group = f"group-{topic}"
@@ -412,6 +415,7 @@ def test_a_setting_that_the_coordinator_refuses_is_raised_by_poll(make_topic: Ma
         poll_until(lambda: False, consumer)
 
 
+@pytest.mark.needs(broker=(1, 0), why="CreatePartitions")
 def test_a_subscription_without_a_group_takes_all_partitions(
     broker: Broker, make_topic: MakeTopic, open_consumer: Open
 ) -> None:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from harness.tools import JavaTools
 
 PATIENCE_S = 60.0
+KIP_98 = [pytest.mark.needs(broker=(0, 11), why="transactions (KIP-98)")]
+KIP_890 = [pytest.mark.needs(broker=(4, 0), why="transactions of version 2 (KIP-890)")]
+KIP_360 = pytest.mark.needs(broker=(2, 5), why="another epoch after a lost record (KIP-360)")
+KIP_447 = pytest.mark.needs(broker=(2, 5), why="memberships in TxnOffsetCommit (KIP-447)")
 PROPERTIES = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "TRANSACTIONS.md"
 
@@ -50,8 +54,8 @@ class _Embedded(EmbeddedBroker):
     params=[
         "embedded-1",
         "embedded-2",
-        pytest.param("apache-1", marks=pytest.mark.apache),
-        pytest.param("apache-2", marks=pytest.mark.apache),
+        pytest.param("apache-1", marks=[pytest.mark.apache, *KIP_98]),
+        pytest.param("apache-2", marks=[pytest.mark.apache, *KIP_890]),
     ],
 )
 def transactional(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
@@ -63,12 +67,13 @@ def transactional(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
             broker.transaction_version = version
             yield broker
         return
-    from harness.apache import ApacheKafka
+    from harness.fetch import release_numbers
+    from harness.releases import kafka_of
 
     java_tools: JavaTools = request.getfixturevalue("java_tools")
-    features = {"transaction.version": version}
-    with ApacheKafka(folder, version=java_tools.version, properties=PROPERTIES, features=features) as kafka:
-        kafka.transaction_version = version  # type: ignore[attr-defined]
+    features = {"transaction.version": version} if release_numbers(java_tools.version) >= (4, 0) else {}
+    with kafka_of(java_tools.version, folder, properties=PROPERTIES, features=features) as kafka:
+        kafka.transaction_version = version  # type: ignore[union-attr]
         yield kafka
 
 
@@ -180,6 +185,7 @@ def test_offsets_are_committed_with_the_transaction_or_not_at_all(transactional:
     assert read(transactional, topic) == [b"5"]
 
 
+@KIP_447
 def test_offsets_of_a_member_that_was_replaced_are_refused(transactional: Any, topic: str, produce: Any) -> None:
     """The coordinator looks at the membership that the consumer tells of (KIP-447)."""
     # committed() waits for transactions that are being ended
@@ -214,6 +220,7 @@ def test_offsets_of_a_member_that_was_replaced_are_refused(transactional: Any, t
         assert consumer.committed(place) == 3
 
 
+@KIP_447
 def test_the_example_of_the_guide_runs(transactional: Any, make_topic_on: Any) -> None:
     numbers, doubles = (make_topic_on(transactional)(2) for _ in range(2))
     (example,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
@@ -263,6 +270,7 @@ def test_a_transaction_that_takes_too_long_is_aborted(transactional: Any, topic:
     assert read(transactional, topic) == [b"next"]
 
 
+@KIP_360
 def test_after_a_lost_record_a_new_epoch_is_had(transactional: Any, topic: str, produce: Any) -> None:
     """A broker that refuses a batch whose sequence number is used up then: the next begins an epoch (KIP-360)."""
     producer = produce(max_request_size=4_000_000)  # larger than what the broker takes

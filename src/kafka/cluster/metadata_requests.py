@@ -7,9 +7,9 @@ from uuid import UUID
 
 from kafka.cluster.answer_checks import remove_impossible
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.errors import MetadataEmptyBrokerList
+from kafka.errors import MetadataEmptyBrokerList, UnknownTopicOrPartitionError
 from kafka.net import Connection
-from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
+from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
 
 if TYPE_CHECKING:
     from kafka.wire.api.metadata import MetadataResponse
@@ -45,7 +45,7 @@ class MetadataAnswer(NamedTuple):
 
 def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
     """Ask about some topics; None: about all. Where a topic may not be created, brokers before 0.11 are asked for all:
-    they create what is named and missing."""
+    they create what is named and missing. What they do not list then is said to be unknown, as later brokers do."""
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
     if version >= _CREATION_CHOSEN_SINCE:
         return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
@@ -111,12 +111,15 @@ async def _send(
     topics: set[str] | None,
     digest: Callable[["MetadataResponse"], T],
 ) -> T:
-    def without_unasked(response: "MetadataResponse") -> T:
+    def of_those_asked(response: "MetadataResponse") -> T:
         if topics is not None and version < _CREATION_CHOSEN_SINCE:
             response.topics = [each for each in response.topics if each.name in topics]
+            missing = topics.difference(each.name for each in response.topics if each.name is not None)
+            unknown = UnknownTopicOrPartitionError.errno
+            response.topics += [MetadataResponseTopic(name=name, error_code=unknown) for name in sorted(missing)]
         return digest(response)
 
-    return await connection.send_digested(request, version, without_unasked)
+    return await connection.send_digested(request, version, of_those_asked)
 
 
 def _judge(connection: Connection, has_brokers: bool, impossible: list[str]) -> None:

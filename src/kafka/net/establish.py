@@ -4,13 +4,18 @@ The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every bro
 the name of the client software. Version 4 brings nothing that is needed here, and some brokers that are not Apache
 Kafka hang up on it. A broker before 2.4 refuses version 3 with error 35 and names the version that it has, or hangs
 up. It is asked again in that version, or in version 0; an address that hung up is asked in version 0 from then on.
+Brokers before 0.10 have no such request; how they are recognized is in `kafka.net.old_brokers`; one that asks
+for a login first is not.
 """
 
+import dataclasses
 import logging
+from collections.abc import Callable
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
 from kafka.net.connection import Connection
+from kafka.net.old_brokers import OldBrokerError, look_whether_old, unless_old
 from kafka.net.proxy import check_proxy_library
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
@@ -24,6 +29,7 @@ _GREETING = 3
 _MODERN_SINCE = (2, 4)
 _UNSUPPORTED_VERSION = UnsupportedVersionError.errno
 _greetings: dict[tuple[str, int], int] = {}
+NewConnection = Callable[[], Connection]
 
 
 class _HungUp(KafkaConnectionError):
@@ -48,16 +54,40 @@ async def open_connection(
     """
     check_proxy_library(security.proxy)
     check_mechanism(security)
-    greeting = _first_greeting(host, port, options)
+
+    def new_connection() -> Connection:
+        return Connection(host, port, options, node_id, traffic)
+
     try:
-        return await _open(Connection(host, port, options, node_id, traffic), options, security, greeting)
-    except _HungUp:
-        if not greeting:
-            raise
-    connection = await _open(Connection(host, port, options, node_id, traffic), options, security, 0)
-    log.info("%s hangs up on ApiVersions version %d; it is asked in version 0", connection.described_as, greeting)
-    _greetings[host, port] = 0
-    return connection
+        return await _open_asking(new_connection, options, security, _first_greeting(host, port, options))
+    except OldBrokerError as old:
+        release = old.release
+    log.info("%s:%d does not tell its versions, and is taken for Kafka %s", host, port, ".".join(map(str, release)))
+    return await _open(new_connection, dataclasses.replace(options, api_version=release), security, None)
+
+
+async def _open_asking(
+    new_connection: NewConnection, options: ConnectionOptions, security: SecurityOptions, greeting: int | None
+) -> Connection:
+    """Connect, and connect again to a broker that hangs up on the greeting, to ask it in version 0."""
+    hung_up: _HungUp | None = None
+    for version in dict.fromkeys((greeting, 0)):
+        try:
+            connection = await _open(new_connection, options, security, version)
+        except _HungUp as error:
+            hung_up = error
+            continue
+        if hung_up is not None:
+            _greetings[connection.host, connection.port] = 0
+            log.info(
+                "%s hangs up on ApiVersions version %s; it is asked in version 0", connection.described_as, greeting
+            )
+        return connection
+    release = await look_whether_old(new_connection(), security) if not security.uses_sasl else None
+    if release is not None:
+        raise OldBrokerError(release) from hung_up
+    assert hung_up is not None
+    raise hung_up
 
 
 def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | None:
@@ -70,15 +100,23 @@ def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | N
 
 
 async def _open(
-    connection: Connection, options: ConnectionOptions, security: SecurityOptions, greeting: int | None
+    new_connection: Callable[[], Connection],
+    options: ConnectionOptions,
+    security: SecurityOptions,
+    greeting: int | None,
 ) -> Connection:
+    connection = new_connection()
     await connection.connect(security)
     try:
         if greeting is None:
             release = options.api_version or ()
             connection.api_versions = ApiVersions.of_release(release, connection.described_as)
         else:
-            connection.api_versions = await _negotiate(connection, options, security, greeting)
+            asking = _negotiate(connection, options, security, greeting)
+            if not security.uses_sasl:
+                address = (connection.host, connection.port)
+                asking = unless_old(asking, address, lambda: look_whether_old(new_connection(), security))
+            connection.api_versions = await asking
         if security.uses_sasl:
             await SaslSession(connection, security, options.socket_connection_setup_timeout_ms).begin()
     except BaseException as error:

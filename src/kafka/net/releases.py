@@ -34,10 +34,17 @@ _SINCE: tuple[tuple[tuple[int, ...], int, int], ...] = (
 """A release, and a version of an API that it was the first to have."""
 
 
+_BEFORE_THEY_COULD_BE_ASKED: tuple[tuple[tuple[int, ...], int], ...] = (((0, 9), 16), ((0, 8, 2), 10), ((0, 8, 1), 8))
+"""Such a release, and an API that it was the first to have."""
+_API_VERSIONS = 18
+
+
 def release_of(offered: ApiVersions) -> tuple[int, ...]:
-    """The latest release whose requests a broker that can be asked has."""
+    """The latest release whose requests a broker has."""
     for release, api_key, version in _SINCE:
         served = offered.range(api_key)
         if served is not None and served[0] <= version <= served[1]:
             return release
-    return (0, 10, 0)
+    if _API_VERSIONS in offered:
+        return (0, 10, 0)
+    return next((each for each, api_key in _BEFORE_THEY_COULD_BE_ASKED if api_key in offered), (0, 8, 0))

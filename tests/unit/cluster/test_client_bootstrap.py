@@ -41,7 +41,8 @@ async def test_a_dead_bootstrap_server_does_not_matter_if_another_answers(cluste
 
 async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_client):
     dead = free_port()
-    cluster.brokers[0].on("ApiVersions", lambda *_: HANG_UP)
+    for api in ("ApiVersions", "Metadata"):
+        cluster.brokers[0].on(api, lambda *_: HANG_UP)
     servers = [f"127.0.0.1:{dead}", f"127.0.0.1:{cluster.brokers[0].port}"]
     client = make_client(cluster, bootstrap_servers=servers, bootstrap_timeout_ms=1_500)
     starting = asyncio.create_task(client.start())

@@ -182,7 +182,8 @@ async def test_a_channel_that_failed_is_tried_at_once_where_another_one_is_serve
     broker = cluster.brokers[1]
     await client.send(2, heartbeat())
     greet = broker.handlers["ApiVersions"]
-    broker.on("ApiVersions", lambda *_: HANG_UP)
+    for api in ("ApiVersions", "Metadata"):
+        broker.on(api, lambda *_: HANG_UP)
     with pytest.raises(KafkaConnectionError):
         await client.send(2, heartbeat(), channel="fetch")
     broker.on("ApiVersions", greet)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kafka.cluster.metadata_requests import metadata_request
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
 
@@ -74,7 +74,21 @@ async def test_brokers_that_create_whatever_is_named_are_asked_for_all_topics(cl
     await client.refresh_metadata()
     assert [topics for topics, _ in asked_since(cluster, 1)] == [everything, ["t"]]
     answer = await client.read_metadata({"other", "missing"})
-    assert [topic.name for topic in answer.topics] == ["other"]
+    assert [(topic.name, topic.error_code) for topic in answer.topics] == [("other", 0), ("missing", 3)]
+
+
+async def test_a_topic_that_such_a_broker_lists_no_more_is_forgotten(cluster, make_client):
+    for broker in cluster.brokers:
+        broker.versions[MetadataRequest.API_KEY] = (0, 3)
+    cluster.leaders["other"] = [(1, 0)]
+    client = make_client(cluster)
+    await client.start()
+    await client.refresh_metadata(["other"])
+    assert "other" in client.metadata.topics()
+    del cluster.leaders["other"]
+    await client.refresh_metadata(["other"])
+    assert "other" not in client.metadata.topics()
+    assert client.metadata.topic_errors["other"] is UnknownTopicOrPartitionError
 
 
 @pytest.mark.parametrize("version", [4, MetadataRequest.MAX_VERSION])

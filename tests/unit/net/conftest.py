@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka.net import establish
+from kafka.net import establish, old_brokers
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from unit.net.scripted import ScriptedBroker
 
@@ -16,6 +16,8 @@ async def broker():
 
 @pytest.fixture(autouse=True)
 def _forget_greetings():
-    establish._greetings.clear()
+    for known in (establish._greetings, old_brokers._known):
+        known.clear()
     yield
-    establish._greetings.clear()
+    for known in (establish._greetings, old_brokers._known):
+        known.clear()

@@ -25,7 +25,6 @@ from kafka.legacy.connection.traffic import traffic_in
 from kafka.legacy.future import Future
 from kafka.legacy.protocol.translation import Translated, translate
 from kafka.net.releases import release_of
-from kafka.net.versions import CAN_BE_ASKED_SINCE
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ class BrokerConnection:
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()
             connection, security = self._options.connection, self._options.security
-            self._link = Link(self.host, self.port, connection, security, self._is_said_to_be_old, self._traffic)
+            self._link = Link(self.host, self.port, connection, security, self._traffic)
             self._enter(ConnectionStates.CONNECTING)
         elif self.state == ConnectionStates.CONNECTING and self._link is not None and self._link.is_settled:
             try:
@@ -96,12 +95,6 @@ class BrokerConnection:
             self._link.wait(None if left == float("inf") else max(left, 0))
             self.connect()
         return self.connected()
-
-    @property
-    def _is_said_to_be_old(self) -> bool:
-        """Whether `api_version` names a release that cannot be asked for its versions."""
-        told = self.config["api_version"]
-        return told is not None and tuple(told) < CAN_BE_ASKED_SINCE
 
     def _enter(self, state: str) -> None:
         """Change the state, and tell the callback of it."""
@@ -290,10 +283,7 @@ class BrokerConnection:
         """
         if not self.connect_blocking(timeout) or self._link is None:
             raise NodeNotReadyError(str(self))
-        offered = self._link.connection.api_versions
-        if 18 in offered:
-            return release_of(offered)
-        return self.config["api_version"] if self._is_said_to_be_old else (0, 9)
+        return release_of(self._link.connection.api_versions)
 
     def __repr__(self) -> str:
         return f"<BrokerConnection node_id={self.node_id} host={self.host} port={self.port} {self.state}>"

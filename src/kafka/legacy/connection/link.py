@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import queue
 from collections.abc import Callable
 from typing import Any
 
 from kafka.config import ConnectionOptions, SecurityOptions
-from kafka.errors import Cancelled, KafkaConnectionError, KafkaTimeoutError
+from kafka.errors import Cancelled
 from kafka.legacy.protocol.translation import Translated
 from kafka.net.connection import Connection
-from kafka.net.dial import DialError
 from kafka.net.establish import open_connection
 from kafka.net.loop import LoopThread
 from kafka.net.loop_call import LoopCall
 from kafka.net.statistics import NodeTraffic
 
 _log = logging.getLogger(__name__)
-_BEFORE_ASKING = (0, 9)
-"""The last release that cannot be asked: it has the versions of those before it, so nothing is held back."""
-_PATIENCE_WITH_OLD_MS = 2000
-"""How long a broker that is said to be too old to be asked is waited for: 0.9 does not answer, and does not hang up."""
-
 Outcome = tuple[int, Any, Exception | None]
 """Number of a request, its response, or why there is none."""
 
@@ -41,15 +34,14 @@ class Link:
         port: int,
         options: ConnectionOptions,
         security: SecurityOptions,
-        is_said_to_be_old: bool,
         traffic: NodeTraffic,
     ) -> None:
-        """Begin to connect; a broker that is said to be older than 0.10 is not waited for so long."""
+        """Begin to connect."""
         self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._ended = False
         self._loop = LoopThread.shared()
         self._dialling: LoopCall[Connection] = self._loop.spawn(
-            _open(host, port, options, security, is_said_to_be_old, lambda: self._ended, traffic)
+            _open(host, port, options, security, lambda: self._ended, traffic)
         )
 
     @property
@@ -91,23 +83,10 @@ async def _open(
     port: int,
     options: ConnectionOptions,
     security: SecurityOptions,
-    is_said_to_be_old: bool,
     is_unwanted: Callable[[], bool],
     traffic: NodeTraffic,
 ) -> Connection:
-    """Connect; a broker that is asked for its versions and hangs up, or is silent, is taken for one before 0.10."""
-    asking = options
-    if is_said_to_be_old:
-        patience_ms = min(options.socket_connection_setup_timeout_ms, _PATIENCE_WITH_OLD_MS)
-        asking = dataclasses.replace(options, socket_connection_setup_timeout_ms=patience_ms)
-    try:
-        connection = await open_connection(host, port, asking, security, traffic=traffic)
-    except DialError:
-        raise
-    except (KafkaConnectionError, KafkaTimeoutError) as error:
-        _log.info("%s:%d does not say which versions it has (%s): taken for Kafka 0.9", host, port, error)
-        options = dataclasses.replace(options, api_version=_BEFORE_ASKING)
-        connection = await open_connection(host, port, options, security, traffic=traffic)
+    connection = await open_connection(host, port, options, security, traffic=traffic)
     if is_unwanted():
         connection.abort(Cancelled("the connection was closed before it was open"))
     return connection
