@@ -32,6 +32,7 @@ EVERYWHERE: dict[str, str] = {
     "AsyncGenerator": "Generator",
     "StopAsyncIteration": "StopIteration",
     "aclose": "close",
+    "aclosing": "closing",
     "anext": "next",
 }
 """Names that are exchanged in every twin."""
@@ -98,6 +99,16 @@ TWINS: tuple[Twin, ...] = (
             "AsyncKafkaConsumer": "KafkaConsumer",
             "AsyncOffsetCalls": "OffsetCalls",
             "async_driver": "sync_driver",
+        },
+    ),
+    Twin(
+        "consumer/bounded/async_read.py",
+        "consumer/bounded/sync_read.py",
+        {
+            "AsyncBoundedRead": "BoundedRead",
+            "AsyncKafkaConsumer": "KafkaConsumer",
+            "async_consumer": "kafka_consumer",
+            "read_async": "read",
         },
     ),
     Twin(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kafka.consumer import AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
+    from kafka.consumer.bounded.async_read import read_async as read_async
+    from kafka.consumer.bounded.sync_read import read as read
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
     from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
@@ -76,6 +78,8 @@ __all__ = [
     "create_snappy_message",
     "errors",
     "load_properties",
+    "read",
+    "read_async",
 ]
 """The names of all generations. What only old ones had is loaded by `from kafka import *`, not by `import kafka`."""
 
@@ -114,6 +118,8 @@ _HOMES = {
     "create_gzip_message": "kafka.protocol",
     "create_message": "kafka.protocol",
     "create_snappy_message": "kafka.protocol",
+    "read": "kafka.consumer.bounded.sync_read",
+    "read_async": "kafka.consumer.bounded.async_read",
 }
 
 _SUBMODULES = (

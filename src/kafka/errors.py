@@ -181,6 +181,34 @@ class LogTruncationError(KafkaError):
         return type(self), (self.divergent_offsets, *self.args)
 
 
+class RecordDeserializationError(KafkaError):
+    """A deserializer raised, and what it raised is the ``__cause__``. Java: ``RecordDeserializationException``.
+
+    It is of the type of the cause as well, where that is possible, as kafka-python raises the cause itself.
+
+    The position stays at the record, so the next `poll()` raises again;
+    ``seek(error.topic_partition, error.offset + 1)`` leads past it, and so does the option
+    ``on_deserialization_error``, by itself.
+
+    Arguments:
+        topic_partition: where the record is, a `TopicPartition`.
+        offset: its offset.
+        part: "key" or "value".
+        why: what the deserializer had to say.
+        record: the record as it was fetched: key and value are bytes or None (KIP-1036).
+    """
+
+    def __init__(self, topic_partition: Any, offset: int, part: str, why: str, record: Any = None) -> None:
+        super().__init__(
+            f"the {part} of the record at offset {offset} of partition {topic_partition.partition} of topic "
+            f"{topic_partition.topic!r} could not be deserialized: {why}; seek to {offset + 1} to leave it out"
+        )
+        self.topic_partition = topic_partition
+        self.offset = offset
+        self.part = part
+        self.record = record
+
+
 class TransactionFatalError(KafkaError):
     """A transactional producer cannot go on: close it, and make a new one.
 

@@ -12,9 +12,8 @@ import pytest
 from integration.consumer_support import produce, when_it_waits
 from kafka import TopicPartition
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
-from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
-from kafka.errors import IllegalStateError, NoBrokersAvailable
+from kafka.errors import IllegalStateError, NoBrokersAvailable, RecordDeserializationError
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic

@@ -10,7 +10,6 @@ from confluent_kafka import Producer
 
 from integration.consumer_support import PATIENCE_S, is_since, poll_until, produce, read, when_it_waits
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
-from kafka.consumer.records.record_errors import RecordDeserializationError
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
@@ -19,6 +18,7 @@ from kafka.errors import (
     NoBrokersAvailable,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
+    RecordDeserializationError,
 )
 
 if TYPE_CHECKING:

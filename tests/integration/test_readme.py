@@ -24,7 +24,7 @@ def example(title: str) -> str:
 
 
 def test_every_example_is_run_here() -> None:
-    assert [title for title, _ in EXAMPLES] == ["Produce", "Consume", "Arrow", "Spark", *TESTS]
+    assert [title for title, _ in EXAMPLES] == ["Produce", "Consume", "Read what is there", "Arrow", "Spark", *TESTS]
 
 
 @pytest.mark.spark
@@ -32,6 +32,9 @@ def test_what_the_readme_shows_works(broker, tmp_path: pathlib.Path) -> None:
     servers = broker.bootstrap_servers
     assert "RecordMetadata(topic='events'" in run(example("Produce"), servers, tmp_path)
     assert "b'value 99999'" in run(example("Consume"), servers, tmp_path)
+    snapshot = run(example("Read what is there"), servers, tmp_path)
+    assert re.search(r"^0 +100001$", snapshot, flags=re.MULTILINE)
+    assert snapshot.endswith("b'value 99999'\n")
     assert "['topic', 'partition', 'offset', 'timestamp'" in run(example("Arrow"), servers, tmp_path)
     assert run(example("Spark"), servers, tmp_path).strip().endswith("100003")
 

@@ -114,6 +114,13 @@ class GroupOptions:
     )
 
 
+def parse_on_deserialization_error(name: str, value: Any) -> Any:
+    """The name of a policy, or a function."""
+    if callable(value) or value in ("raise", "skip"):
+        return value
+    raise invalid(name, "'raise', 'skip' or a function", value)
+
+
 def parse_consumer_timeout(name: str, value: Any) -> float:
     """Milliseconds; -1, as older programs have it, and infinity mean for ever."""
     if value == -1:
@@ -128,6 +135,13 @@ class ConsumerOptions:
 
     key_deserializer: Any = option(None, anything, "Turns the bytes of a key into an object.", "key.deserializer")
     value_deserializer: Any = option(None, anything, "Turns the bytes of a value into an object.", "value.deserializer")
+    on_deserialization_error: Any = option(
+        "raise",
+        parse_on_deserialization_error,
+        "What to do with a record whose key or value cannot be deserialized: 'raise', 'skip' (with a warning), or a "
+        "function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None.",
+        accepts="str | Callable[[Any], Any]",
+    )
     max_poll_records: int = option(500, integer(1), "Most records that one poll() gives.", "max.poll.records")
     consumer_timeout_ms: float = option(
         math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends.", accepts="float"

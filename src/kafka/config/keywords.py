@@ -333,6 +333,10 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """Turns the bytes of a key into an object. (default None; Java: key.deserializer)"""
     value_deserializer: Any
     """Turns the bytes of a value into an object. (default None; Java: value.deserializer)"""
+    on_deserialization_error: str | Callable[[Any], Any]
+    """What to do with a record whose key or value cannot be deserialized: 'raise', 'skip' (with a warning), or a
+    function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None.
+    (default 'raise')"""
     max_poll_records: int
     """Most records that one poll() gives. (default 500; Java: max.poll.records)"""
     consumer_timeout_ms: float

@@ -36,7 +36,9 @@ class ConsumerCalls(OffsetCalls):
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
         self._deserializers = Deserializers(options.key_deserializer, options.value_deserializer)
-        self._materializer = Materializer(self._deserializers.key, self._deserializers.value)
+        self._materializer = Materializer(
+            self._deserializers.key, self._deserializers.value, options.on_deserialization_error
+        )
         self._cursor = RecordCursor(self._materializer)
         self._api_timeout_ms: float = options.default_api_timeout_ms
 

@@ -19,8 +19,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.consumer.records.record_errors import RecordDeserializationError
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConfigurationError, KafkaError, RecordDeserializationError
 from kafka.record import BatchBuilder, ConsumerRecord
 from kafka.record.abc import ABCRecord
 from kafka.serializer import adapt_deserializer
@@ -156,6 +155,76 @@ def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -
     assert desk.rest() == [2, 3]
 
 
+@pytest.mark.parametrize("iterating", [False, True])
+def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
+    iterating: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(b"0", b"one", b"2", b"three")
+    materializer = Materializer(None, to_int, "skip")
+    if iterating:
+        assert [record.value for record in desk.iterate(materializer)] == [0, 2]
+    else:
+        with desk.buffer.take(10) as hand_out:
+            assert [record.value for record in materializer.batch(hand_out)[desk.state.tp]] == [0, 2]
+        hand_out.commit()
+    assert at(desk.state) == 4
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2
+    assert "left out (on_deserialization_error='skip'): the value of the record at offset 1" in told[0]
+
+
+def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:
+    desk = Desk(b"x", b"y")
+    with desk.buffer.take(10) as hand_out:
+        assert Materializer(None, to_int, "skip").batch(hand_out) == {}
+    hand_out.commit()
+    assert at(desk.state) == 2
+
+
+def test_a_function_says_what_is_handed_out_instead() -> None:
+    seen = []
+
+    def repair(error: RecordDeserializationError) -> ConsumerRecord | None:
+        seen.append((error.topic_partition, error.offset, error.part, error.record.key, error.record.value))
+        return None if error.offset == 1 else error.record._replace(value=-1)
+
+    desk = Desk(b"0", b"one", b"two", b"3")
+    assert [record.value for record in desk.iterate(Materializer(None, to_int, repair))] == [0, -1, 3]
+    tp = TopicPartition("t", 0)
+    assert seen == [(tp, 1, "value", b"k1", b"one"), (tp, 2, "value", b"k2", b"two")]
+    assert at(desk.state) == 4
+
+
+@pytest.mark.parametrize("iterating", [False, True])
+def test_what_the_function_raises_comes_where_the_record_would(iterating: bool) -> None:
+    class Halt(Exception):
+        pass
+
+    def refuse(error: RecordDeserializationError) -> None:
+        raise Halt(error.offset) from error
+
+    desk = Desk(b"0", b"one", b"2")
+    materializer = Materializer(None, to_int, refuse)
+    if iterating:
+        records = desk.iterate(materializer)
+        assert next(records).value == 0
+        with pytest.raises(Halt):
+            next(records)
+    else:
+        with desk.buffer.take(10) as hand_out:
+            assert [record.value for record in materializer.batch(hand_out)[desk.state.tp]] == [0]
+        hand_out.commit()
+        with pytest.raises(Halt), desk.buffer.take(10) as hand_out:
+            materializer.batch(hand_out)
+    assert at(desk.state) == 1
+
+
+@pytest.mark.parametrize("policy", ["drop", 5, None])
+def test_a_policy_that_is_none_is_refused(policy: Any) -> None:
+    with pytest.raises(KafkaConfigurationError, match="'raise', 'skip' or a function"):
+        parse_consumer({"on_deserialization_error": policy})
+
+
 class Odd(Exception):
     def __init__(self, message: str, extra: int) -> None:
         super().__init__(message)
@@ -181,7 +250,9 @@ def test_the_error_is_of_the_type_of_its_cause_too(cause: Exception, kept: dict[
     def fail(topic: str, data: bytes | None, headers: Any) -> None:
         raise cause
 
-    _, error = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    _, failure = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    assert failure is not None
+    error = failure.error
     assert isinstance(error, RecordDeserializationError)
     assert error.__cause__ is cause
     ends_loops = isinstance(cause, StopIteration | StopAsyncIteration)

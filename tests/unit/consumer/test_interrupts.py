@@ -21,8 +21,7 @@ from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.records.record_errors import RecordDeserializationError
-from kafka.errors import IllegalStateError
+from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.net import LoopThread
 from kafka.record import Columns
 from kafka.structs import TopicPartition

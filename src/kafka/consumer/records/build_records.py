@@ -1,10 +1,27 @@
 """Makes records of slices of columns, and deserializes their keys and values."""
 
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
 from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.records.record_errors import RecordDeserializationError, deserialization_error
-from kafka.record import ConsumerRecord
+from kafka.consumer.records.record_errors import deserialization_error
+from kafka.errors import RecordDeserializationError
+from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
 from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+ErrorHandler = Callable[[RecordDeserializationError], ConsumerRecord | None]
+"""Gives the record to hand out instead of one that cannot be deserialized, or None to leave it out."""
+
+
+class Failure(NamedTuple):
+    """What is to be raised when the caller gets to a record."""
+
+    offset: int
+    error: Exception
 
 
 class Materializer:
@@ -13,27 +30,38 @@ class Materializer:
     Arguments:
         key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
             kept.
+        on_error: what to do with a record that cannot be deserialized, "raise", "skip" or a function.
     """
 
-    def __init__(self, key_deserializer: Deserialize | None, value_deserializer: Deserialize | None) -> None:
+    def __init__(
+        self,
+        key_deserializer: Deserialize | None,
+        value_deserializer: Deserialize | None,
+        on_error: str | ErrorHandler = "raise",
+    ) -> None:
         self._key = key_deserializer
         self._value = value_deserializer
+        self._on_error: ErrorHandler | None = None
+        if on_error != "raise":
+            self._on_error = _skip if isinstance(on_error, str) else on_error
 
-    def records(self, piece: Slice) -> tuple[list[ConsumerRecord], RecordDeserializationError | None]:
-        """The records of a slice up to the first that cannot be deserialized, and the error of that one."""
+    def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
+        """The records of a slice up to the first that cannot be deserialized and may not be left out, and its error."""
+        return self.of_columns(piece.columns)
+
+    def of_columns(self, columns: Columns) -> tuple[list[ConsumerRecord], Failure | None]:
+        """Likewise of columns."""
         try:
-            return piece.columns.to_records(None, None, self._key, self._value), None
+            return columns.to_records(None, None, self._key, self._value), None
         except Exception as cause:  # a deserializer of the user's may raise anything
             if self._key is None and self._value is None:
                 raise
-            return self._up_to_failure(piece, cause)
+            return self._one_by_one(columns, cause)
 
-    def _up_to_failure(
-        self, piece: Slice, cause: Exception
-    ) -> tuple[list[ConsumerRecord], RecordDeserializationError | None]:
-        """Go record by record, to find the one that fails."""
+    def _one_by_one(self, columns: Columns, cause: Exception) -> tuple[list[ConsumerRecord], Failure | None]:
+        """Go record by record, to find those that fail. One that does not fail again is there like any other."""
+        del cause
         records: list[ConsumerRecord] = []
-        columns = piece.columns
         for index in range(len(columns)):
             row = columns.slice(index, index + 1)
             part = "key"
@@ -43,9 +71,15 @@ class Materializer:
                 part = "value"
                 records += row.to_records(None, None, self._key, self._value)
             except Exception as failure:  # as above
-                return records, deserialization_error(piece.state.tp, columns.offsets[index], part, failure)
-        # It failed before and does not now: whatever it depends on has changed, and the records are all here.
-        del cause
+                error = deserialization_error(row.to_records()[0], part, failure)
+                if self._on_error is None:
+                    return records, Failure(error.offset, error)
+                try:
+                    instead = self._on_error(error)
+                except Exception as refusal:
+                    return records, Failure(error.offset, refusal)
+                if instead is not None:
+                    records.append(instead)
         return records, None
 
     def batch(self, hand_out: HandOut) -> dict[TopicPartition, list[ConsumerRecord]]:
@@ -57,14 +91,19 @@ class Materializer:
         for piece in hand_out.slices:
             if not piece.count:
                 continue
-            records, error = self.records(piece)
+            records, failure = self.records(piece)
             if records:
                 before = gathered.setdefault(piece.state.tp, records)
                 if before is not records:
                     before += records
-            if error is not None:
+            if failure is not None:
                 if not gathered:
-                    raise error
-                hand_out.end_at(piece, error.offset)
+                    raise failure.error
+                hand_out.end_at(piece, failure.offset)
                 break
         return gathered
+
+
+def _skip(error: RecordDeserializationError) -> None:
+    """Leave it out, and say so."""
+    log.warning("left out (on_deserialization_error='skip'): %s", error)

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.records.build_records import Materializer
-from kafka.consumer.records.record_errors import RecordDeserializationError
+from kafka.consumer.records.build_records import Failure, Materializer
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 
@@ -29,13 +28,13 @@ class RecordCursor:
         state: the partition they are of.
     """
 
-    __slots__ = ("_error", "_hand_out", "_loaded", "_materializer", "rest", "state")
+    __slots__ = ("_failure", "_hand_out", "_loaded", "_materializer", "rest", "state")
 
     def __init__(self, materializer: Materializer) -> None:
         self._materializer = materializer
         self._hand_out: HandOut | None = None
         self._loaded: Slice | None = None
-        self._error: RecordDeserializationError | None = None
+        self._failure: Failure | None = None
         self.rest: Iterator[ConsumerRecord] = iter(())
         self.state = _NOWHERE
 
@@ -54,25 +53,25 @@ class RecordCursor:
         if hand_out is None:
             return False
         hand_out.settle()
-        error, self._error = self._error, None
-        if error is not None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
             hand_out.roll_back()
-            raise error
+            raise failure.error
         if self._loaded is not None:
             self._loaded = None
             hand_out.commit_first()
         while hand_out.slices:
             piece = hand_out.slices[0]
-            records, error = self._materializer.records(piece.unread())
+            records, failure = self._materializer.records(piece.unread())
             rest = iter(records)
             if hand_out.slices and hand_out.slices[0] is piece:  # or a deserializer has paused it, or has sought
-                self.rest, self.state, self._loaded, self._error = rest, piece.state, piece, error
+                self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure
                 return True
         self._hand_out = None
         return False
 
     def _stop(self) -> None:
         """What was loaded is being taken back, or a seek has made it useless."""
-        self._loaded = self._error = None  # first: what is left of `rest` is not taken for read
+        self._loaded = self._failure = None  # first: what is left of `rest` is not taken for read
         self.rest = iter(())
         self.state = _NOWHERE

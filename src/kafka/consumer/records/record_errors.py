@@ -4,7 +4,8 @@ import contextlib
 import functools
 from typing import Any
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, RecordDeserializationError
+from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 
 
@@ -12,33 +13,14 @@ class RecordTooLargeError(KafkaError):
     """A batch is larger than what is fetched at a time, so no whole batch came (brokers before 0.10.1)."""
 
 
-class RecordDeserializationError(KafkaError):
-    """A deserializer raised, and what it raised is the ``__cause__``. Java: ``RecordDeserializationException``.
-
-    It is of the type of the cause as well, where that is possible, as kafka-python raises the cause itself.
-
-    The position stays at the record, so the next `poll()` raises again;
-    ``seek(error.topic_partition, error.offset + 1)`` leads past it.
+def deserialization_error(record: ConsumerRecord, part: str, cause: Exception) -> RecordDeserializationError:
+    """The error for what a deserializer raised: a `RecordDeserializationError`, and of the type of its cause.
 
     Arguments:
-        topic_partition: where the record is.
-        offset: its offset.
-        part: "key" or "value", "key or value" where it is not known.
-        why: what the deserializer had to say.
+        record: with its key and value as they were fetched.
     """
-
-    def __init__(self, topic_partition: TopicPartition, offset: int, part: str, why: str) -> None:
-        super().__init__(
-            f"the {part} of the record at offset {offset} of partition {topic_partition.partition} of topic "
-            f"{topic_partition.topic!r} could not be deserialized: {why}; seek to {offset + 1} to leave it out"
-        )
-        self.topic_partition = topic_partition
-        self.offset = offset
-
-
-def deserialization_error(tp: TopicPartition, offset: int, part: str, cause: Exception) -> RecordDeserializationError:
-    """The error for what a deserializer raised: a `RecordDeserializationError`, and of the type of its cause."""
-    error = plain = RecordDeserializationError(tp, offset, part, repr(cause))
+    tp = TopicPartition(record.topic, record.partition)
+    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record)
     kind: Any = type(cause)
     cls: Any = _of_both_types(kind)
     own: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")

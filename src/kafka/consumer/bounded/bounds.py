@@ -1,0 +1,105 @@
+"""Where a bounded read begins and ends: offsets, times, or the ends of the log."""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from kafka.coordinator.offset_arguments import check_partition, check_topic_name, whole_number
+from kafka.errors import IllegalArgumentError
+from kafka.structs import TopicPartition
+
+_MAX_OFFSET = 2**63 - 1
+Topics = str | TopicPartition | Iterable[str | TopicPartition]
+Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]
+"""What a start or an end may be given as."""
+
+
+class OffsetRange(NamedTuple):
+    """The offsets from `start` up to `end`, which is not one of them."""
+
+    start: int
+    end: int
+
+
+class Edge(Enum):
+    """An end of the log."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class Time(NamedTuple):
+    """The first record that is not older, in milliseconds since 1970-01-01 UTC."""
+
+    timestamp_ms: int
+
+
+Parsed = Edge | Time | int | dict[TopicPartition, int]
+
+
+def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
+    """A start or an end, checked.
+
+    Arguments:
+        name: "start" or "end", for errors.
+        given: see `kafka.read`.
+        now_ms: the time of day, from which a `timedelta` counts back.
+
+    Raises `TypeError` or `IllegalArgumentError`, which say what may be given.
+    """
+    if isinstance(given, str):
+        try:
+            return Edge(given)
+        except ValueError:
+            raise IllegalArgumentError(f"expected 'earliest' or 'latest' as {name}, got {given!r}") from None
+    if isinstance(given, datetime.datetime):
+        return _time(name, given, round(given.timestamp() * 1_000))
+    if isinstance(given, datetime.timedelta):
+        return _time(name, given, now_ms - round(given.total_seconds() * 1_000))
+    if isinstance(given, Mapping):
+        return {check_partition(tp): _offset(name, offset) for tp, offset in given.items()}
+    if hasattr(given, "__index__") and not isinstance(given, bool):
+        return _offset(name, given)
+    raise TypeError(
+        f"expected an offset, a datetime, a timedelta before now, a dict of TopicPartition to offset, 'earliest' or "
+        f"'latest' as {name}, got {type(given).__name__}: {given!r}"
+    )
+
+
+def _time(name: str, given: object, timestamp_ms: int) -> Time:
+    if timestamp_ms < 0:
+        raise IllegalArgumentError(f"expected a time since 1970 as {name}, got {given!r}")
+    return Time(timestamp_ms)
+
+
+def _offset(name: str, given: Any) -> int:
+    offset = whole_number(given, 0, _MAX_OFFSET)
+    if offset is None:
+        raise IllegalArgumentError(
+            f"expected an offset of 0 or more as {name}, got {given!r}; last=N gives a partition's last records"
+        )
+    return offset
+
+
+def parse_last(given: Any) -> int | None:
+    """How many records of each partition are wanted; None: all. Raises `IllegalArgumentError`."""
+    if given is None:
+        return None
+    count = None if isinstance(given, bool) else whole_number(given, 1, _MAX_OFFSET)
+    if count is None:
+        raise IllegalArgumentError(f"expected a number of records from 1 on as last, got {given!r}")
+    return count
+
+
+def parse_topics(given: Any) -> list[str | TopicPartition]:
+    """Topics and partitions, checked and without repetition. Raises `TypeError` or `IllegalArgumentError`."""
+    alone = isinstance(given, str | TopicPartition)
+    if not alone and not isinstance(given, Iterable):
+        raise TypeError(f"expected topics, partitions, or several of them, got {type(given).__name__}: {given!r}")
+    chosen = [given] if alone else list(given)
+    if not chosen:
+        raise IllegalArgumentError("expected at least one topic or partition to read, got none")
+    return list(
+        dict.fromkeys(check_topic_name(each) if isinstance(each, str) else check_partition(each) for each in chosen)
+    )

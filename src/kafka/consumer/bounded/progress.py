@@ -1,0 +1,60 @@
+"""Who is told how far a bounded read is: nobody, a bar on the terminal or in a notebook, or a function."""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Tell = Callable[[int, int], object]
+"""Called with how many offsets are done, and how many there are."""
+
+
+class ProgressReport:
+    """Tells how far a read is, in offsets, of which compaction and transactions leave some without a record.
+
+    Arguments:
+        given: True shows a bar by Rich; a function is called after each hand-out; False tells nobody.
+        total: how many offsets there are.
+
+    Raises `ImportError` for a bar without Rich, `TypeError` for what is none of these.
+    """
+
+    def __init__(self, given: bool | Tell, total: int) -> None:
+        self._total = total
+        self._tell: Tell | None = None
+        self._bar: Progress | None = None
+        if given is True:
+            self._bar, self._tell = _bar(total)
+        elif callable(given):
+            self._tell = given
+        elif given is not False:
+            raise TypeError(f"expected progress to be True, False or a function, got {type(given).__name__}: {given!r}")
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def reached(self, done: int) -> None:
+        """So many offsets are done."""
+        if self._tell is not None:
+            self._tell(done, self._total)
+
+
+def _bar(total: int) -> "tuple[Progress, Tell]":
+    try:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    except ImportError as error:
+        raise ImportError(f"a progress bar needs rich ({error}): pip install 'kafka-columnar[demo]'") from error
+    columns: tuple[Any, ...] = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns)
+    task = progress.add_task("reading", total=total)
+    return progress, lambda done, _: progress.update(task, completed=done)
