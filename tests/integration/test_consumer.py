@@ -301,6 +301,7 @@ def test_a_record_that_cannot_be_deserialized_is_raised_with_its_place_and_can_b
             consumer.poll(10_000)
         assert (caught.value.topic_partition, caught.value.offset) == (tp, 2)
         assert isinstance(caught.value.__cause__, ValueError)
+        assert isinstance(caught.value, ValueError)  # as in kafka-python, where nothing is wrapped
     assert consumer.position(tp) == 2
     with pytest.raises(RecordDeserializationError):
         next(consumer)

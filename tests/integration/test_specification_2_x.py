@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import kafka
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.admin import ConfigResource
 from kafka.client_async import KafkaClient
 from kafka.consumer import ConsumerRebalanceListener
+from kafka.errors import IllegalStateError
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -136,6 +139,78 @@ def test_a_listener_that_commits(broker: Broker, make_topic: MakeTopic, group: s
     assert calls[-2:] == [("assigned", mine), ("revoked", mine)]
     with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=group) as other:
         assert other.committed(TopicPartition(topic, 0)) == 2
+
+
+def test_a_new_listener_is_told_of_its_own_subscription(broker: Broker, make_topic: MakeTopic, group: str) -> None:
+    """And `commit()` where there is nothing to commit returns, before the first `poll()` and in a listener."""
+    before, after = make_topic(), make_topic()
+    told: list[tuple[str, str, set[str]]] = []
+
+    class Listener(ConsumerRebalanceListener):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+            consumer.commit()
+            told.append((self.name, "revoked", {tp.topic for tp in revoked}))
+
+        def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+            told.append((self.name, "assigned", {tp.topic for tp in assigned}))
+
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=group) as consumer:
+        consumer.commit()
+        consumer.subscribe([before], listener=Listener("first"))
+        consumer.commit()
+        while not consumer.assignment():
+            consumer.poll(timeout_ms=100)
+        consumer.subscribe([after], listener=Listener("second"))
+        while ("second", "assigned", {after}) not in told:
+            consumer.poll(timeout_ms=100)
+    assert told[:2] == [("first", "revoked", set()), ("first", "assigned", {before})]
+    assert {name for name, _, topics in told if before in topics} == {"first"}
+    assert {name for name, _, topics in told if after in topics} == {"second"}
+
+
+def test_calls_about_a_partition_that_is_not_assigned_are_errors_of_every_release(broker: Broker) -> None:
+    tp = TopicPartition("t", 0)
+    with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers) as consumer:
+        for call in (
+            lambda: consumer.pause(tp),
+            lambda: consumer.resume(tp),
+            lambda: consumer.seek(tp, 0),
+            lambda: consumer.position(tp),
+            lambda: consumer.highwater(tp),
+        ):
+            for kind in (AssertionError, KeyError, ValueError, IllegalStateError):
+                with pytest.raises(kind, match="not assigned"):
+                    call()
+
+
+def test_the_configuration_that_clients_show(broker: Broker) -> None:
+    servers = broker.bootstrap_servers
+    with KafkaConsumer(bootstrap_servers=servers) as consumer, KafkaProducer(bootstrap_servers=servers) as producer:
+        assert consumer.config["client_id"] == f"kafka-python-{kafka.__version__}"
+        assert producer.config["client_id"].startswith("kafka-python-producer-")
+        assert producer.config["acks"] == -1
+    with KafkaProducer(bootstrap_servers=servers, acks=1, client_id="mine") as producer:
+        assert (producer.config["acks"], producer.config["client_id"]) == (1, "mine")
+
+
+def test_what_admin_calls_give_goes_into_json(broker: Broker) -> None:
+    first, second = (f"json-{uuid.uuid4()}" for _ in range(2))
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        made = json.loads(json.dumps(admin.create_topics([first])))
+        assert [each["name"] for each in made["topics"]] == [first]
+        assert uuid.UUID(made["topics"][0]["topic_id"])
+        json.dumps(admin.create_topics({second: {"num_partitions": 2, "replication_factor": 1}}))
+        grown = json.loads(json.dumps(admin.create_partitions({first: 4})))
+        assert grown["results"][0]["error_code"] == 0
+        described: Any = []
+        while not described or len(described[0]["partitions"]) < 4:
+            described = json.loads(json.dumps(admin.describe_topics([first])))
+        assert json.loads(json.dumps(admin.describe_cluster()))["brokers"]
+        json.dumps(admin.describe_configs([ConfigResource("topic", first)]))
+        assert dict(admin.delete_topics([first, second]).topic_error_codes) == {first: 0, second: 0}
 
 
 def test_records_in_batches(broker: Broker, make_topic: MakeTopic, group: str) -> None:
