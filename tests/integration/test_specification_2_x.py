@@ -85,6 +85,28 @@ def test_partitions_chosen_by_hand(broker: Broker, make_topic: MakeTopic) -> Non
     consumer.close()
 
 
+def test_one_name_of_a_partition_serves_both_clients(broker: Broker, make_topic: MakeTopic) -> None:
+    events, logs = make_topic(2), make_topic()
+    tp1, tp2, tp3 = TopicPartition(events, 0), TopicPartition(topic=events, partition=1), TopicPartition(logs, 0)
+    consumer = KafkaConsumer(
+        bootstrap_servers=[broker.bootstrap_servers], auto_offset_reset="earliest", max_poll_records=100
+    )
+    consumer.assign([tp1, tp2, tp3])
+    producer = KafkaProducer(bootstrap_servers=[broker.bootstrap_servers])
+    future = producer.send(tp1.topic, value=b"message", partition=tp1.partition, headers=[("type", b"event")])
+    metadata = future.get()
+    assert (metadata.topic, metadata.partition, metadata.offset) == (*tp1, 0)
+    assert producer.partitions_for(tp1.topic) == {0, 1}
+    batch: Any = {}
+    while not batch:
+        batch = consumer.poll(timeout_ms=5000)
+    ((partition, (record,)),) = batch.items()
+    assert (partition, dict(record.headers)) == (tp1, {"type": b"event"})
+    assert abs(time.time() * 1000 - record.timestamp) < 300_000
+    consumer.close()
+    producer.close()
+
+
 def test_offsets_are_committed_by_hand_with_metadata(broker: Broker, make_topic: MakeTopic, group: str) -> None:
     topic = make_topic()
     send(broker, topic, b"0", b"1")

@@ -188,7 +188,29 @@ def test_options(broker: EmbeddedBroker, make: MakeConsumer) -> None:
         make(TOPIC, auto_commit_enable=True)
     with pytest.raises(KafkaConfigurationError, match="bootstrap_servers required"):
         old_path.KafkaConsumer(TOPIC)
-    assert old_path.DEFAULT_CONSUMER_CONFIG["auto_offset_reset"] == "largest"
+    documented = dict(old_path.DEFAULT_CONSUMER_CONFIG)
+    assert documented.pop("deserializer_class")(b"x") == b"x"
+    assert documented == {
+        "client_id": "kafka.consumer.kafka",
+        "group_id": None,
+        "bootstrap_servers": [],
+        "socket_timeout_ms": 30_000,
+        "fetch_message_max_bytes": 1024 * 1024,
+        "auto_offset_reset": "largest",
+        "fetch_min_bytes": 1,
+        "fetch_wait_max_ms": 100,
+        "refresh_leader_backoff_ms": 200,
+        "auto_commit_enable": False,
+        "auto_commit_interval_ms": 60_000,
+        "auto_commit_interval_messages": None,
+        "consumer_timeout_ms": -1,
+        "socket_receive_buffer_bytes": 65_536,
+        "num_consumer_fetchers": 1,
+        "default_fetcher_backoff_ms": 1_000,
+        "queued_max_message_chunks": 10,
+        "rebalance_max_retries": 4,
+        "rebalance_backoff_ms": 2_000,
+    }
     consumer = make()
     with pytest.warns(DeprecationWarning, match="metadata_broker_list is deprecated") as caught:
         consumer.configure(metadata_broker_list=[broker.bootstrap_servers], **SMALLEST)
