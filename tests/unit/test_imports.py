@@ -127,6 +127,30 @@ def test_a_consumer_without_a_group_loads_neither_the_group_nor_the_other_face()
     assert not [name for name in loaded if name.startswith(seldom)]
 
 
+CLIENTS_AT_WORK = """
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.broker import EmbeddedBroker
+with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as broker:
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.create_topics(["t"])
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send("t", b"x", key=b"k").get(timeout=30)
+        producer.metrics()
+    with KafkaConsumer(
+        "t", bootstrap_servers=broker.bootstrap_servers, group_id="g", auto_offset_reset="earliest"
+    ) as consumer:
+        assert next(consumer).value == b"x"
+        consumer.commit()
+        consumer.metrics()
+"""
+
+
+def test_clients_of_today_load_nothing_of_old_generations() -> None:
+    loaded = loaded_after(CLIENTS_AT_WORK)
+    assert "kafka.coordinator.classic" in loaded
+    assert not [name for name in loaded if name.startswith("kafka.legacy")]
+
+
 def test_every_public_name_is_there() -> None:
     assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
 

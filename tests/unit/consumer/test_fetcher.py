@@ -384,6 +384,19 @@ def test_brokers_are_told_whether_open_transactions_are_read(isolation: str, lev
     play(scenario, {0: 1}, isolation_level=isolation)
 
 
+def test_brokers_are_told_how_much_to_send_and_how_long_to_wait_for_it() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 5
+        bench.assign(0)
+        await bench.read(5)
+        _, _, request = bench.leaders.requests[0]
+        assert (request.min_bytes, request.max_wait_ms, request.max_bytes) == (50, 700, 9_000)
+        assert request.topics[0].partitions[0].partition_max_bytes == 4_000
+
+    options = {"fetch_min_bytes": 50, "fetch_max_wait_ms": 700, "fetch_max_bytes": 9_000}
+    play(scenario, {0: 1}, **options, max_partition_fetch_bytes=4_000)
+
+
 def test_the_caller_is_woken_by_answers_with_something_in_them_alone() -> None:
     async def scenario(bench: Bench) -> None:
         bench.assign(0)

@@ -30,7 +30,10 @@ from kafka.common import (
 )
 from kafka.legacy.simple import client as client_module
 from kafka.legacy.simple import requests
+from kafka.net import Connection
 from kafka.protocol.metadata import MetadataResponse
+from kafka.wire.api.fetch import FetchRequest
+from kafka.wire.api.produce import ProduceRequest
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
@@ -50,6 +53,20 @@ def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
     client.ensure_topic_exists(TOPIC)
     yield client
     client.close()
+
+
+@pytest.fixture
+def sent_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is sent to brokers from now on."""
+    requests: list[Any] = []
+    send = Connection.send
+
+    async def note(self: Connection, request: Any, *options: Any) -> Any:
+        requests.append(request)
+        return await send(self, request, *options)
+
+    monkeypatch.setattr(Connection, "send", note)
+    return requests
 
 
 def test_no_server_is_an_error_at_once() -> None:
@@ -105,6 +122,26 @@ def test_a_partition_that_does_not_exist(client: SimpleClient) -> None:
 def test_a_partition_may_come_once(client: SimpleClient) -> None:
     with pytest.raises(AssertionError, match="Duplicate ProduceRequestPayloads for topic 0"):
         client.send_produce_request(MESSAGE * 2)
+
+
+@pytest.mark.parametrize(("given", "sent"), [(0, 0), (1, 1), (-1, -1), (2, -1)])
+def test_a_produce_request_says_how_many_acknowledgements_it_waits_for_and_how_long(
+    client: SimpleClient, sent_requests: list[Any], given: int, sent: int
+) -> None:
+    answers = client.send_produce_request(MESSAGE, acks=given, timeout=1234)
+    assert answers == ([ProduceResponsePayload(TOPIC, 0, 0, 0)] if sent else [])
+    (request,) = [each for each in sent_requests if isinstance(each, ProduceRequest)]
+    assert (request.acks, request.timeout_ms) == (sent, 1234)
+
+
+def test_partitions_of_a_broker_are_fetched_in_one_request(client: SimpleClient, sent_requests: list[Any]) -> None:
+    client.ensure_topic_exists("other")
+    payloads = [FetchRequestPayload(name, 0, 0, 5000) for name in (TOPIC, "other")]
+    answers = client.send_fetch_request(payloads, max_wait_time=12, min_bytes=34, callback=lambda each: each.topic)
+    assert answers == [TOPIC, "other"]
+    (request,) = [each for each in sent_requests if isinstance(each, FetchRequest)]
+    assert (request.max_wait_ms, request.min_bytes) == (12, 34)
+    assert {each.partitions[0].partition_max_bytes for each in request.topics} == {5000}
 
 
 def test_a_payload_without_messages_is_answered(client: SimpleClient) -> None:
