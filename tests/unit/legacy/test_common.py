@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -52,7 +53,12 @@ def test_a_tuple_of_0_9_has_its_fields(name: str) -> None:
     made = getattr(kafka.common, name)(*values)
     assert made == values
     assert made._fields == fields
-    assert pickle.loads(pickle.dumps(made)) == made
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made
+    assert made.__getnewargs__()[: len(values)] == values  # a broker keeps its rack as well
+    assert (
+        repr(made)
+        == f"{type(made).__name__}({', '.join(f'{field}={value}' for field, value in made._asdict().items())})"
+    )
 
 
 @pytest.mark.parametrize("name", PAYLOADS)

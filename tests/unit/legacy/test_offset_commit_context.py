@@ -82,6 +82,18 @@ def test_a_refused_commit_raises_and_moves_nothing() -> None:
     assert consumer.offsets == {0: 5, 1: 9}
 
 
+def test_its_steps_can_be_taken_one_by_one() -> None:
+    consumer = Consumer()
+    context = OffsetCommitContext(consumer)
+    context.commit_partition_offsets({1: 12})
+    assert consumer.done == [b"group", OffsetCommitRequest(b"topic", 1, 12, None)]
+    assert consumer.offsets == {0: 5, 1: 9}
+    context.update_consumer_offsets({1: 12})
+    assert consumer.offsets == {0: 5, 1: 12}
+    context.handle_out_of_range()
+    assert consumer.done[2:] == [("seek", 0, 1), ("seek", 0, 0)]
+
+
 def test_a_context_begins_anew() -> None:
     consumer = Consumer()
     context = OffsetCommitContext(consumer)
