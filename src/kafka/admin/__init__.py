@@ -23,10 +23,12 @@ from kafka.admin.features import UpdateFeatureType
 from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
-from kafka.admin.offset_spec import IsolationLevel, OffsetSpec, OffsetTimestamp
+from kafka.admin.offset_spec import IsolationLevel, OffsetShift, OffsetSpec, OffsetTimestamp
 from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
+from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.admin.transaction_types import (
     AbortTransactionSpec,
+    FencedProducer,
     PartitionProducerState,
     ProducerState,
     TransactionDescription,
@@ -48,6 +50,7 @@ __all__ = [
     "ConfigResourceType",
     "ConfigSourceType",
     "ConfigType",
+    "FencedProducer",
     "GroupState",
     "GroupType",
     "IsolationLevel",
@@ -55,6 +58,7 @@ __all__ = [
     "MemberToRemove",
     "NewPartitions",
     "NewTopic",
+    "OffsetShift",
     "OffsetSpec",
     "OffsetTimestamp",
     "PartitionProducerState",
@@ -63,6 +67,7 @@ __all__ = [
     "ResourcePatternFilter",
     "ResourceType",
     "ScramMechanism",
+    "SharePartitionOffset",
     "TransactionDescription",
     "TransactionListing",
     "TransactionState",

@@ -1,17 +1,14 @@
-"""What groups have committed: list, alter, reset, delete."""
+"""What groups have committed: list, alter, delete."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka.admin.concurrently import all_of
-from kafka.admin.leaders import by_topic as partitions_by_topic
-from kafka.admin.offset_spec import OffsetSpec
-from kafka.admin.offsets import list_partition_offsets
+from kafka.admin.leaders import by_topic
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.errors import BrokerResponseError, KafkaError, for_code
+from kafka.admin.routing import Outcome, ask_each, group_route, values_or_raise
+from kafka.errors import BrokerResponseError, UnsupportedVersionError, for_code
 from kafka.structs import OffsetAndMetadata, TopicPartition
-from kafka.wire import Request
 from kafka.wire.api.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -31,6 +28,7 @@ from kafka.wire.api.offset_fetch import (
 
 _GROUPS_SINCE = 8
 _NAMES_UNTIL = 9
+_STABLE_SINCE = 7
 _ALL_SINCE = 2
 
 Errors = dict[TopicPartition, type[BrokerResponseError]]
@@ -40,69 +38,75 @@ async def list_consumer_group_offsets(
     requests: AdminRequests, group_id: str, node_id: int | None, partitions: Iterable[TopicPartition] | None
 ) -> dict[TopicPartition, OffsetAndMetadata]:
     """See `KafkaAdminClient.list_consumer_group_offsets`."""
-    by_topic: dict[str, list[int]] | None = None
-    if partitions is not None:
-        by_topic = {}
-        for topic, partition in partitions:
-            by_topic.setdefault(topic, []).append(partition)
-    response = await requests.coordinator(
-        group_id,
-        lambda version: _offset_request(group_id, by_topic, version),
-        OffsetFetchRequest,
-        _offset_error_codes,
-        node_id,
-    )
-    answer = response.groups[0] if response.groups else response
-    _raise_for(answer.error_code, f"offsets of group {group_id!r}")
-    answered = ((topic.name, each.partition_index) for topic in answer.topics for each in topic.partitions)
-    asked = ((topic, partition) for topic, partitions in (by_topic or {}).items() for partition in partitions)
-    check_answered("partitions", asked, answered)
-    offsets = {}
-    for topic in answer.topics:
-        for each in topic.partitions:
-            _raise_for(each.error_code, f"offset of group {group_id!r} for {topic.name}-{each.partition_index}")
-            offsets[TopicPartition(topic.name, each.partition_index)] = OffsetAndMetadata(
-                each.committed_offset, each.metadata, each.committed_leader_epoch
-            )
-    return offsets
-
-
-def _offset_request(group_id: str, by_topic: dict[str, list[int]] | None, version: int) -> tuple[Request[Any], int]:
-    version = min(version, _NAMES_UNTIL)
-    if version >= _GROUPS_SINCE:
-        wanted = None
-        if by_topic is not None:
-            wanted = [OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in by_topic.items()]
-        return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=wanted)]), version
-    topics = None
-    if by_topic is not None:
-        topics = [OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in by_topic.items()]
-    elif version < _ALL_SINCE:
-        raise for_code(35)("brokers before 0.10.2 do not list all offsets of a group: name the partitions")
-    return OffsetFetchRequest(group_id=group_id, topics=topics), version
-
-
-def _offset_error_codes(response: Any) -> list[int]:
-    if response.groups:
-        return [each.error_code for each in response.groups]
-    inner = [each.error_code for topic in response.topics for each in topic.partitions]
-    return [response.error_code, *inner]
-
-
-def _raise_for(code: int, what: str) -> None:
-    if code:
-        error: type[KafkaError] = for_code(code)
-        raise error(what)
+    wanted = None if partitions is None else list(partitions)
+    return (await list_group_offsets(requests, {group_id: wanted}, node_id))[group_id]
 
 
 async def list_group_offsets(
-    requests: AdminRequests, groups: Mapping[str, list[TopicPartition] | None]
-) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+    requests: AdminRequests,
+    groups: Mapping[str, list[TopicPartition] | None],
+    node_id: int | None = None,
+    require_stable: bool = False,
+    raise_errors: bool = True,
+) -> dict[str, dict[TopicPartition, Any]]:
     """See `KafkaAdminClient.list_group_offsets`."""
-    found = await all_of(
-        list_consumer_group_offsets(requests, group_id, None, wanted) for group_id, wanted in groups.items()
-    )
-    return dict(zip(groups, found, strict=True))
+
+    async def ask(broker_id: int, ids: list[str]) -> list[Outcome]:
+        connection = await requests.cluster.connection(broker_id)
+        least = _STABLE_SINCE if require_stable else 0
+        version = connection.api_versions.version_for(OffsetFetchRequest, least, _NAMES_UNTIL)
+        if version >= _GROUPS_SINCE:
+            asked = [OffsetFetchRequestGroup(group_id=each, topics=_topics_since_8(groups[each])) for each in ids]
+            response = await connection.send(OffsetFetchRequest(groups=asked, require_stable=require_stable), version)
+            return [_outcome(each.group_id, groups.get(each.group_id), each) for each in response.groups]
+
+        async def ask_one(group_id: str) -> Outcome:
+            request = _single_request(group_id, groups[group_id], version)
+            request.require_stable = require_stable
+            return _outcome(group_id, groups[group_id], await connection.send(request, version))
+
+        return await all_of(ask_one(each) for each in ids)
+
+    found = await ask_each(requests, "offsets of group", groups, group_route(requests, node_id), ask)
+    if raise_errors:
+        for told in values_or_raise(found).values():
+            values_or_raise(told)
+    return found
+
+
+def _topics_since_8(partitions: Iterable[TopicPartition] | None) -> list[OffsetFetchRequestTopics] | None:
+    if partitions is None:
+        return None
+    return [OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in by_topic(partitions).items()]
+
+
+def _single_request(group_id: str, partitions: Iterable[TopicPartition] | None, version: int) -> OffsetFetchRequest:
+    """The request of a broker that takes one group at a time."""
+    if partitions is None:
+        if version < _ALL_SINCE:
+            raise UnsupportedVersionError(
+                "brokers before 0.10.2 do not list all offsets of a group: name the partitions"
+            )
+        return OffsetFetchRequest(group_id=group_id, topics=None)
+    topics = [OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in by_topic(partitions).items()]
+    return OffsetFetchRequest(group_id=group_id, topics=topics)
+
+
+def _outcome(group_id: str, asked: Iterable[TopicPartition] | None, answer: Any) -> Outcome:
+    """What a group has committed, or an error for a partition; one that may pass is that of the group."""
+    code, found = int(answer.error_code), dict[TopicPartition, Any]()
+    for topic in answer.topics:
+        for each in topic.partitions:
+            tp = TopicPartition(topic.name, each.partition_index)
+            if each.error_code:
+                error = for_code(each.error_code)(f"offset of group {group_id!r} for {tp.topic}-{tp.partition}")
+                code = code or (each.error_code if error.retriable else 0)
+                found[tp] = error
+            else:
+                found[tp] = OffsetAndMetadata(each.committed_offset, each.metadata, each.committed_leader_epoch)
+    if not code:
+        check_answered("partitions", asked or (), found)
+    return Outcome(group_id, code, None, found)
 
 
 async def alter_group_offsets(
@@ -114,7 +118,7 @@ async def alter_group_offsets(
             name=topic,
             partitions=[_committed(index, offsets[TopicPartition(topic, index)]) for index in indexes],
         )
-        for topic, indexes in partitions_by_topic(offsets).items()
+        for topic, indexes in by_topic(offsets).items()
     ]
     response = await requests.coordinator(
         group_id,
@@ -143,7 +147,7 @@ async def delete_group_offsets(
         OffsetDeleteRequestTopic(
             name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in indexes]
         )
-        for topic, indexes in partitions_by_topic(partitions).items()
+        for topic, indexes in by_topic(partitions).items()
     ]
     response = await requests.coordinator(
         group_id,
@@ -154,28 +158,6 @@ async def delete_group_offsets(
     )
     raise_first([(f"deleting offsets of group {group_id!r}", response.error_code, None)])
     return _errors(response, partitions)
-
-
-async def reset_group_offsets(
-    requests: AdminRequests, group_id: str, targets: Mapping[TopicPartition, int], node_id: int | None
-) -> dict[TopicPartition, dict[str, Any]]:
-    """See `KafkaAdminClient.reset_group_offsets`."""
-    timed = {tp: target for tp, target in targets.items() if type(target) is not int}
-    current, first, last, found = await asyncio.gather(
-        list_consumer_group_offsets(requests, group_id, node_id, list(targets)),
-        list_partition_offsets(requests, dict.fromkeys(targets, OffsetSpec.EARLIEST)),
-        list_partition_offsets(requests, dict.fromkeys(targets, OffsetSpec.LATEST)),
-        list_partition_offsets(requests, timed),
-    )
-    to_commit = {}
-    for tp, target in targets.items():
-        wanted = found[tp].offset if tp in found else target
-        if wanted < 0:  # no record is as late as that
-            wanted = last[tp].offset
-        offset = min(max(wanted, first[tp].offset), last[tp].offset)
-        to_commit[tp] = OffsetAndMetadata(offset, current[tp].metadata, None)
-    errors = await alter_group_offsets(requests, group_id, to_commit, node_id)
-    return {tp: {"error": error, "offset": to_commit[tp].offset} for tp, error in errors.items()}
 
 
 def _inner_codes(response: Any) -> list[int]:

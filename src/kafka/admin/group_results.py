@@ -1,8 +1,9 @@
 """Results of admin calls about groups, which both idioms can read: the lists of 2.x, and names."""
 
-from collections.abc import ItemsView, KeysView, ValuesView
+from collections.abc import ItemsView, Iterable, KeysView, ValuesView
 from typing import Any, NamedTuple, Self
 
+from kafka.errors import KafkaError
 from kafka.structs import GroupInformation
 
 
@@ -26,6 +27,18 @@ class ListedGroup(_GroupAndType):
         listed = cls(group, protocol_type)
         listed.state = state
         return listed
+
+
+class ListedGroups(list[dict[str, Any]]):
+    """What `list_groups` gives: a dict for each group.
+
+    Attributes:
+        errors: by broker, why it could not tell its groups.
+    """
+
+    def __init__(self, groups: Iterable[dict[str, Any]], errors: dict[int, KafkaError]) -> None:
+        super().__init__(groups)
+        self.errors = errors
 
 
 class DescribedGroups(list[GroupInformation]):

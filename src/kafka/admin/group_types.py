@@ -7,7 +7,7 @@ from kafka.admin.enum_names import EnumHelper
 
 
 class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
-    """The states of a group (KIP-518, KIP-848)."""
+    """The states of a group (KIP-518, KIP-848, KIP-932, KIP-1071)."""
 
     UNKNOWN = "Unknown"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -17,15 +17,17 @@ class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyt
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
     RECONCILING = "Reconciling"
+    NOT_READY = "NotReady"
 
 
 class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
-    """The protocols of groups (KIP-848, KIP-932)."""
+    """The protocols of groups (KIP-848, KIP-932, KIP-1071)."""
 
     UNKNOWN = "Unknown"
     CLASSIC = "classic"
     CONSUMER = "consumer"
     SHARE = "share"
+    STREAMS = "streams"
 
 
 class MemberToRemove(NamedTuple):

@@ -1,29 +1,21 @@
 """Requests about partitions, each to the broker that leads it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from kafka.admin.requests import AdminRequests, FinalError, check_answered
+from kafka.admin.requests import AdminRequests
+from kafka.admin.routing import MARGIN_MS, Outcome, Route, Routed, ask_each, asking
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from kafka.wire import Request
 
-_MARGIN_MS = 5_000
-
-
-class Outcome(NamedTuple):
-    """What a broker answered about a partition."""
-
-    partition: TopicPartition
-    error_code: int
-    error_message: str | None
-    value: Any
-
-
 MakeRequest = Callable[[Sequence[TopicPartition]], "Request[Any]"]
 ReadResponse = Callable[[Any], Iterable[Outcome]]
+
+_FINAL = (UnknownTopicOrPartitionError.errno,)
+"""A topic that is unknown is a typing error."""
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
@@ -34,33 +26,37 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     return found
 
 
-async def find_leaders(
-    requests: AdminRequests, partitions: Iterable[TopicPartition]
-) -> dict[int, list[TopicPartition]]:
-    """The partitions by their leaders, as one broker knows them now; nothing is created.
+class LeaderRoute(Route[TopicPartition]):
+    """Partitions, each to its leader as one broker knows it now; nothing is created."""
 
-    Raises a `FinalError` for an unknown one, and `LeaderNotAvailableError` for one without a leader.
-    """
-    wanted = list(partitions)
-    response = await requests.cluster.read_metadata({tp.topic for tp in wanted})
-    topics = {topic.name: topic for topic in response.topics}
-    leaders = {
-        TopicPartition(topic.name or "", each.partition_index): each.leader_id
-        for topic in response.topics
-        for each in topic.partitions
-    }
-    found: dict[int, list[TopicPartition]] = {}
-    for tp in wanted:
-        topic = topics.get(tp.topic)
-        if topic is not None and topic.error_code == LeaderNotAvailableError.errno:
-            raise LeaderNotAvailableError(f"topic {tp.topic!r} is being created")
-        if tp not in leaders:
-            code = topic.error_code if topic is not None and topic.error_code else UnknownTopicOrPartitionError.errno
-            raise FinalError(for_code(code)(f"partition {tp.partition} of topic {tp.topic!r}"))
-        if leaders[tp] < 0:
-            raise LeaderNotAvailableError(f"partition {tp.partition} of topic {tp.topic!r} has no leader")
-        found.setdefault(leaders[tp], []).append(tp)
-    return found
+    def __init__(self, requests: AdminRequests) -> None:
+        super().__init__(-1)
+        self._cluster = requests.cluster
+
+    async def find(self, keys: Sequence[TopicPartition]) -> Routed[TopicPartition]:
+        """See `Route`."""
+        response = await self._cluster.read_metadata({tp.topic for tp in keys})
+        topics = {topic.name: topic for topic in response.topics}
+        leaders = {
+            TopicPartition(topic.name or "", each.partition_index): each.leader_id
+            for topic in response.topics
+            for each in topic.partitions
+        }
+        routed = Routed[TopicPartition]()
+        for tp in keys:
+            code = topics[tp.topic].error_code if tp.topic in topics else 0
+            if code == LeaderNotAvailableError.errno:
+                routed.errors[tp] = LeaderNotAvailableError(f"topic {tp.topic!r} is being created")
+            elif tp not in leaders:
+                error = for_code(code or UnknownTopicOrPartitionError.errno)
+                routed.errors[tp] = error(f"partition {tp.partition} of topic {tp.topic!r}")
+            elif leaders[tp] < 0:
+                routed.errors[tp] = LeaderNotAvailableError(
+                    f"partition {tp.partition} of topic {tp.topic!r} has no leader"
+                )
+            else:
+                routed.add(leaders[tp], tp)
+        return routed
 
 
 async def ask_leaders(
@@ -74,42 +70,15 @@ async def ask_leaders(
     leader_id: int | None = None,
     min_version: int = 0,
 ) -> dict[TopicPartition, Any]:
-    """Ask the leaders of partitions, again about those that have moved, and give what each partition was answered.
+    """Ask the leaders of partitions, again about those that have moved: a value or a `KafkaError` for each.
 
     Arguments:
         what: names the operation in errors.
         make_request: makes the request about some of the partitions.
         read_response: takes the answer apart.
         leader_id: the broker that leads all of them, if known.
-
-    Raises the error of the first partition that failed; others may be done.
     """
-    limit_ms = requests.limit_ms(timeout_ms)
-    wanted = list(dict.fromkeys(partitions))
-    done: dict[TopicPartition, Any] = {}
-
-    async def once() -> None:
-        left = [tp for tp in wanted if tp not in done]
-        leaders = {leader_id: left} if leader_id is not None else await find_leaders(requests, left)
-        for leader, led in leaders.items():
-            response = await requests.cluster.send(
-                leader, make_request(led), timeout_ms=limit_ms + _MARGIN_MS, min_version=min_version
-            )
-            _take_in(what, list(read_response(response)), done)
-            check_answered("partitions", led, done)
-
-    await requests.retry(once, limit_ms)
-    return done
-
-
-def _take_in(what: str, outcomes: list[Outcome], done: dict[TopicPartition, Any]) -> None:
-    """Keep what worked; raise for what did not, so that only that is tried again."""
-    done.update((each.partition, each.value) for each in outcomes if not each.error_code)
-    for (topic, partition), code, message, _ in outcomes:
-        if not code:
-            continue
-        cls = for_code(code)
-        error = cls(f"{what} {topic}-{partition}: {message or cls.description}")
-        if code == UnknownTopicOrPartitionError.errno:
-            raise FinalError(error)
-        raise error
+    route = LeaderRoute(requests) if leader_id is None else Route[TopicPartition](leader_id)
+    limit_ms = requests.limit_ms(timeout_ms) + MARGIN_MS
+    ask = asking(requests, make_request, read_response, limit_ms, min_version)
+    return await ask_each(requests, what, partitions, route, ask, timeout_ms=timeout_ms, final=_FINAL)

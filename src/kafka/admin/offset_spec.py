@@ -13,6 +13,7 @@ class OffsetSpec(EnumHelper, IntEnum):
     MAX_TIMESTAMP = -3
     EARLIEST_LOCAL = -4
     LATEST_TIERED = -5
+    EARLIEST_PENDING_UPLOAD = -6
 
 
 class OffsetTimestamp(int):
@@ -22,6 +23,15 @@ class OffsetTimestamp(int):
 
     def __repr__(self) -> str:
         return f"OffsetTimestamp({int(self)})"
+
+
+class OffsetShift(int):
+    """So many records after what a group has committed; before it, if negative."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"OffsetShift({int(self)})"
 
 
 class IsolationLevel(EnumHelper, IntEnum):

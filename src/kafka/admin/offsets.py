@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka.admin.leaders import Outcome, ask_leaders, by_topic
+from kafka.admin.leaders import ask_leaders, by_topic
 from kafka.admin.offset_spec import IsolationLevel
 from kafka.admin.requests import AdminRequests
+from kafka.admin.routing import Outcome, values_or_raise
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 from kafka.wire.api.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 
 _ONE_OFFSET_SINCE = 1
 _ISOLATION_SINCE = 2
-_SPECIAL_SINCE = {-3: 7, -4: 8, -5: 9}
-"""The first versions that know the timestamps of later KIPs (734, 405, 1005)."""
+_SPECIAL_SINCE = {-3: 7, -4: 8, -5: 9, -6: 11}
+"""The first versions that know the timestamps of later KIPs (734, 405, 1005, 1023)."""
 
 
 async def list_partition_offsets(
@@ -20,6 +21,7 @@ async def list_partition_offsets(
     specs: Mapping[TopicPartition, int],
     isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
     timeout_ms: int | None = None,
+    raise_errors: bool = True,
 ) -> dict[TopicPartition, OffsetAndTimestamp]:
     """See `KafkaAdminClient.list_partition_offsets`."""
 
@@ -37,7 +39,7 @@ async def list_partition_offsets(
         limit_ms = requests.limit_ms(timeout_ms)
         return ListOffsetsRequest(replica_id=-1, isolation_level=isolation_level, topics=topics, timeout_ms=limit_ms)
 
-    return await ask_leaders(
+    found = await ask_leaders(
         requests,
         "looking for an offset of",
         specs,
@@ -50,6 +52,7 @@ async def list_partition_offsets(
             0,
         ),
     )
+    return values_or_raise(found, raise_errors)
 
 
 def _outcomes(response: Any) -> Iterable[Outcome]:

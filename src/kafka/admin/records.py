@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka.admin.leaders import Outcome, ask_leaders, by_topic
+from kafka.admin.leaders import ask_leaders, by_topic
 from kafka.admin.requests import AdminRequests
+from kafka.admin.routing import Outcome, values_or_raise
 from kafka.structs import TopicPartition
 from kafka.wire.api.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
@@ -14,6 +15,7 @@ async def delete_records(
     records_to_delete: Mapping[TopicPartition, int],
     timeout_ms: int | None,
     leader_id: int | None,
+    raise_errors: bool = True,
 ) -> dict[TopicPartition, dict[str, Any]]:
     """See `KafkaAdminClient.delete_records`."""
 
@@ -32,7 +34,7 @@ async def delete_records(
         ]
         return DeleteRecordsRequest(topics=topics, timeout_ms=requests.limit_ms(timeout_ms))
 
-    return await ask_leaders(
+    deleted = await ask_leaders(
         requests,
         "deleting records of",
         records_to_delete,
@@ -41,6 +43,7 @@ async def delete_records(
         timeout_ms=timeout_ms,
         leader_id=leader_id,
     )
+    return values_or_raise(deleted, raise_errors)
 
 
 def _outcomes(response: Any) -> Iterable[Outcome]:

@@ -29,7 +29,7 @@ ErrorCodes = Callable[[Any], list[int]]
 class FinalError(Exception):
     """What is not to be tried again, whatever its class says; the caller gets the error inside.
 
-    A request that failed after it was sent may have been carried out; a topic that is unknown is a typing error.
+    A request that failed after it was sent may have been carried out.
     """
 
     def __init__(self, error: KafkaError) -> None:

@@ -41,6 +41,13 @@ class TransactionDescription(NamedTuple):
     topic_partitions: set[TopicPartition]
 
 
+class FencedProducer(NamedTuple):
+    """What a transactional id has after its producers were fenced: a producer that begins now has a later epoch."""
+
+    producer_id: int
+    producer_epoch: int
+
+
 class ProducerState(NamedTuple):
     """A producer that has written to a partition; -1 where there is none."""
 

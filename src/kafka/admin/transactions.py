@@ -5,19 +5,23 @@ from typing import Any
 
 from kafka._loop_services import wall_clock_ns
 from kafka.admin.concurrently import all_of
-from kafka.admin.leaders import Outcome, ask_leaders, by_topic
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.leaders import ask_leaders, by_topic
+from kafka.admin.requests import AdminRequests
+from kafka.admin.routing import CoordinatorRoute, EachBroker, Outcome, Route, ask_each, values_or_raise
 from kafka.admin.transaction_types import (
     AbortTransactionSpec,
+    FencedProducer,
     PartitionProducerState,
     ProducerState,
     TransactionDescription,
     TransactionListing,
     TransactionState,
 )
+from kafka.errors import TransactionalIdNotFoundError
 from kafka.structs import TopicPartition
 from kafka.wire.api.describe_producers import DescribeProducersRequest, TopicRequest
 from kafka.wire.api.describe_transactions import DescribeTransactionsRequest
+from kafka.wire.api.init_producer_id import InitProducerIdRequest
 from kafka.wire.api.list_transactions import ListTransactionsRequest
 from kafka.wire.api.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 
@@ -49,6 +53,7 @@ async def list_transactions(
     states: list[str],
     duration_ms: int | None,
     pattern: str | None,
+    raise_errors: bool = True,
 ) -> dict[int, list[TransactionListing]]:
     """See `KafkaAdminClient.list_transactions`."""
     request = ListTransactionsRequest(
@@ -61,40 +66,59 @@ async def list_transactions(
     if pattern is not None:
         version = _PATTERN_SINCE
 
-    async def ask(node_id: int) -> list[TransactionListing]:
-        response = await requests.any_broker(request, node_id, min_version=version)
-        raise_first([(f"listing the transactions of broker {node_id}", response.error_code, None)])
-        return [
+    def read(response: Any, node_id: int) -> Outcome:
+        listed = [
             TransactionListing(each.transactional_id, each.producer_id, _state(each.transaction_state))
             for each in response.transaction_states
         ]
+        return Outcome(node_id, response.error_code, None, listed)
+
+    async def ask(node_id: int, _: list[int]) -> list[Outcome]:
+        return [read(await requests.cluster.send(node_id, request, min_version=version), node_id)]
 
     nodes = await requests.broker_ids(broker_ids)
-    answers = await all_of(ask(node_id) for node_id in nodes)
-    return dict(zip(nodes, answers, strict=True))
+    found = await ask_each(requests, "listing the transactions of broker", nodes, EachBroker(), ask)
+    return values_or_raise(found, raise_errors)
 
 
 async def describe_transactions(
-    requests: AdminRequests, transactional_ids: list[str]
-) -> dict[str, TransactionDescription]:
+    requests: AdminRequests, transactional_ids: list[str], raise_errors: bool = True
+) -> dict[str, Any]:
     """See `KafkaAdminClient.describe_transactions`."""
 
-    async def describe(transactional_id: str) -> TransactionDescription:
-        response = await requests.coordinator(
-            transactional_id,
-            lambda version: (DescribeTransactionsRequest(transactional_ids=[transactional_id]), version),
-            DescribeTransactionsRequest,
-            lambda response: [each.error_code for each in response.transaction_states],
-            kind="transaction",
-        )
-        states = response.transaction_states
-        check_answered("transactions", [transactional_id], (each.transactional_id for each in states))
-        raise_first([(f"transactional id {transactional_id!r}", states[0].error_code, None)])
-        coordinator = await requests.cluster.coordinator("transaction", transactional_id)
-        return _description(coordinator, states[0])
+    async def ask(node_id: int, ids: list[str]) -> list[Outcome]:
+        response = await requests.cluster.send(node_id, DescribeTransactionsRequest(transactional_ids=ids))
+        return [
+            Outcome(each.transactional_id, each.error_code, None, _description(node_id, each))
+            for each in response.transaction_states
+        ]
 
-    found = await all_of(describe(each) for each in transactional_ids)
-    return dict(zip(transactional_ids, found, strict=True))
+    found = await ask_each(requests, "transactional id", transactional_ids, _coordinators(requests), ask)
+    return values_or_raise(found, raise_errors)
+
+
+def _coordinators(requests: AdminRequests) -> Route[str]:
+    return CoordinatorRoute(requests, "transaction", requests.options.request_timeout_ms)
+
+
+async def fence_producers(
+    requests: AdminRequests, transactional_ids: list[str], timeout_ms: int | None, raise_errors: bool
+) -> dict[str, FencedProducer]:
+    """See `KafkaAdminClient.fence_producers`."""
+
+    async def fence(node_id: int, transactional_id: str) -> Outcome:
+        limit_ms = requests.limit_ms(timeout_ms)
+        request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=limit_ms)
+        answer = await requests.cluster.send(node_id, request)
+        fenced = FencedProducer(answer.producer_id, answer.producer_epoch)
+        return Outcome(transactional_id, answer.error_code, None, fenced)
+
+    async def ask(node_id: int, ids: list[str]) -> list[Outcome]:
+        return await all_of(fence(node_id, each) for each in ids)
+
+    route = _coordinators(requests)
+    found = await ask_each(requests, "fencing the producers of", transactional_ids, route, ask, timeout_ms=timeout_ms)
+    return values_or_raise(found, raise_errors)
 
 
 def _description(coordinator_id: int, told: Any) -> TransactionDescription:
@@ -110,7 +134,7 @@ def _description(coordinator_id: int, told: Any) -> TransactionDescription:
 
 
 async def describe_producers(
-    requests: AdminRequests, partitions: list[TopicPartition], broker_id: int | None
+    requests: AdminRequests, partitions: list[TopicPartition], broker_id: int | None, raise_errors: bool = True
 ) -> dict[TopicPartition, PartitionProducerState]:
     """See `KafkaAdminClient.describe_producers`."""
 
@@ -118,9 +142,10 @@ async def describe_producers(
         topics = [TopicRequest(name=topic, partition_indexes=indexes) for topic, indexes in by_topic(led).items()]
         return DescribeProducersRequest(topics=topics)
 
-    return await ask_leaders(
+    found = await ask_leaders(
         requests, "describing the producers of", partitions, make_request, _producers, leader_id=broker_id
     )
+    return values_or_raise(found, raise_errors)
 
 
 def _producers(response: Any) -> Iterable[Outcome]:
@@ -159,7 +184,9 @@ async def abort_transaction(requests: AdminRequests, spec: AbortTransactionSpec)
                     yield Outcome(TopicPartition(answered.name, one.partition_index), one.error_code, None, None)
 
     request = WriteTxnMarkersRequest(markers=[marker])
-    await ask_leaders(requests, "aborting a transaction in", [spec.topic_partition], lambda _: request, outcomes)
+    values_or_raise(
+        await ask_leaders(requests, "aborting a transaction in", [spec.topic_partition], lambda _: request, outcomes)
+    )
 
 
 async def find_hanging_transactions(
@@ -168,7 +195,9 @@ async def find_hanging_transactions(
     """See `KafkaAdminClient.find_hanging_transactions`."""
     listed = await list_transactions(requests, broker_ids, [], [], None, None)
     ids = sorted({each.transactional_id for listings in listed.values() for each in listings})
-    described = await describe_transactions(requests, ids)
+    told = await describe_transactions(requests, ids, raise_errors=False)
+    gone = {each for each, answer in told.items() if type(answer) is TransactionalIdNotFoundError}
+    described = values_or_raise({each: answer for each, answer in told.items() if each not in gone})
     now_ms = wall_clock_ns()() // 1_000_000
     return [
         {

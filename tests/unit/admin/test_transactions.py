@@ -142,7 +142,7 @@ async def test_only_the_partitions_that_have_moved_are_asked_about_again(call, c
             (topic,) = request.topics
             indexes = [each.partition_index for each in topic.partitions]
             asked.append((broker_id, indexes))
-            moved = broker_id == 2 and len(asked) == 2
+            moved = broker_id == 2
             if moved:
                 cluster.leaders["t"][1] = (1, 1)
             partitions = [
@@ -159,7 +159,7 @@ async def test_only_the_partitions_that_have_moved_are_asked_about_again(call, c
         broker.on("ListOffsets", answer(broker.node_id))
     found = await call("list_partition_offsets", {FIRST: OffsetSpec.LATEST, SECOND: OffsetSpec.LATEST})
     assert found == {FIRST: OffsetAndTimestamp(5, -1, 3), SECOND: OffsetAndTimestamp(6, -1, 3)}
-    assert asked == [(1, [0]), (2, [1]), (1, [1])]
+    assert (sorted(asked[:2]), asked[2:]) == ([(1, [0]), (2, [1])], [(1, [1])])
 
 
 async def test_quotas_are_answered_in_the_order_in_which_they_were_asked_for(call, cluster):

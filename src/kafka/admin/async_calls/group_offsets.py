@@ -4,8 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka.admin import arguments
+from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
+from kafka.admin import offset_targets as _targets
+from kafka.admin import share_group_offsets as _share
 from kafka.admin.async_calls.base import AsyncAdminCalls
+from kafka.admin.offset_targets import Target
+from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.errors import BrokerResponseError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -30,16 +35,25 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         )
 
     async def list_group_offsets(
-        self, group_specs: Mapping[str, Iterable[TopicPartition] | None] | Iterable[str]
+        self,
+        group_specs: Mapping[str, Iterable[TopicPartition] | None] | Iterable[str],
+        require_stable: bool = False,
+        raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """What groups have committed: group id to the partitions wanted, None: all; or just group ids."""
-        if not isinstance(group_specs, Mapping):
-            group_specs = dict.fromkeys(arguments.names("group_specs", group_specs))
-        wanted = {
-            arguments.name("group_specs", group_id): None if each is None else arguments.partitions("group_specs", each)
-            for group_id, each in arguments.mapping("group_specs", group_specs).items()
-        }
-        return await self._run(_offsets.list_group_offsets(self._requests, wanted))
+        """What groups of any kind but share groups have committed, by group, as of `list_consumer_group_offsets`.
+
+        Arguments:
+            group_specs: group id to the partitions wanted, None: all; or just group ids.
+            require_stable: wait until offsets that were sent in an open transaction are decided (KIP-447, Kafka 2.5).
+            raise_errors: raise the first error; False gives each group or partition its own, as a `KafkaError` in
+                place of the value.
+        """
+        wanted = _by_group(group_specs)
+        return await self._run(
+            _offsets.list_group_offsets(
+                self._requests, wanted, require_stable=require_stable, raise_errors=raise_errors
+            )
+        )
 
     async def alter_group_offsets(
         self,
@@ -58,26 +72,35 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         return await self._run(_offsets.alter_group_offsets(self._requests, group_id, wanted, group_coordinator_id))
 
     async def reset_group_offsets(
-        self, group_id: str, offset_specs: Mapping[TopicPartition, int], group_coordinator_id: int | None = None
+        self,
+        group_id: str,
+        offset_specs: Mapping[TopicPartition | str, Target] | Target,
+        group_coordinator_id: int | None = None,
+        dry_run: bool = False,
     ) -> dict[TopicPartition, dict[str, Any]]:
         """Move what a group without members has committed.
 
         Arguments:
-            offset_specs: for each partition an `OffsetSpec`, an `OffsetTimestamp` or an offset; what the partition
-                does not have becomes its first or last offset.
+            offset_specs: for each partition, or topic, where to: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime`;
+                a `timedelta`, so long ago; an `OffsetShift`, so many records on; or an offset. One of these alone is
+                for all partitions that the group has committed for. What the partition does not have becomes its first
+                or last offset.
+            dry_run: only find where they would go.
 
-        Gives a dict of ``error``, a class, `NoError` for success, and ``offset``, what was committed.
+        Gives a dict of ``error``, a class, `NoError` for success, and ``offset``, what was committed, or -1.
         """
-        group_id = arguments.name("group_id", group_id)
-        wanted = {
-            arguments.partition("offset_specs", tp): spec
-            for tp, spec in arguments.mapping("offset_specs", offset_specs).items()
-        }
-        for spec in wanted.values():
-            arguments.number("offset_specs", spec)
-        if not wanted:
-            return {}
-        return await self._run(_offsets.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id))
+        group_id, what = arguments.name("group_id", group_id), "offset_specs"
+        wanted: Mapping[TopicPartition | str, Target] | Target
+        if isinstance(offset_specs, Mapping):
+            wanted = {
+                tp if isinstance(tp, str) else arguments.partition(what, tp): _targets.target(what, spec)
+                for tp, spec in offset_specs.items()
+            }
+        else:
+            wanted = _targets.target(what, offset_specs)
+        return await self._run(
+            _reset.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run)
+        )
 
     async def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition], group_coordinator_id: int | None = None
@@ -90,3 +113,44 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         if not wanted:
             return {}
         return await self._run(_offsets.delete_group_offsets(self._requests, group_id, wanted, group_coordinator_id))
+
+    async def list_share_group_offsets(
+        self,
+        group_specs: Mapping[str, Iterable[TopicPartition] | None] | Iterable[str],
+        raise_errors: bool = True,
+    ) -> dict[str, dict[TopicPartition, SharePartitionOffset]]:
+        """Where share groups begin in each partition (KIP-932, Kafka 4.1), by group.
+
+        Arguments: as of `list_group_offsets`.
+        """
+        wanted = _by_group(group_specs)
+        return await self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
+
+    async def alter_share_group_offsets(
+        self, group_id: str, offsets: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, type[BrokerResponseError]]:
+        """Move where a share group without members begins: an error class for each, `NoError` for success."""
+        group_id, what = arguments.name("group_id", group_id), "offsets"
+        wanted = {
+            arguments.partition(what, tp): arguments.number(what, offset)
+            for tp, offset in arguments.mapping(what, offsets).items()
+        }
+        return await self._run(_share.alter_share_group_offsets(self._requests, group_id, wanted))
+
+    async def delete_share_group_offsets(
+        self, group_id: str, topics: Iterable[str]
+    ) -> dict[str, type[BrokerResponseError]]:
+        """Forget topics in a share group without members: an error class for each, `NoError` for success."""
+        group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
+        return await self._run(_share.delete_share_group_offsets(self._requests, group_id, names))
+
+
+def _by_group(given: Any) -> dict[str, list[TopicPartition] | None]:
+    """The partitions wanted by group; None: all."""
+    what = "group_specs"
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(arguments.names(what, given))
+    return {
+        arguments.name(what, group_id): None if each is None else arguments.partitions(what, each)
+        for group_id, each in given.items()
+    }

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka.admin import arguments
+from kafka.admin import group_descriptions as _descriptions
 from kafka.admin import groups as _groups
 from kafka.admin.async_calls.base import AsyncAdminCalls
 from kafka.admin.group_members import remove_group_members
-from kafka.admin.group_results import DescribedGroups, ListedGroup
+from kafka.admin.group_results import DescribedGroups, ListedGroup, ListedGroups
 from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
-from kafka.errors import BrokerResponseError, NoError
+from kafka.errors import BrokerResponseError, KafkaError, NoError
 
 
 class AsyncGroupCalls(AsyncAdminCalls):
@@ -39,33 +40,41 @@ class AsyncGroupCalls(AsyncAdminCalls):
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
-            _groups.describe_consumer_groups(self._requests, ids, group_coordinator_id, include_authorized_operations)
+            _descriptions.describe_consumer_groups(
+                self._requests, ids, group_coordinator_id, include_authorized_operations
+            )
         )
 
     async def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
-    ) -> list[tuple[str, type[BrokerResponseError]]]:
+    ) -> list[tuple[str, type[KafkaError]]]:
         """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success."""
         ids = arguments.names("group_ids", group_ids)
-        return await self._run(_groups.delete_consumer_groups(self._requests, ids, group_coordinator_id))
+        return await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
 
     async def list_groups(
         self,
         broker_ids: Iterable[int] | None = None,
         states_filter: Iterable[GroupState | str] | None = None,
         types_filter: Iterable[GroupType | str] | None = None,
-    ) -> list[dict[str, Any]]:
+        protocol_types: Iterable[str] | None = None,
+        raise_errors: bool = True,
+    ) -> ListedGroups:
         """The groups that these brokers coordinate, None: all: dicts of ``group_id``, ``protocol_type``,
         ``group_state`` and ``group_type``.
 
         Arguments:
             states_filter: only those in such a state, a `GroupState` or its name (Kafka 2.6).
             types_filter: only those of such a type, a `GroupType` or its name (Kafka 4.0).
+            protocol_types: only those with such a protocol type, "consumer" with consumers of either protocol.
+            raise_errors: raise the error of the first broker that failed; False leaves it in the list's ``errors``, a
+                dict by broker.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         states = arguments.values_of("states_filter", GroupState, states_filter)
         types = arguments.values_of("types_filter", GroupType, types_filter)
-        return await self._run(_groups.list_groups(self._requests, ids, states, types))
+        protocols = None if protocol_types is None else arguments.names("protocol_types", protocol_types)
+        return await self._run(_groups.list_groups(self._requests, ids, states, types, protocols, raise_errors))
 
     async def describe_groups(
         self,
@@ -77,23 +86,63 @@ class AsyncGroupCalls(AsyncAdminCalls):
         ``protocol_data``, ``members`` and ``authorized_operations`` (which are always asked for).
 
         A member's ``member_metadata`` and ``member_assignment`` are dicts in groups of consumers. A group that does not
-        exist is in state "Dead", and on Kafka 4.0 has an error, too.
+        exist is in state "Dead", and on Kafka 4.0 has an error, too. Groups of KIP-848 have the same names, and
+        beside them those of their protocol, such as ``group_epoch``.
         """
         ids = arguments.names("group_ids", group_ids)
-        return await self._run(_groups.describe_groups(self._requests, ids, group_coordinator_id))
+        return await self._run(_descriptions.describe_groups(self._requests, ids, group_coordinator_id))
+
+    async def describe_classic_groups(
+        self, group_ids: Iterable[str], group_coordinator_id: int | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """As `describe_groups`, of groups of the classic protocol alone, whatever their members are."""
+        ids = arguments.names("group_ids", group_ids)
+        return await self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
+
+    async def describe_share_groups(
+        self, group_ids: Iterable[str], group_coordinator_id: int | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """Describe share groups (KIP-932, Kafka 4.1): a dict for each group id, of ``error``, ``group_state``,
+        ``group_epoch``, ``assignor_name``, ``members`` with their ``assignment``, ``authorized_operations``.
+
+        A group that could not be described has ``group_id`` and ``error`` alone.
+        """
+        ids = arguments.names("group_ids", group_ids)
+        return await self._run(_descriptions.describe_share_groups(self._requests, ids, group_coordinator_id))
+
+    async def describe_streams_groups(
+        self,
+        group_ids: Iterable[str],
+        group_coordinator_id: int | None = None,
+        include_topology_description: bool = False,
+    ) -> dict[str, dict[str, Any]]:
+        """Describe the groups of Kafka Streams (KIP-1071, Kafka 4.2), as `describe_share_groups`; with ``topology``,
+        and with members' ``assignment`` of tasks.
+
+        Arguments:
+            include_topology_description: also what the brokers were told of each node of the topology (Kafka 4.4).
+        """
+        ids = arguments.names("group_ids", group_ids)
+        return await self._run(
+            _descriptions.describe_streams_groups(
+                self._requests, ids, group_coordinator_id, include_topology_description
+            )
+        )
 
     async def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups that have no members: "OK" or the name of the error class for each group id."""
+        """Delete groups of any kind that have no members: "OK" or the name of the error class for each group id."""
         ids = arguments.names("group_ids", group_ids)
-        deleted = await self._run(_groups.delete_consumer_groups(self._requests, ids, group_coordinator_id))
+        deleted = await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
         return {group_id: "OK" if error is NoError else error.__name__ for group_id, error in deleted}
 
     async def remove_group_members(
-        self, group_id: str, members: Iterable[MemberToRemove], group_coordinator_id: int | None = None
+        self,
+        group_id: str,
+        members: Iterable[MemberToRemove] | None = None,
+        group_coordinator_id: int | None = None,
     ) -> dict[str | None, type[BrokerResponseError]]:
-        """Have members leave their group: an error class, `NoError` for success, by member or group instance id."""
-        wanted = arguments.instances("members", MemberToRemove, members)
+        """Have members leave their group, None: all: an error class, `NoError` for success, by member or
+        instance id."""
+        wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)
-        if not wanted:
-            return {}
         return await self._run(remove_group_members(self._requests, group_id, wanted, group_coordinator_id))

@@ -23,11 +23,14 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         records_to_delete: Mapping[TopicPartition, int],
         timeout_ms: float | None = None,
         partition_leader_id: int | None = None,
+        raise_errors: bool = True,
     ) -> dict[TopicPartition, dict[str, Any]]:
         """Delete all records before an offset (-1: all) of each partition.
 
         Arguments:
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
+            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
+                place of the value.
 
         Raises `UnknownTopicOrPartitionError` at once for one that does not exist.
         Gives a dict with ``low_watermark``, the first offset that is left, for each partition.
@@ -38,13 +41,15 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             for tp, offset in arguments.mapping(what, records_to_delete).items()
         }
         limit = arguments.timeout(timeout_ms)
-        return await self._run(_records.delete_records(self._requests, offsets, limit, partition_leader_id))
+        leader_id = partition_leader_id
+        return await self._run(_records.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
 
     async def list_partition_offsets(
         self,
         topic_partition_specs: Mapping[TopicPartition, int],
         isolation_level: IsolationLevel | str | int = IsolationLevel.READ_UNCOMMITTED,
         timeout_ms: float | None = None,
+        raise_errors: bool = True,
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         """Offsets of partitions.
 
@@ -52,6 +57,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             topic_partition_specs: an `OffsetSpec` for each, or a time in milliseconds since 1970: the first offset at
                 or after it, -1 if there is none.
             isolation_level: whether the last offset is that of the last stable one.
+            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
+                place of the value.
         """
         what = "topic_partition_specs"
         specs = {
@@ -60,7 +67,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         }
         level = arguments.member("isolation_level", IsolationLevel, isolation_level)
         limit = arguments.timeout(timeout_ms)
-        return await self._run(_offsets.list_partition_offsets(self._requests, specs, level, limit))
+        return await self._run(_offsets.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
 
     async def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None

@@ -1,0 +1,182 @@
+"""Groups of every kind, described by their coordinators: each is asked once for all the groups that it has."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafka.admin.consumer_protocol import MemberAssignment, MemberSubscription, classic_member, decoded
+from kafka.admin.group_results import DescribedGroups
+from kafka.admin.operations import operation_names
+from kafka.admin.requests import AdminRequests
+from kafka.admin.results import Result, as_result
+from kafka.admin.routing import Outcome, ask_each, group_route
+from kafka.errors import GroupIdNotFoundError, KafkaError, for_code
+from kafka.structs import GroupInformation, MemberInformation
+from kafka.wire import Request
+from kafka.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
+from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka.wire.api.describe_groups import DescribedGroup, DescribeGroupsRequest
+from kafka.wire.api.share_group_describe import ShareGroupDescribeRequest
+from kafka.wire.api.streams_group_describe import StreamsGroupDescribeRequest
+
+_OPERATIONS_SINCE = 3
+_CONSUMERS = "consumer"
+
+
+async def _ask(
+    requests: AdminRequests,
+    api: type[Request[Any]],
+    group_ids: Iterable[str],
+    node_id: int | None,
+    operations: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """What the coordinators answer about each group, or a `KafkaError`; ``options`` are fields of the request."""
+
+    def make(ids: list[str], version: int) -> Request[Any]:
+        if api is DescribeGroupsRequest:
+            wanted = operations and version >= _OPERATIONS_SINCE
+            return DescribeGroupsRequest(groups=ids, include_authorized_operations=wanted)
+        return api(group_ids=ids, include_authorized_operations=operations, **options)
+
+    async def ask(broker_id: int, ids: list[str]) -> list[Outcome]:
+        connection = await requests.cluster.connection(broker_id)
+        version = connection.api_versions.version_for(api)
+        response: Any = await connection.send(make(ids, version), version)
+        return [Outcome(each.group_id, _code(each), each.error_message, each) for each in response.groups]
+
+    def _code(group: Any) -> int:
+        # from Kafka 4.0 on a classic group that is not there has an error beside its state, which is "Dead" as before
+        is_told = api is DescribeGroupsRequest and group.error_code == GroupIdNotFoundError.errno
+        return 0 if is_told else int(group.error_code)
+
+    return await ask_each(requests, "describing group", group_ids, group_route(requests, node_id), ask)
+
+
+async def _classic_or_consumer(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None, operations: bool
+) -> dict[str, Any]:
+    """Groups of either protocol for consumers: those that are not of the classic one are looked for in the other."""
+    found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id, operations)
+    dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == "Dead"]
+    if dead:
+        others = await _ask(requests, ConsumerGroupDescribeRequest, dead, node_id, operations)
+        found.update((each, told) for each, told in others.items() if not isinstance(told, KafkaError))
+    return found
+
+
+async def members_of(requests: AdminRequests, group_id: str, node_id: int | None) -> list[tuple[str, str | None]]:
+    """The member ids of a group for consumers, and the group instance ids; raises why there is no such group."""
+    (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
+    if isinstance(told, KafkaError):
+        raise told
+    if told.group_state == "Dead":
+        raise GroupIdNotFoundError(f"group {group_id!r}")
+    if isinstance(told, DescribedGroup):
+        return [(each.member_id, each.group_instance_id) for each in told.members]
+    return [(each.member_id, each.instance_id) for each in told.members]
+
+
+async def describe_consumer_groups(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None, operations: bool
+) -> DescribedGroups:
+    """See `KafkaAdminClient.describe_consumer_groups`."""
+    found = await _classic_or_consumer(requests, group_ids, node_id, operations)
+    return DescribedGroups(_information(found[each]) for each in group_ids)
+
+
+async def describe_groups(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None
+) -> dict[str, dict[str, Any]]:
+    """See `KafkaAdminClient.describe_groups`."""
+    found = await _classic_or_consumer(requests, group_ids, node_id, True)
+    return {group_id: _classic_dict(group_id, told) for group_id, told in found.items()}
+
+
+async def describe_classic_groups(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None
+) -> dict[str, dict[str, Any]]:
+    """See `KafkaAdminClient.describe_classic_groups`."""
+    found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id)
+    return {group_id: _classic_dict(group_id, told) for group_id, told in found.items()}
+
+
+async def describe_share_groups(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None
+) -> dict[str, dict[str, Any]]:
+    """See `KafkaAdminClient.describe_share_groups`."""
+    found = await _ask(requests, ShareGroupDescribeRequest, group_ids, node_id)
+    return {group_id: _as_dict(group_id, told) for group_id, told in found.items()}
+
+
+async def describe_streams_groups(
+    requests: AdminRequests, group_ids: list[str], node_id: int | None, topology_description: bool
+) -> dict[str, dict[str, Any]]:
+    """See `KafkaAdminClient.describe_streams_groups`."""
+    options = {"include_topology_description": True} if topology_description else {}
+    found = await _ask(requests, StreamsGroupDescribeRequest, group_ids, node_id, **options)
+    return {group_id: _as_dict(group_id, told) for group_id, told in found.items()}
+
+
+def _as_dict(group_id: str, told: Any) -> dict[str, Any]:
+    """A description as a dict; of a group that could not be described ``error`` and ``group_id`` alone."""
+    if isinstance(told, KafkaError):
+        return Result(group_id=group_id, error=str(told))
+    described: dict[str, Any] = as_result(told)
+    code, message = described.pop("error_code"), described.pop("error_message")
+    described["error"] = str(for_code(code)(message or "")) if code else None
+    described["authorized_operations"] = operation_names(told.authorized_operations)
+    return described
+
+
+def _classic_dict(group_id: str, told: Any) -> dict[str, Any]:
+    """The description of a group for consumers, which has the same names whatever its protocol."""
+    if isinstance(told, KafkaError):
+        described = _as_dict(group_id, DescribedGroup(group_id=group_id))
+        described["error"] = str(told)
+        return described
+    described = _as_dict(group_id, told)
+    if not isinstance(told, DescribedGroup):
+        described["protocol_type"], described["protocol_data"] = _CONSUMERS, told.assignor_name
+        for member, each in zip(described["members"], told.members, strict=True):
+            member["group_instance_id"] = each.instance_id
+            member["member_metadata"] = Result(topics=list(each.subscribed_topic_names), user_data=None)
+            member["member_assignment"] = Result(
+                assigned_partitions=[Result(topic=t, partitions=p) for t, p in _assigned(each)], user_data=None
+            )
+    elif told.protocol_type == _CONSUMERS:
+        for member, each in zip(described["members"], told.members, strict=True):
+            member["member_metadata"] = as_result(decoded(ConsumerProtocolSubscription, each.member_metadata))
+            member["member_assignment"] = as_result(decoded(ConsumerProtocolAssignment, each.member_assignment))
+    return described
+
+
+def _assigned(member: Any) -> list[tuple[str, list[int]]]:
+    return [(each.topic_name, list(each.partitions)) for each in member.assignment.topic_partitions]
+
+
+def _information(told: Any) -> GroupInformation:
+    if isinstance(told, KafkaError):
+        raise told
+    is_classic = isinstance(told, DescribedGroup)
+    return GroupInformation(
+        error_code=0,
+        group=told.group_id,
+        state=told.group_state,
+        protocol_type=told.protocol_type if is_classic else _CONSUMERS,
+        protocol=told.protocol_data if is_classic else told.assignor_name,
+        members=[
+            classic_member(each, told.protocol_type) if is_classic else _consumer_member(each) for each in told.members
+        ],
+        authorized_operations=operation_names(told.authorized_operations),
+    )
+
+
+def _consumer_member(member: Any) -> MemberInformation:
+    """A member of a group of KIP-848, in the shape of a classic one."""
+    return MemberInformation(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        MemberSubscription(0, list(member.subscribed_topic_names), None),
+        MemberAssignment(0, _assigned(member), None),
+    )

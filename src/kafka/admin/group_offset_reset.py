@@ -1,0 +1,89 @@
+"""Moving what a group has committed, to where its members shall go on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka._loop_services import wall_clock_ns
+from kafka.admin.cluster import all_partitions
+from kafka.admin.concurrently import all_of
+from kafka.admin.group_offsets import alter_group_offsets, list_consumer_group_offsets
+from kafka.admin.offset_spec import OffsetShift, OffsetSpec
+from kafka.admin.offset_targets import Target, timestamps
+from kafka.admin.offsets import list_partition_offsets
+from kafka.admin.requests import AdminRequests
+from kafka.errors import KafkaError, NoError, NoOffsetForPartitionError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+Reset = dict[TopicPartition, dict[str, Any]]
+
+
+async def whole_topics(requests: AdminRequests, targets: Mapping[Any, Target]) -> dict[TopicPartition, Target]:
+    """Targets by partition: a topic stands for all its partitions, unless one of them has a target of its own."""
+    topics = [key for key in targets if isinstance(key, str)]
+    wanted: dict[TopicPartition, Target] = {}
+    if topics:
+        for topic, indexes in (await all_partitions(requests, topics)).items():
+            wanted.update((TopicPartition(topic, index), targets[topic]) for index in indexes)
+    wanted.update((key, each) for key, each in targets.items() if not isinstance(key, str))
+    return wanted
+
+
+async def reset_group_offsets(
+    requests: AdminRequests,
+    group_id: str,
+    targets: Mapping[Any, Target] | Target,
+    node_id: int | None,
+    dry_run: bool,
+) -> Reset:
+    """See `KafkaAdminClient.reset_group_offsets`."""
+    if isinstance(targets, Mapping):
+        wanted = await whole_topics(requests, targets)
+        current = await list_consumer_group_offsets(requests, group_id, node_id, list(wanted)) if wanted else {}
+    else:
+        current = await list_consumer_group_offsets(requests, group_id, node_id, None)
+        wanted = dict.fromkeys(current, targets)
+    if not wanted:
+        return {}
+    found = await _found(requests, wanted, current)
+    to_commit = {
+        tp: OffsetAndMetadata(offset, current[tp].metadata, None)
+        for tp, offset in found.items()
+        if not isinstance(offset, KafkaError)
+    }
+    errors: Mapping[TopicPartition, type[KafkaError]] = dict.fromkeys(to_commit, NoError)
+    if to_commit and not dry_run:
+        errors = await alter_group_offsets(requests, group_id, to_commit, node_id)
+    return {
+        tp: {"error": type(offset), "offset": -1}
+        if isinstance(offset, KafkaError)
+        else {"error": errors[tp], "offset": offset}
+        for tp, offset in found.items()
+    }
+
+
+async def _found(
+    requests: AdminRequests, wanted: Mapping[TopicPartition, Target], current: Mapping[TopicPartition, Any]
+) -> dict[TopicPartition, Any]:
+    """The offset of each partition, within what the partition has; or why there is none."""
+    timed = timestamps(wanted, wall_clock_ns()() // 1_000_000)
+    first, last, at = await all_of(
+        list_partition_offsets(requests, specs, raise_errors=False)
+        for specs in (dict.fromkeys(wanted, OffsetSpec.EARLIEST), dict.fromkeys(wanted, OffsetSpec.LATEST), timed)
+    )
+    found: dict[TopicPartition, Any] = {}
+    for tp, target in wanted.items():
+        told: list[Any] = [first[tp], last[tp], *([at[tp]] if tp in at else [])]
+        error = next((each for each in told if isinstance(each, KafkaError)), None)
+        if error is None and isinstance(target, OffsetShift) and current[tp].offset < 0:
+            error = NoOffsetForPartitionError(f"{tp.topic}-{tp.partition} has no committed offset to go on from")
+        if error is not None:
+            found[tp] = error
+            continue
+        begin, end = first[tp].offset, last[tp].offset
+        offset: int
+        if tp in at:
+            offset = at[tp].offset if at[tp].offset >= 0 else end  # no record is as late as that
+        else:
+            offset = int(target) + (current[tp].offset if isinstance(target, OffsetShift) else 0)  # type: ignore[arg-type]  # a timedelta was looked for
+        found[tp] = min(max(offset, begin), end)
+    return found

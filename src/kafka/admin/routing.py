@@ -1,0 +1,266 @@
+"""Requests about several things: one for each broker that is responsible for some of them, at the same time.
+
+What happens to one thing does not touch the others: each has a result of its own, a value or an error, and only what
+failed with a retriable error is looked up and asked about again, until the time is up.
+"""
+
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from kafka.admin.concurrently import all_of
+from kafka.admin.requests import AdminRequests
+from kafka.cluster.protocols import CoordinatorKind
+from kafka.errors import (
+    BrokerResponseError,
+    CoordinatorNotAvailableError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaProtocolError,
+    KafkaTimeoutError,
+    NoError,
+    NotCoordinatorError,
+    for_code,
+)
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
+
+K = TypeVar("K")
+
+MARGIN_MS = 5_000
+"""How much longer than the broker's own time limit its answer is waited for."""
+
+
+class Outcome(NamedTuple):
+    """What a broker answered about a thing."""
+
+    key: Any
+    error_code: int
+    error_message: str | None
+    value: Any
+
+
+@dataclass
+class Routed(Generic[K]):
+    """Which broker is responsible for what, and why none is."""
+
+    by_broker: dict[int, list[K]] = field(default_factory=dict)
+    errors: dict[K, KafkaError] = field(default_factory=dict)
+
+    def add(self, broker_id: int, key: K) -> None:
+        """A broker is responsible for this."""
+        self.by_broker.setdefault(broker_id, []).append(key)
+
+
+class Route(Generic[K]):
+    """Finds the brokers that are responsible. This one: always the same broker."""
+
+    def __init__(self, broker_id: int) -> None:
+        self._broker_id = broker_id
+
+    async def find(self, keys: Sequence[K]) -> Routed[K]:
+        """Who is responsible for these now."""
+        return Routed({self._broker_id: list(keys)})
+
+    def failed(self, key: K, error: KafkaError) -> None:
+        """A broker answered with an error, or not at all."""
+
+
+class EachBroker(Route[int]):
+    """The things are brokers, each responsible for itself."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+
+    async def find(self, keys: Sequence[int]) -> Routed[int]:
+        """See `Route`."""
+        return Routed({key: [key] for key in keys})
+
+
+class ByBroker(Route[K]):
+    """Each thing is of one broker, found by a function."""
+
+    def __init__(self, broker_of: Callable[[K], int]) -> None:
+        super().__init__(-1)
+        self._broker_of = broker_of
+
+    async def find(self, keys: Sequence[K]) -> Routed[K]:
+        """See `Route`."""
+        routed = Routed[K]()
+        for key in keys:
+            routed.add(self._broker_of(key), key)
+        return routed
+
+
+class CoordinatorRoute(Route[str]):
+    """Groups or transactional ids, each to its coordinator."""
+
+    def __init__(self, requests: AdminRequests, kind: CoordinatorKind, limit_ms: int) -> None:
+        super().__init__(-1)
+        self._cluster, self._kind, self._limit_ms = requests.cluster, kind, limit_ms
+
+    async def find(self, keys: Sequence[str]) -> Routed[str]:
+        """See `Route`."""
+        routed = Routed[str]()
+
+        async def look(key: str) -> None:
+            try:
+                routed.add(await self._cluster.coordinator(self._kind, key, self._limit_ms), key)
+            except KafkaError as error:
+                routed.errors[key] = error
+
+        await all_of(look(key) for key in keys)
+        return routed
+
+    def failed(self, key: str, error: KafkaError) -> None:
+        """See `Route`."""
+        moved = (NotCoordinatorError, CoordinatorNotAvailableError, KafkaConnectionError, KafkaTimeoutError)
+        if isinstance(error, moved):
+            self._cluster.forget_coordinator(self._kind, key)
+
+
+def group_route(requests: AdminRequests, node_id: int | None) -> Route[str]:
+    """To the coordinators of groups; ``node_id``, if given, is the coordinator of all."""
+    if node_id is not None:
+        return Route(node_id)
+    return CoordinatorRoute(requests, "group", requests.options.request_timeout_ms)
+
+
+Ask = Callable[[int, list[K]], Awaitable[Iterable[Outcome]]]
+"""Asks a broker about some things."""
+
+
+def asking(
+    requests: AdminRequests,
+    make_request: "Callable[[list[K]], Request[Any]]",
+    read_response: Callable[[Any], Iterable[Outcome]],
+    timeout_ms: float | None = None,
+    min_version: int = 0,
+    max_version: int | None = None,
+) -> Ask[K]:
+    """An `Ask` that sends one request about all of them."""
+
+    async def ask(broker_id: int, keys: list[K]) -> Iterable[Outcome]:
+        response = await requests.cluster.send(
+            broker_id, make_request(keys), timeout_ms=timeout_ms, min_version=min_version, max_version=max_version
+        )
+        return read_response(response)
+
+    return ask
+
+
+class _Answers(Generic[K]):
+    """What is known so far of each thing."""
+
+    def __init__(self, what: str, keys: Iterable[K], route: Route[K], final: Container[int]) -> None:
+        self._what, self._route, self._final = what, route, final
+        self.wanted = list(dict.fromkeys(keys))
+        self.done: dict[K, Any] = {}
+        self.failing: dict[K, KafkaError] = {}
+
+    def left(self) -> list[K]:
+        """What has no final answer yet."""
+        return [key for key in self.wanted if key not in self.done]
+
+    def fail(self, key: K, error: KafkaError) -> None:
+        """Keep an error: for good, or until it is asked about again."""
+        if error.retriable and getattr(error, "errno", None) not in self._final:
+            self._route.failed(key, error)
+            self.failing[key] = error
+        else:
+            self.done[key] = error
+
+    def take(self, keys: list[K], outcomes: Iterable[Outcome]) -> None:
+        """Take in what a broker answered about some things."""
+        told = {each.key: each for each in outcomes}
+        for key in keys:
+            if key not in told:
+                text = f"the broker's answer says nothing of {self.shown(key)}, which it was asked about"
+                self.done[key] = KafkaProtocolError(text)
+            elif told[key].error_code:
+                cls = for_code(told[key].error_code)
+                text = told[key].error_message or cls.description
+                self.fail(key, cls(f"{self._what} {self.shown(key)}: {text}"))
+            else:
+                self.done[key] = told[key].value
+
+    def end(self, error: KafkaError) -> None:
+        """The time is up, or nothing can be asked: that is the result of what is left."""
+        for key in self.left():
+            last = self.failing.get(key)
+            if isinstance(error, KafkaTimeoutError):
+                reason = "there is no answer yet" if last is None else f"the last try failed with: {last}"
+                own = KafkaTimeoutError(f"{self._what} {self.shown(key)}: the time is up, {reason}")
+                own.__cause__ = last or error
+                self.done[key] = own
+            else:
+                self.done[key] = error
+
+    @staticmethod
+    def shown(key: Any) -> str:
+        """A thing, in errors."""
+        return "-".join(map(str, key)) if isinstance(key, tuple) else repr(key)
+
+
+async def ask_each(
+    requests: AdminRequests,
+    what: str,
+    keys: Iterable[K],
+    route: Route[K],
+    ask: Ask[K],
+    *,
+    timeout_ms: int | None = None,
+    final: Container[int] = (),
+) -> dict[K, Any]:
+    """Ask about things, each broker at the same time, and give a value or a `KafkaError` for each, in their order.
+
+    Arguments:
+        what: names the operation in errors.
+        timeout_ms: how long what fails with a retriable error is tried again; None: ``request_timeout_ms``.
+        final: codes of errors that are not tried again although they could be.
+    """
+    answers = _Answers(what, keys, route, final)
+
+    async def ask_one(broker_id: int, some: list[K]) -> None:
+        try:
+            answers.take(some, await ask(broker_id, some))
+        except KafkaError as error:
+            for key in some:
+                answers.fail(key, error)
+
+    async def once() -> None:
+        answers.failing.clear()
+        routed = await route.find(answers.left())
+        for key, error in routed.errors.items():
+            answers.fail(key, error)
+        await all_of(ask_one(broker_id, some) for broker_id, some in routed.by_broker.items())
+        if answers.failing:
+            raise next(iter(answers.failing.values()))
+
+    try:
+        await requests.retry(once, requests.limit_ms(timeout_ms))
+    except KafkaError as error:
+        answers.end(error)
+    return {key: answers.done[key] for key in answers.wanted}
+
+
+def values_or_raise(results: Mapping[K, Any], raise_errors: bool = True) -> dict[K, Any]:
+    """The results as they are; or, with ``raise_errors``, raise the first error among them."""
+    if raise_errors:
+        for each in results.values():
+            if isinstance(each, KafkaError):
+                raise each
+    return dict(results)
+
+
+def error_classes(results: Mapping[K, Any]) -> dict[K, type[KafkaError]]:
+    """The classes of errors, `NoError` for what is none; raises the first where no broker answered about anything."""
+    unanswered = [each for each in results.values() if isinstance(each, KafkaError) and not _is_answer(each)]
+    if unanswered and len(unanswered) == len(results):
+        raise unanswered[0]
+    return {key: type(each) if isinstance(each, KafkaError) else NoError for key, each in results.items()}
+
+
+def _is_answer(error: KafkaError) -> bool:
+    return isinstance(error, BrokerResponseError)
