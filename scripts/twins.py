@@ -60,8 +60,11 @@ _ADMIN_SUBJECTS = (
     "configs",
     "group_offsets",
     "groups",
+    "log_dirs",
     "partitions",
+    "quorum",
     "quotas",
+    "tokens",
     "topics",
     "transactions",
 )
@@ -71,8 +74,8 @@ _ADMIN_NAMES = {
     **{
         f"Async{name}Calls": f"{name}Calls"
         for name in (
-            *("Access", "Admin", "Cluster", "Config", "Group", "GroupOffset", "Partition", "Quota", "Topic"),
-            "Transaction",
+            *("Access", "Admin", "Cluster", "Config", "Group", "GroupOffset", "LogDir", "Partition", "Quorum", "Quota"),
+            *("Token", "Topic", "Transaction"),
         )
     },
 }

@@ -19,11 +19,14 @@ from kafka.admin.async_client import AsyncKafkaAdminClient
 from kafka.admin.client import KafkaAdminClient
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
 from kafka.admin.config_types import ConfigFilterType, ConfigSourceType, ConfigType
+from kafka.admin.delegation_tokens import DelegationToken
 from kafka.admin.features import UpdateFeatureType
 from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
+from kafka.admin.log_dirs import ReplicaLogDir
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
 from kafka.admin.offset_spec import IsolationLevel, OffsetShift, OffsetSpec, OffsetTimestamp
+from kafka.admin.quorum import RaftVoterEndpoint
 from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.admin.transaction_types import (
@@ -50,6 +53,7 @@ __all__ = [
     "ConfigResourceType",
     "ConfigSourceType",
     "ConfigType",
+    "DelegationToken",
     "FencedProducer",
     "GroupState",
     "GroupType",
@@ -63,6 +67,8 @@ __all__ = [
     "OffsetTimestamp",
     "PartitionProducerState",
     "ProducerState",
+    "RaftVoterEndpoint",
+    "ReplicaLogDir",
     "ResourcePattern",
     "ResourcePatternFilter",
     "ResourceType",

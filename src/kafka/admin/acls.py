@@ -12,7 +12,7 @@ from kafka.admin.acl_resource import (
     ResourcePattern,
     ResourceType,
 )
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import BrokerResponseError, KafkaProtocolError, NoError, for_code
 from kafka.wire.api.create_acls import AclCreation, CreateAclsRequest
 from kafka.wire.api.delete_acls import DeleteAclsFilter, DeleteAclsRequest
@@ -46,7 +46,7 @@ class MatchedACL(ACL):
 async def describe_acls(requests: AdminRequests, acl_filter: ACLFilter) -> tuple[list[ACL], ErrorClass]:
     """See `KafkaAdminClient.describe_acls`."""
     request = DescribeAclsRequest(**_filter_fields(acl_filter))
-    response = await requests.any_broker(request, min_version=_version(acl_filter))
+    response = await requests.any_broker(request, min_version=_version(acl_filter), error_codes=own_error_code)
     raise_first([("describing ACLs", response.error_code, response.error_message)])
     return [_acl(ACL, resource, each) for resource in response.resources for each in resource.acls], NoError
 

@@ -11,8 +11,11 @@ from kafka.admin.async_calls.cluster import AsyncClusterCalls
 from kafka.admin.async_calls.configs import AsyncConfigCalls
 from kafka.admin.async_calls.group_offsets import AsyncGroupOffsetCalls
 from kafka.admin.async_calls.groups import AsyncGroupCalls
+from kafka.admin.async_calls.log_dirs import AsyncLogDirCalls
 from kafka.admin.async_calls.partitions import AsyncPartitionCalls
+from kafka.admin.async_calls.quorum import AsyncQuorumCalls
 from kafka.admin.async_calls.quotas import AsyncQuotaCalls
+from kafka.admin.async_calls.tokens import AsyncTokenCalls
 from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
 from kafka.admin.face import AdminFace
@@ -34,7 +37,10 @@ class AsyncKafkaAdminClient(
     AsyncTransactionCalls,
     AsyncAccessCalls,
     AsyncQuotaCalls,
+    AsyncTokenCalls,
+    AsyncLogDirCalls,
     AsyncClusterCalls,
+    AsyncQuorumCalls,
 ):
     """Administers a cluster, in asyncio: the options and methods of `KafkaAdminClient`; what waits is awaited.
 

@@ -10,8 +10,11 @@ from kafka.admin.calls.cluster import ClusterCalls
 from kafka.admin.calls.configs import ConfigCalls
 from kafka.admin.calls.group_offsets import GroupOffsetCalls
 from kafka.admin.calls.groups import GroupCalls
+from kafka.admin.calls.log_dirs import LogDirCalls
 from kafka.admin.calls.partitions import PartitionCalls
+from kafka.admin.calls.quorum import QuorumCalls
 from kafka.admin.calls.quotas import QuotaCalls
+from kafka.admin.calls.tokens import TokenCalls
 from kafka.admin.calls.topics import TopicCalls
 from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.face import AdminFace
@@ -36,7 +39,10 @@ class KafkaAdminClient(
     TransactionCalls,
     AccessCalls,
     QuotaCalls,
+    TokenCalls,
+    LogDirCalls,
     ClusterCalls,
+    QuorumCalls,
 ):
     """Administers a cluster; safe to use from several threads.
 

@@ -3,20 +3,27 @@
 from typing import Any
 
 from kafka.admin.operations import operation_names
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import as_result
 from kafka.admin.topics import read_metadata
 from kafka.errors import UnsupportedVersionError
 from kafka.wire.api.describe_cluster import DescribeClusterRequest
 from kafka.wire.api.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest, TopicRequest
 
+_FENCED_SINCE = 2
 
-async def describe_cluster(requests: AdminRequests) -> dict[str, Any]:
+
+async def describe_cluster(requests: AdminRequests, fenced_brokers: bool = False) -> dict[str, Any]:
     """See `KafkaAdminClient.describe_cluster`."""
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True, include_fenced_brokers=fenced_brokers)
     try:
-        response: Any = await requests.any_broker(DescribeClusterRequest(include_cluster_authorized_operations=True))
-    except UnsupportedVersionError:  # brokers before 2.8
-        return _cluster(await read_metadata(requests, ()))
+        response: Any = await requests.any_broker(
+            request, min_version=_FENCED_SINCE if fenced_brokers else 0, error_codes=own_error_code
+        )
+    except UnsupportedVersionError:
+        if fenced_brokers:
+            raise
+        return _cluster(await read_metadata(requests, ()))  # brokers before 2.8
     raise_first([("describing the cluster", response.error_code, response.error_message)])
     return _cluster(response)
 

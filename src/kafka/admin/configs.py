@@ -1,33 +1,27 @@
 """Configurations: describe and alter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kafka.admin.arguments import as_text
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin.config_routing import ANY_BROKER, ConfigKey, ConfigRoute, keyed, send
 from kafka.admin.config_types import ConfigFilterType, ConfigSourceType
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
-from kafka.errors import IllegalArgumentError
+from kafka.admin.routing import Outcome, ask_each, values_or_raise
+from kafka.errors import BrokerResponseError, IllegalArgumentError, KafkaError
 from kafka.wire.api import alter_configs as replacing
 from kafka.wire.api import incremental_alter_configs as incremental_api
 from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka.wire.api.list_config_resources import ListConfigResourcesRequest
 
 _KINDS_SINCE = 1
+_DOCUMENTATION_SINCE = 3
 
 
-def _by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[ConfigResource]]:
-    """Resources by the broker that has to be asked: a broker's own settings are known to itself only."""
-    groups: dict[int | None, list[ConfigResource]] = {}
-    for resource in resources:
-        groups.setdefault(resource.broker_id, []).append(resource)
-    return groups
-
-
-def _shown(resource_type: int, name: str) -> str:
-    kind = ConfigResourceType(resource_type).name.lower()
-    return f"configuration of {kind} {name!r}"
+def _code(error: KafkaError) -> int:
+    return error.errno if isinstance(error, BrokerResponseError) else -1
 
 
 async def describe_configs(
@@ -35,36 +29,60 @@ async def describe_configs(
     resources: list[ConfigResource],
     include_synonyms: bool = False,
     shown: ConfigFilterType = ConfigFilterType.MODIFIED,
+    include_documentation: bool = False,
+    raise_errors: bool = True,
 ) -> DescribedConfigs:
     """See `KafkaAdminClient.describe_configs`."""
-    results = DescribedConfigs(shown)
-    for node_id, group in _by_broker(resources).items():
+    wanted = keyed(resources)
+    throttle_ms: dict[int | None, int] = {}
+
+    async def ask(broker_id: int, keys: list[ConfigKey]) -> list[Outcome]:
         request = DescribeConfigsRequest(
             resources=[
                 DescribeConfigsResource(
-                    resource_type=each.resource_type,
-                    resource_name=each.name,
-                    configuration_keys=None if each.configs is None else list(each.configs),
+                    resource_type=key.resource_type,
+                    resource_name=key.resource_name,
+                    configuration_keys=_names(wanted[key]),
                 )
-                for each in group
+                for key in keys
             ],
             include_synonyms=include_synonyms,
+            include_documentation=include_documentation,
         )
-        response = await requests.any_broker(request, node_id, min_version=int(include_synonyms))
-        raise_first(
-            [
-                (_shown(each.resource_type, each.resource_name), each.error_code, each.error_message)
-                for each in response.results
-            ]
-        )
-        answered = ((each.resource_type, each.resource_name) for each in response.results)
-        check_answered("resources", ((each.resource_type, each.name) for each in group), answered)
-        results.append(
-            DescribeConfigsResult(
-                throttle_time_ms=response.throttle_time_ms, results=[_described(each) for each in response.results]
+        least = _DOCUMENTATION_SINCE if include_documentation else int(include_synonyms)
+        response = await send(requests, broker_id, request, least)
+        throttle_ms[None if broker_id == ANY_BROKER else broker_id] = response.throttle_time_ms
+        return [
+            Outcome(
+                ConfigKey(each.resource_type, each.resource_name), each.error_code, each.error_message, _described(each)
             )
-        )
+            for each in response.results
+        ]
+
+    found = await ask_each(requests, "configuration of", wanted, ConfigRoute(wanted), ask)
+    values_or_raise(found, raise_errors)
+    by_broker: dict[int | None, list[dict[str, Any]]] = {}
+    for key, told in found.items():
+        result = _undescribed(key, told) if isinstance(told, KafkaError) else told
+        by_broker.setdefault(wanted[key].broker_id, []).append(result)
+    results = DescribedConfigs(shown)
+    for node_id, some in by_broker.items():
+        results.append(DescribeConfigsResult(throttle_time_ms=throttle_ms.get(node_id, 0), results=some))
     return results
+
+
+def _names(resource: ConfigResource) -> list[str] | None:
+    return None if resource.configs is None else list(resource.configs)
+
+
+def _undescribed(key: ConfigKey, error: KafkaError) -> dict[str, Any]:
+    return {
+        "error_code": _code(error),
+        "error_message": str(error),
+        "resource_type": key.resource_type,
+        "resource_name": key.resource_name,
+        "configs": [],
+    }
 
 
 def _described(result: Any) -> dict[str, Any]:
@@ -105,9 +123,11 @@ async def list_config_resources(requests: AdminRequests, kinds: list[ConfigResou
     only_metrics = kinds == [ConfigResourceType.CLIENT_METRICS]
     request = ListConfigResourcesRequest(resource_types=[] if only_metrics else list(kinds))
     if only_metrics:
-        response = await requests.any_broker(request, max_version=_KINDS_SINCE - 1)
+        response = await requests.any_broker(request, max_version=_KINDS_SINCE - 1, error_codes=own_error_code)
     else:
-        response = await requests.any_broker(request, min_version=_KINDS_SINCE if kinds else 0)
+        response = await requests.any_broker(
+            request, min_version=_KINDS_SINCE if kinds else 0, error_codes=own_error_code
+        )
     raise_first([("listing configuration resources", response.error_code, None)])
     found: dict[str, list[str]] = {}
     for each in response.config_resources:
@@ -126,7 +146,11 @@ async def check_known(requests: AdminRequests, resources: list[ConfigResource]) 
 
 
 async def reset_configs(
-    requests: AdminRequests, resources: list[ConfigResource], validate_only: bool, incremental: bool
+    requests: AdminRequests,
+    resources: list[ConfigResource],
+    validate_only: bool,
+    incremental: bool,
+    raise_errors: bool = True,
 ) -> AlterConfigsResult:
     """See `KafkaAdminClient.reset_configs`."""
     asked = [ConfigResource(each.resource_type, each.name) for each in resources]
@@ -140,40 +164,49 @@ async def reset_configs(
         else:
             left = {name: value for name, value in modified.items() if name not in names and value is not None}
         changes.append(ConfigResource(each.resource_type, each.name, left))
-    return await alter_configs(requests, changes, validate_only, incremental)
+    return await alter_configs(requests, changes, validate_only, incremental, raise_errors)
 
 
 async def alter_configs(
-    requests: AdminRequests, resources: list[ConfigResource], validate_only: bool, incremental: bool
+    requests: AdminRequests,
+    resources: list[ConfigResource],
+    validate_only: bool,
+    incremental: bool,
+    raise_errors: bool = True,
 ) -> AlterConfigsResult:
     """See `KafkaAdminClient.alter_configs`."""
     make = _incremental_request if incremental else _replacing_request
-    answers: list[dict[str, Any]] = []
-    throttle_time_ms = 0
-    for node_id, group in _by_broker(resources).items():
-        response = await requests.any_broker(make(group, validate_only), node_id)
-        throttle_time_ms = max(throttle_time_ms, response.throttle_time_ms)
-        answers += [
-            {
-                "error_code": each.error_code,
-                "error_message": each.error_message,
-                "resource_type": each.resource_type,
-                "resource_name": each.resource_name,
-            }
+    wanted = keyed(resources)
+    throttle_ms = [0]
+    make(resources, validate_only)  # what is wrong with the arguments shows before anything is sent
+
+    async def ask(broker_id: int, keys: list[ConfigKey]) -> list[Outcome]:
+        response = await send(requests, broker_id, make([wanted[key] for key in keys], validate_only))
+        throttle_ms.append(response.throttle_time_ms)
+        return [
+            Outcome(
+                ConfigKey(each.resource_type, each.resource_name),
+                each.error_code,
+                each.error_message,
+                {
+                    "error_code": each.error_code,
+                    "error_message": each.error_message,
+                    "resource_type": each.resource_type,
+                    "resource_name": each.resource_name,
+                },
+            )
             for each in response.responses
         ]
-    raise_first(
-        [
-            (_shown(each["resource_type"], each["resource_name"]), each["error_code"], each["error_message"])
-            for each in answers
-        ]
-    )
-    check_answered(
-        "resources",
-        ((each.resource_type, each.name) for each in resources),
-        ((each["resource_type"], each["resource_name"]) for each in answers),
-    )
-    return AlterConfigsResult(throttle_time_ms, answers)
+
+    found = await ask_each(requests, "configuration of", wanted, ConfigRoute(wanted), ask)
+    values_or_raise(found, raise_errors)
+    answers: list[dict[str, Any]] = []
+    for key, told in found.items():
+        if isinstance(told, KafkaError):
+            answers.append({name: value for name, value in _undescribed(key, told).items() if name != "configs"})
+        else:
+            answers.append(told)
+    return AlterConfigsResult(max(throttle_ms), answers)
 
 
 def _pairs(resource: ConfigResource) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import Any
 
 from kafka.admin.enum_names import EnumHelper
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.results import as_result
 from kafka.errors import UnsupportedVersionError, for_code
 from kafka.version import __version__
@@ -69,7 +69,7 @@ async def describe_features(requests: AdminRequests, to_controller: bool) -> dic
     """See `KafkaAdminClient.describe_features`."""
     request = ApiVersionsRequest(client_software_name="kafka-columnar", client_software_version=__version__)
     node_id = await requests.cluster.controller() if to_controller else None
-    response = await requests.any_broker(request, node_id, min_version=_FEATURES_SINCE)
+    response = await requests.any_broker(request, node_id, min_version=_FEATURES_SINCE, error_codes=own_error_code)
     raise_first([("describing features", response.error_code, None)])
     epoch = response.finalized_features_epoch
     features: dict[str, dict[str, Any]] = {}
@@ -113,7 +113,7 @@ async def describe_metadata_quorum(requests: AdminRequests) -> dict[str, Any]:
     topic = "__cluster_metadata"
     partitions = [DescribeQuorumRequestPartitionData(partition_index=0)]
     request = DescribeQuorumRequest(topics=[DescribeQuorumRequestTopicData(topic_name=topic, partitions=partitions)])
-    response = await requests.any_broker(request)
+    response = await requests.any_broker(request, error_codes=own_error_code)
     raise_first([("describing the quorum", response.error_code, response.error_message)])
     check_answered("topics", [topic], (each.topic_name for each in response.topics))
     result: dict[str, Any] = as_result(response)

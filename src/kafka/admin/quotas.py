@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.errors import BrokerResponseError, for_code
 from kafka.wire.api.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -28,7 +28,8 @@ async def describe_client_quotas(
         for kind, name in named.items()
     ]
     components += [ComponentData(entity_type=kind, match_type=_ANY, match=None) for kind in any_of]
-    response = await requests.any_broker(DescribeClientQuotasRequest(components=components, strict=strict))
+    request = DescribeClientQuotasRequest(components=components, strict=strict)
+    response = await requests.any_broker(request, error_codes=own_error_code)
     raise_first([("describing quotas", response.error_code, response.error_message)])
     return [
         {

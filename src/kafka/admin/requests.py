@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from kafka.cluster import ClusterAccess
 from kafka.cluster.protocols import CoordinatorKind
@@ -47,6 +48,8 @@ class AdminRequests:
     def __init__(self, cluster: ClusterAccess, options: ConnectionOptions) -> None:
         self.cluster = cluster
         self.options = options
+        self.client_instance_id: UUID | None = None
+        """What a broker named this client for its metrics, once it was asked."""
 
     def limit_ms(self, timeout_ms: int | None) -> int:
         """The time limit to give the broker, in milliseconds."""
@@ -89,15 +92,35 @@ class AdminRequests:
         node_id: int | None = None,
         min_version: int = 0,
         max_version: int | None = None,
+        *,
+        error_codes: ErrorCodes | None = None,
+        repeatable: bool = True,
+        timeout_ms: int | None = None,
     ) -> Any:
-        """Send to ``node_id``, or to the broker with the least to do."""
+        """Send to ``node_id``, or to the broker with the least to do.
+
+        Arguments:
+            error_codes: finds codes in the response; the request is sent again while one of them is retriable.
+            repeatable: False for what must not be done twice: an error after it was sent is raised at once.
+        """
+        limit_ms = self.limit_ms(timeout_ms)
 
         async def once() -> Any:
-            if node_id is None:
-                return await self.cluster.send_any(request, min_version=min_version, max_version=max_version)
-            return await self.cluster.send(node_id, request, min_version=min_version, max_version=max_version)
+            cluster = self.cluster
+            connection = await (cluster.any_connection() if node_id is None else cluster.connection(node_id))
+            version = connection.api_versions.version_for(type(request), min_version, max_version)
+            try:
+                response = await connection.send(request, version, limit_ms + (0 if timeout_ms is None else _MARGIN_MS))
+            except KafkaError as error:
+                if repeatable:
+                    raise
+                raise FinalError(error) from error
+            for code in error_codes(response) if error_codes is not None else ():
+                if for_code(code).retriable:
+                    raise for_code(code)(f"answered to {type(request).__name__}")
+            return response
 
-        return await self.cluster.retry(once, self.options.request_timeout_ms)
+        return await self.retry(once, limit_ms)
 
     async def broker_ids(self, given: list[int] | None) -> list[int]:
         """The ids that were given, or of all brokers that the cluster has now."""
@@ -137,6 +160,11 @@ class AdminRequests:
             return response
 
         return await self.cluster.retry(once, self.options.request_timeout_ms)
+
+
+def own_error_code(response: Any) -> list[int]:
+    """The error code of a response as a whole."""
+    return [response.error_code]
 
 
 def check_answered(what: str, asked: Iterable[object], answered: Iterable[object]) -> None:

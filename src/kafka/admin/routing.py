@@ -22,6 +22,7 @@ from kafka.errors import (
     NotCoordinatorError,
     for_code,
 )
+from kafka.structs import TopicPartition, TopicPartitionReplica
 
 if TYPE_CHECKING:
     from kafka.wire import Request
@@ -200,7 +201,9 @@ class _Answers(Generic[K]):
     @staticmethod
     def shown(key: Any) -> str:
         """A thing, in errors."""
-        return "-".join(map(str, key)) if isinstance(key, tuple) else repr(key)
+        if isinstance(key, TopicPartition | TopicPartitionReplica):
+            return "-".join(map(str, key))
+        return repr(key) if isinstance(key, str) else str(key)
 
 
 async def ask_each(

@@ -173,9 +173,10 @@ async def read_metadata(
     )
 
 
-async def list_topics(requests: AdminRequests) -> list[str]:
+async def list_topics(requests: AdminRequests, include_internal: bool = True) -> list[str]:
     """See `KafkaAdminClient.list_topics`."""
-    return [each.name for each in (await read_metadata(requests, None)).topics if each.name is not None]
+    topics = (await read_metadata(requests, None)).topics
+    return [each.name for each in topics if each.name is not None and (include_internal or not each.is_internal)]
 
 
 async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | None) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.errors import for_code
 from kafka.wire.api.alter_user_scram_credentials import (
@@ -48,7 +48,7 @@ async def describe_user_scram_credentials(
 ) -> dict[str, dict[str, Any]]:
     """See `KafkaAdminClient.describe_user_scram_credentials`."""
     names = None if users is None else [UserName(name=user) for user in users]
-    response = await requests.any_broker(DescribeUserScramCredentialsRequest(users=names))
+    response = await requests.any_broker(DescribeUserScramCredentialsRequest(users=names), error_codes=own_error_code)
     raise_first([("describing users", response.error_code, response.error_message)])
     return {
         each.user: {

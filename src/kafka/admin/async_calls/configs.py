@@ -18,6 +18,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
         config_resources: Iterable[ConfigResource],
         include_synonyms: bool = False,
         config_filter: ConfigFilterType | str | int = "modified",
+        include_documentation: bool = False,
+        raise_errors: bool = True,
     ) -> DescribedConfigs:
         """Describe configurations: one result for all topics and the like, and one for each broker named.
 
@@ -26,10 +28,16 @@ class AsyncConfigCalls(AsyncAdminCalls):
             config_filter: what the result shows as a mapping, ``result["topic"]["t"]["retention.ms"]["value"]``:
                 the settings that were "modified", "all", "dynamic" ones, "default" or "static" values. As a list of
                 responses it has all.
+            include_documentation: also tell what each setting does (KIP-569, Kafka 2.6).
+            raise_errors: raise the error of the first resource that failed; False leaves the errors in the responses.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         shown = arguments.member("config_filter", ConfigFilterType, config_filter)
-        return await self._run(_configs.describe_configs(self._requests, resources, include_synonyms, shown))
+        return await self._run(
+            _configs.describe_configs(
+                self._requests, resources, include_synonyms, shown, include_documentation, raise_errors
+            )
+        )
 
     async def alter_configs(
         self,
@@ -37,6 +45,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         validate_only: bool = False,
         raise_on_unknown: bool | None = None,
         incremental: bool | None = None,
+        raise_errors: bool = True,
     ) -> AlterConfigsResult:
         """Alter configurations.
 
@@ -48,6 +57,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
                 back to its default. True changes only those given (KIP-339, Kafka 2.3): None deletes one, a pair of
                 an `AlterConfigOp`, or its name, and a value does what that says. None: as True where there is such
                 a pair, else as False.
+            raise_errors: raise the error of the first resource that failed; others may be altered. False leaves the
+                errors in the result.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         has_operations = any(
@@ -60,7 +71,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         check = has_operations and incremental is None if raise_on_unknown is None else raise_on_unknown
         if check:
             await self._run(_configs.check_known(self._requests, resources))
-        return await self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part))
+        return await self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
     async def reset_configs(
         self,
@@ -68,6 +79,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         validate_only: bool = False,
         raise_on_unknown: bool = True,
         incremental: bool | None = None,
+        raise_errors: bool = True,
     ) -> AlterConfigsResult:
         """Let settings fall back to their defaults: those that a resource names, all where it names none.
 
@@ -77,7 +89,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         if raise_on_unknown:
             await self._run(_configs.check_known(self._requests, resources))
         in_part = incremental is not False
-        return await self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part))
+        return await self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
     async def list_config_resources(
         self, resource_types: Iterable[ConfigResourceType | str | int] | None = None
@@ -88,3 +100,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
             for each in arguments.elements("resource_types", resource_types or ())
         ]
         return await self._run(_configs.list_config_resources(self._requests, kinds))
+
+    async def list_client_metrics_resources(self) -> list[str]:
+        """The names of the subscriptions to clients' metrics (KIP-714, Kafka 3.7)."""
+        found = await self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
+        return found.get("client_metrics", [])

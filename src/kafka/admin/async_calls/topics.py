@@ -62,9 +62,9 @@ class AsyncTopicCalls(AsyncAdminCalls):
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return await self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
 
-    async def list_topics(self) -> list[str]:
-        """The names of all topics, internal ones included."""
-        return await self._run(_topics.list_topics(self._requests))
+    async def list_topics(self, include_internal: bool = True) -> list[str]:
+        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets"."""
+        return await self._run(_topics.list_topics(self._requests, include_internal))
 
     async def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
         """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8); None: all.

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/async_calls/cluster.py: change that file, not this one.
-"""The cluster: brokers, log directories, features, the quorum; and any request at all."""
+"""The cluster: brokers and features; and any request at all."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,67 +7,24 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import features as _features
-from kafka.admin import log_dirs as _log_dirs
 from kafka.admin.calls.base import AdminCalls
 from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
 from kafka.admin.requests import unchanged
-from kafka.admin.results import LogDirsResult
-from kafka.errors import BrokerResponseError, IllegalArgumentError
-from kafka.structs import TopicPartitionReplica
 from kafka.wire import Request
 
 
 class ClusterCalls(AdminCalls):
     """What is done with the cluster."""
 
-    def describe_cluster(self) -> dict[str, Any]:
-        """A dict of ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``, ``port``, ``rack``) and
-        ``authorized_operations`` (the names of what this client may do with the cluster; None: not told).
-        """
-        return self._run(_cluster.describe_cluster(self._requests))
-
-    def describe_log_dirs(
-        self,
-        topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
-        brokers: Iterable[int] | None = None,
-    ) -> LogDirsResult:
-        """What is in the log directories of brokers, None: of all.
+    def describe_cluster(self, include_fenced_brokers: bool = False) -> dict[str, Any]:
+        """A dict of ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``, ``port``, ``rack``,
+        ``is_fenced``) and ``authorized_operations`` (the names of what this client may do with the cluster; None: not
+        told).
 
         Arguments:
-            topic_partitions: partitions by topic; topics; None: all.
+            include_fenced_brokers: also the brokers that serve nobody at present (KIP-1073, Kafka 4.0).
         """
-        nodes = None if brokers is None else arguments.numbers("brokers", brokers)
-        if topic_partitions is None or isinstance(topic_partitions, Mapping):
-            wanted = arguments.indexes("topic_partitions", topic_partitions)
-        else:
-            names = arguments.names("topic_partitions", topic_partitions)
-            wanted = self._run(_cluster.all_partitions(self._requests, names))
-        return self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes))
-
-    def alter_replica_log_dirs(
-        self, replica_assignments: Mapping[TopicPartitionReplica, str]
-    ) -> dict[TopicPartitionReplica, type[BrokerResponseError]]:
-        """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
-
-        Gives an error class for each, `NoError` for success.
-        """
-        what = "replica_assignments"
-        wanted = {}
-        for given, path in arguments.mapping(what, replica_assignments).items():
-            if not isinstance(given, tuple) or len(given) != 3:
-                raise IllegalArgumentError(f"{what}: expected a TopicPartitionReplica, got {given!r:.80}")
-            topic, partition, broker_id = given
-            replica = TopicPartitionReplica(
-                arguments.name(what, topic), arguments.number(what, partition), arguments.number(what, broker_id)
-            )
-            wanted[replica] = arguments.name(what, path)
-        return self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
-
-    def describe_metadata_quorum(self) -> dict[str, Any]:
-        """The quorum of the controllers (KRaft): ``topics``, whose one partition has the leader, voters and observers,
-        and ``nodes`` (Kafka 3.9).
-        """
-        return self._run(_features.describe_metadata_quorum(self._requests))
+        return self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
     def describe_features(self, send_request_to_controller: bool = False) -> dict[str, dict[str, Any]]:
         """The features of the cluster (KIP-584): ``supported``, ``finalized`` (lowest and highest level each) and

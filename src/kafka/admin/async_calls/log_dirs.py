@@ -1,0 +1,71 @@
+"""Log directories."""
+
+from collections.abc import Iterable, Mapping
+
+from kafka.admin import arguments
+from kafka.admin import cluster as _cluster
+from kafka.admin import log_dirs as _log_dirs
+from kafka.admin.async_calls.base import AsyncAdminCalls
+from kafka.admin.log_dirs import ReplicaLogDir
+from kafka.admin.results import LogDirsResult
+from kafka.errors import IllegalArgumentError, KafkaError
+from kafka.structs import TopicPartitionReplica
+
+
+class AsyncLogDirCalls(AsyncAdminCalls):
+    """What is done with the log directories of brokers (KIP-113)."""
+
+    async def describe_log_dirs(
+        self,
+        topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
+        brokers: Iterable[int] | None = None,
+        raise_errors: bool = True,
+    ) -> LogDirsResult:
+        """What is in the log directories of brokers, None: of all.
+
+        Arguments:
+            topic_partitions: partitions by topic; topics; None: all.
+            raise_errors: raise the error of the first broker that failed; False gives it as ``error`` of that broker.
+        """
+        nodes = None if brokers is None else arguments.numbers("brokers", brokers)
+        if topic_partitions is None or isinstance(topic_partitions, Mapping):
+            wanted = arguments.indexes("topic_partitions", topic_partitions)
+        else:
+            names = arguments.names("topic_partitions", topic_partitions)
+            wanted = await self._run(_cluster.all_partitions(self._requests, names))
+        return await self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes, raise_errors))
+
+    async def describe_replica_log_dirs(
+        self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
+    ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
+        """In which directories replicas are, and into which they are being moved.
+
+        Arguments:
+            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
+                place of the value.
+        """
+        wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
+        return await self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
+
+    async def alter_replica_log_dirs(
+        self, replica_assignments: Mapping[TopicPartitionReplica, str]
+    ) -> dict[TopicPartitionReplica, type[KafkaError]]:
+        """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
+
+        Gives an error class for each, `NoError` for success.
+        """
+        what = "replica_assignments"
+        wanted = {
+            _replica(what, replica): arguments.name(what, path)
+            for replica, path in arguments.mapping(what, replica_assignments).items()
+        }
+        return await self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
+
+
+def _replica(what: str, given: object) -> TopicPartitionReplica:
+    if not isinstance(given, tuple) or len(given) != 3:
+        raise IllegalArgumentError(f"{what}: expected a TopicPartitionReplica, got {given!r:.80}")
+    topic, partition, broker_id = given
+    return TopicPartitionReplica(
+        arguments.name(what, topic), arguments.number(what, partition), arguments.number(what, broker_id)
+    )

@@ -1,0 +1,126 @@
+"""Delegation tokens (KIP-48): create, renew, let expire, describe."""
+
+from typing import NamedTuple
+
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
+from kafka.errors import IllegalArgumentError
+from kafka.wire.api.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
+from kafka.wire.api.describe_delegation_token import DescribeDelegationTokenOwner, DescribeDelegationTokenRequest
+from kafka.wire.api.expire_delegation_token import ExpireDelegationTokenRequest
+from kafka.wire.api.renew_delegation_token import RenewDelegationTokenRequest
+
+_OWNER_SINCE = 3
+
+
+class DelegationToken(NamedTuple):
+    """A token, with which a client logs in by SCRAM: ``token_id`` is its name, and ``hmac``, in base64, its password.
+
+    Principals are texts such as "User:alice"; times are milliseconds since 1970.
+
+    Attributes:
+        owner: who the bearer of the token is.
+        requester: who has created it; empty where the broker is older than Kafka 3.3.
+        expiry_timestamp_ms: when it expires, unless it is renewed.
+        max_timestamp_ms: until when it can be renewed.
+        renewers: who can renew it beside the owner; empty in a token that was just created.
+    """
+
+    token_id: str
+    hmac: bytes
+    owner: str
+    requester: str
+    issue_timestamp_ms: int
+    expiry_timestamp_ms: int
+    max_timestamp_ms: int
+    renewers: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"DelegationToken({self.token_id!r}, owner={self.owner!r}, expiry_timestamp_ms={self.expiry_timestamp_ms})"
+        )
+
+
+def principal(what: str, given: object) -> tuple[str, str]:
+    """Type and name of a principal, such as "User:alice"."""
+    kind, colon, name = given.partition(":") if isinstance(given, str) else ("", "", "")
+    if not (kind and colon and name):
+        raise IllegalArgumentError(f"{what}: expected a principal such as 'User:alice', got {given!r:.80}")
+    return kind, name
+
+
+def _shown(kind: str, name: str) -> str:
+    return f"{kind}:{name}" if name else ""
+
+
+async def create_delegation_token(
+    requests: AdminRequests,
+    renewers: list[tuple[str, str]],
+    max_lifetime_ms: int,
+    owner: tuple[str, str] | None,
+    timeout_ms: int | None,
+) -> DelegationToken:
+    """See `KafkaAdminClient.create_delegation_token`."""
+    request = CreateDelegationTokenRequest(
+        owner_principal_type=owner[0] if owner else None,
+        owner_principal_name=owner[1] if owner else None,
+        renewers=[CreatableRenewers(principal_type=kind, principal_name=name) for kind, name in renewers],
+        max_lifetime_ms=max_lifetime_ms,
+    )
+    least = _OWNER_SINCE if owner else 0
+    answer = await requests.any_broker(request, min_version=least, repeatable=False, timeout_ms=timeout_ms)
+    raise_first([("creating a delegation token", answer.error_code, None)])
+    return DelegationToken(
+        answer.token_id,
+        answer.hmac,
+        _shown(answer.principal_type, answer.principal_name),
+        _shown(answer.token_requester_principal_type, answer.token_requester_principal_name),
+        answer.issue_timestamp_ms,
+        answer.expiry_timestamp_ms,
+        answer.max_timestamp_ms,
+        tuple(_shown(*each) for each in renewers),
+    )
+
+
+async def renew_delegation_token(
+    requests: AdminRequests, hmac: bytes, renew_period_ms: int, timeout_ms: int | None
+) -> int:
+    """See `KafkaAdminClient.renew_delegation_token`."""
+    request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=renew_period_ms)
+    answer = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
+    raise_first([("renewing a delegation token", answer.error_code, None)])
+    return int(answer.expiry_timestamp_ms)
+
+
+async def expire_delegation_token(
+    requests: AdminRequests, hmac: bytes, expiry_period_ms: int, timeout_ms: int | None
+) -> int:
+    """See `KafkaAdminClient.expire_delegation_token`."""
+    request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=expiry_period_ms)
+    answer = await requests.any_broker(request, repeatable=False, timeout_ms=timeout_ms)
+    raise_first([("expiring a delegation token", answer.error_code, None)])
+    return int(answer.expiry_timestamp_ms)
+
+
+async def describe_delegation_tokens(
+    requests: AdminRequests, owners: list[tuple[str, str]] | None, timeout_ms: int | None
+) -> list[DelegationToken]:
+    """See `KafkaAdminClient.describe_delegation_tokens`."""
+    wanted = None
+    if owners is not None:
+        wanted = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in owners]
+    request = DescribeDelegationTokenRequest(owners=wanted)
+    answer = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
+    raise_first([("describing delegation tokens", answer.error_code, None)])
+    return [
+        DelegationToken(
+            each.token_id,
+            each.hmac,
+            _shown(each.principal_type, each.principal_name),
+            _shown(each.token_requester_principal_type, each.token_requester_principal_name),
+            each.issue_timestamp,
+            each.expiry_timestamp,
+            each.max_timestamp,
+            tuple(_shown(one.principal_type, one.principal_name) for one in each.renewers),
+        )
+        for each in answer.tokens
+    ]

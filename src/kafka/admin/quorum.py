@@ -1,0 +1,101 @@
+"""The nodes of the cluster: voters of the metadata quorum (KIP-853), brokers and controllers that are gone for good."""
+
+import base64
+import binascii
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
+from kafka.errors import IllegalArgumentError
+from kafka.wire import NO_UUID
+from kafka.wire.api.add_raft_voter import AddRaftVoterRequest, Listener
+from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
+from kafka.wire.api.remove_raft_voter import RemoveRaftVoterRequest
+from kafka.wire.api.unregister_broker import UnregisterBrokerRequest
+from kafka.wire.api.unregister_controller import UnregisterControllerRequest
+
+
+class RaftVoterEndpoint(NamedTuple):
+    """Where a voter of the metadata quorum listens.
+
+    Arguments:
+        listener: the listener's name, such as "CONTROLLER".
+    """
+
+    listener: str
+    host: str
+    port: int
+
+
+def directory_id(what: str, given: object) -> UUID:
+    """The id of a log directory: a `uuid.UUID`, its text, or the 22 characters in which Kafka writes it."""
+    if isinstance(given, UUID):
+        return given
+    try:
+        if isinstance(given, str):
+            return UUID(bytes=base64.urlsafe_b64decode(given + "==")) if len(given) == 22 else UUID(given)
+    except (ValueError, binascii.Error):
+        pass
+    raise IllegalArgumentError(f"{what}: expected a uuid.UUID, or the text of one, got {given!r:.80}")
+
+
+async def add_raft_voter(
+    requests: AdminRequests,
+    voter_id: int,
+    voter_directory_id: UUID,
+    endpoints: Iterable[RaftVoterEndpoint],
+    cluster_id: str | None,
+    timeout_ms: int | None,
+) -> None:
+    """See `KafkaAdminClient.add_raft_voter`."""
+    request = AddRaftVoterRequest(
+        cluster_id=cluster_id,
+        timeout_ms=requests.limit_ms(timeout_ms),
+        voter_id=voter_id,
+        voter_directory_id=voter_directory_id,
+        listeners=[Listener(name=each.listener, host=each.host, port=each.port) for each in endpoints],
+    )
+    response = await requests.any_broker(request, repeatable=False, timeout_ms=timeout_ms)
+    _check(f"adding voter {voter_id}", response)
+
+
+async def remove_raft_voter(
+    requests: AdminRequests,
+    voter_id: int,
+    voter_directory_id: UUID,
+    cluster_id: str | None,
+    timeout_ms: int | None,
+) -> None:
+    """See `KafkaAdminClient.remove_raft_voter`."""
+    request = RemoveRaftVoterRequest(cluster_id=cluster_id, voter_id=voter_id, voter_directory_id=voter_directory_id)
+    response = await requests.any_broker(request, repeatable=False, timeout_ms=timeout_ms)
+    _check(f"removing voter {voter_id}", response)
+
+
+async def unregister_broker(requests: AdminRequests, broker_id: int, timeout_ms: int | None) -> None:
+    """See `KafkaAdminClient.unregister_broker`."""
+    request = UnregisterBrokerRequest(broker_id=broker_id)
+    response = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
+    _check(f"unregistering broker {broker_id}", response)
+
+
+async def unregister_controller(requests: AdminRequests, controller_id: int, timeout_ms: int | None) -> None:
+    """See `KafkaAdminClient.unregister_controller`."""
+    request = UnregisterControllerRequest(controller_id=controller_id)
+    response = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
+    _check(f"unregistering controller {controller_id}", response)
+
+
+async def client_instance_id(requests: AdminRequests, timeout_ms: int | None) -> UUID:
+    """See `KafkaAdminClient.client_instance_id`."""
+    if requests.client_instance_id is None:
+        request = GetTelemetrySubscriptionsRequest(client_instance_id=NO_UUID)
+        response = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
+        raise_first([("asking for an id of this client", response.error_code, None)])
+        requests.client_instance_id = response.client_instance_id
+    return requests.client_instance_id
+
+
+def _check(what: str, response: Any) -> None:
+    raise_first([(what, response.error_code, response.error_message)])
