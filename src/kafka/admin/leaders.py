@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 MakeRequest = Callable[[Sequence[TopicPartition]], "Request[Any]"]
 ReadResponse = Callable[[Any], Iterable[Outcome]]
 
-_FINAL = (UnknownTopicOrPartitionError.errno,)
-"""A topic that is unknown is a typing error."""
-
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     """The numbers of partitions by topic."""
@@ -81,4 +78,4 @@ async def ask_leaders(
     route = LeaderRoute(requests) if leader_id is None else Route[TopicPartition](leader_id)
     limit_ms = requests.limit_ms(timeout_ms) + MARGIN_MS
     ask = asking(requests, make_request, read_response, limit_ms, min_version)
-    return await ask_each(requests, what, partitions, route, ask, timeout_ms=timeout_ms, final=_FINAL)
+    return await ask_each(requests, what, partitions, route, ask, timeout_ms=timeout_ms)

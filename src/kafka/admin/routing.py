@@ -4,7 +4,7 @@ What happens to one thing does not touch the others: each has a result of its ow
 failed with a retriable error is looked up and asked about again, until the time is up.
 """
 
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -20,6 +20,8 @@ from kafka.errors import (
     KafkaTimeoutError,
     NoError,
     NotCoordinatorError,
+    UnknownTopicIdError,
+    UnknownTopicOrPartitionError,
     for_code,
 )
 from kafka.structs import TopicPartition, TopicPartitionReplica
@@ -31,6 +33,10 @@ K = TypeVar("K")
 
 MARGIN_MS = 5_000
 """How much longer than the broker's own time limit its answer is waited for."""
+
+
+_FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
+"""Not tried again, though they may pass: a topic that is unknown is a typing error."""
 
 
 class Outcome(NamedTuple):
@@ -154,8 +160,8 @@ def asking(
 class _Answers(Generic[K]):
     """What is known so far of each thing."""
 
-    def __init__(self, what: str, keys: Iterable[K], route: Route[K], final: Container[int]) -> None:
-        self._what, self._route, self._final = what, route, final
+    def __init__(self, what: str, keys: Iterable[K], route: Route[K]) -> None:
+        self._what, self._route = what, route
         self.wanted = list(dict.fromkeys(keys))
         self.done: dict[K, Any] = {}
         self.failing: dict[K, KafkaError] = {}
@@ -166,7 +172,7 @@ class _Answers(Generic[K]):
 
     def fail(self, key: K, error: KafkaError) -> None:
         """Keep an error: for good, or until it is asked about again."""
-        if error.retriable and getattr(error, "errno", None) not in self._final:
+        if error.retriable and not isinstance(error, _FINAL):
             self._route.failed(key, error)
             self.failing[key] = error
         else:
@@ -214,16 +220,14 @@ async def ask_each(
     ask: Ask[K],
     *,
     timeout_ms: int | None = None,
-    final: Container[int] = (),
 ) -> dict[K, Any]:
     """Ask about things, each broker at the same time, and give a value or a `KafkaError` for each, in their order.
 
     Arguments:
         what: names the operation in errors.
         timeout_ms: how long what fails with a retriable error is tried again; None: ``request_timeout_ms``.
-        final: codes of errors that are not tried again although they could be.
     """
-    answers = _Answers(what, keys, route, final)
+    answers = _Answers(what, keys, route)
 
     async def ask_one(broker_id: int, some: list[K]) -> None:
         try:
