@@ -16,7 +16,7 @@ from kafka.errors import Cancelled, ForkedClientError, IllegalStateError
 from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, keep_alive, owners_on
 from kafka.net.green_threads import selector_for_loop
-from kafka.net.loop_call import LoopCall
+from kafka.net.loop_call import LoopCall, LoopExchange, LoopResult
 from kafka.net.loop_lock import loop_lock
 from kafka.net.loop_times import TimedSelector
 
@@ -70,7 +70,7 @@ class LoopThread:
         self._death: BaseException | None = None
         # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
         self._lock_waiting = loop_lock()
-        self._waiting: set[LoopCall[Any]] = set()
+        self._waiting: set[LoopResult[Any]] = set()
         self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
         self._owners = weakref.WeakKeyDictionary()
         self._all.add(self)
@@ -105,7 +105,17 @@ class LoopThread:
                 "a blocking call was made in the client's own loop thread (in a callback?), where it would wait for "
                 "itself for ever; make it in another thread"
             )
-        call = self._call_of(coroutine)
+        return self._wait_for(self._call_of(coroutine), timeout_s)
+
+    def exchange(self, start: Callable[[LoopExchange[T]], object]) -> T:
+        """Call ``start`` on the loop, which sends a request, and wait for the answer; as `run` for a coroutine."""
+        self.check()
+        if self.in_loop_thread:
+            raise IllegalStateError("a blocking call was made in the client's own loop thread; make it in another one")
+        call: LoopExchange[T] = LoopExchange(start, self._no_longer_waiting, self._why_cancelled)
+        return self._wait_for(call)
+
+    def _wait_for(self, call: LoopResult[T], timeout_s: float | None = None) -> T:
         try:
             self._begin(call)
             return call.result(timeout_s)
@@ -132,14 +142,14 @@ class LoopThread:
             raise
         return LoopCall(coroutine, self._no_longer_waiting, self._why_cancelled)
 
-    def _begin(self, call: LoopCall[Any]) -> None:
+    def _begin(self, call: LoopResult[Any]) -> None:
         with self._lock_waiting:
             self._waiting.add(call)
         self.loop.call_soon_threadsafe(call.begin)
         if self._death is not None:  # it died while this was added
             self._fail_waiting()
 
-    def _cancel(self, call: LoopCall[Any]) -> None:
+    def _cancel(self, call: LoopResult[Any]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing runs there
             self.loop.call_soon_threadsafe(call.cancel)
 
@@ -250,7 +260,7 @@ class LoopThread:
         for call in waiting:
             call.fail(self._dead())
 
-    def _no_longer_waiting(self, call: LoopCall[Any]) -> None:
+    def _no_longer_waiting(self, call: LoopResult[Any]) -> None:
         with self._lock_waiting:
             self._waiting.discard(call)
 

@@ -1,4 +1,4 @@
-"""A coroutine that runs on an event loop for a thread, which may wait for it.
+"""What runs on an event loop for a thread, which may wait for it: a coroutine, or one request.
 
 What `asyncio.run_coroutine_threadsafe` returns does so too, but an interrupt in the thread that waits may leave it
 locked, see `kafka.net.interruptible`, and the loop with all its clients would hang on it.
@@ -14,27 +14,19 @@ from kafka.net.interruptible import Latch
 T = TypeVar("T")
 
 
-class LoopCall(Generic[T]):
-    """See the module. Methods run on the loop, but for `wait`, `result` and `is_done`, which are for any thread.
+class LoopResult(Generic[T]):
+    """What a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` are for any thread.
 
     Arguments:
-        coroutine: what is to run.
         on_end: called once, with this, when it is done.
-        cancelled: makes the error that a coroutine that was cancelled ends with.
+        cancelled: makes the error that what was cancelled ends with.
     """
 
-    __slots__ = ("_cancelled", "_coroutine", "_ended", "_error", "_on_end", "_result", "_task")
+    __slots__ = ("_cancelled", "_ended", "_error", "_on_end", "_result")
 
-    def __init__(
-        self,
-        coroutine: Coroutine[Any, Any, T],
-        on_end: Callable[["LoopCall[T]"], object],
-        cancelled: Callable[[], Exception],
-    ) -> None:
-        self._coroutine = coroutine
+    def __init__(self, on_end: Callable[["LoopResult[T]"], object], cancelled: Callable[[], Exception]) -> None:
         self._on_end = on_end
         self._cancelled = cancelled
-        self._task: asyncio.Task[T] | None = None
         self._ended = Latch()
         self._error: BaseException | None = None
         self._result: T | None = None
@@ -49,7 +41,7 @@ class LoopCall(Generic[T]):
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Wait for the result; raises `KafkaTimeoutError` when the time is up, and what the coroutine raised."""
+        """Wait for the result; raises `KafkaTimeoutError` when the time is up, and what was raised on the loop."""
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
@@ -58,6 +50,51 @@ class LoopCall(Generic[T]):
             return cast("T", self._result)
         finally:
             del self  # no cycle with the error's traceback
+
+    def begin(self) -> None:
+        """Do it, unless it was cancelled before."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """End it, whether it has begun or not."""
+        self.fail(self._cancelled())
+
+    def fail(self, error: BaseException) -> None:
+        """It ends with an error, if it has not ended; where the loop has failed, in any thread."""
+        if not self.is_done:
+            self._error = error
+            self._end()
+
+    def succeed(self, result: T) -> None:
+        """It ends with a result, if it has not ended."""
+        if not self.is_done:
+            self._result = result
+            self._end()
+
+    def _end(self) -> None:
+        self._ended.set()
+        self._on_end(self)
+
+
+class LoopCall(LoopResult[T]):
+    """A coroutine.
+
+    Arguments:
+        coroutine: what is to run.
+        on_end, cancelled: as of `LoopResult`.
+    """
+
+    __slots__ = ("_coroutine", "_task")
+
+    def __init__(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        on_end: Callable[[LoopResult[T]], object],
+        cancelled: Callable[[], Exception],
+    ) -> None:
+        super().__init__(on_end, cancelled)
+        self._coroutine = coroutine
+        self._task: asyncio.Task[T] | None = None
 
     def begin(self) -> None:
         """Run the coroutine, unless it was cancelled before."""
@@ -71,23 +108,54 @@ class LoopCall(Generic[T]):
             self._task.cancel()
         else:
             self._coroutine.close()
-            self.fail(self._cancelled())
-
-    def fail(self, error: BaseException) -> None:
-        """It ends with an error, if it has not ended; where the loop has failed, in any thread."""
-        if not self.is_done:
-            self._error = error
-            self._end()
+            super().cancel()
 
     def _finish(self, task: "asyncio.Task[T]") -> None:
         if task.cancelled():
             self.fail(self._cancelled())
         elif (error := task.exception()) is not None:
             self.fail(error)
-        elif not self.is_done:
-            self._result = task.result()
-            self._end()
+        else:
+            self.succeed(task.result())
 
-    def _end(self) -> None:
-        self._ended.set()
-        self._on_end(self)
+
+class LoopExchange(LoopResult[T]):
+    """One request, without a task: where a thread waits for each answer in turn, that is most of what the loop does.
+
+    A connection gives it the answer, see `kafka.net.inflight.Answered`.
+
+    Arguments:
+        start: called on the loop with this; sends the request.
+        on_end, cancelled: as of `LoopResult`.
+    """
+
+    __slots__ = ("_start",)
+
+    def __init__(
+        self,
+        start: Callable[["LoopExchange[T]"], object],
+        on_end: Callable[[LoopResult[T]], object],
+        cancelled: Callable[[], Exception],
+    ) -> None:
+        super().__init__(on_end, cancelled)
+        self._start = start
+
+    def begin(self) -> None:
+        """Send the request, unless it was cancelled before."""
+        if not self.is_done:
+            try:
+                self._start(self)
+            except BaseException as error:
+                self.fail(error)
+
+    def done(self) -> bool:
+        """Whether it needs no answer any more."""
+        return self.is_done
+
+    def set_result(self, result: T, /) -> None:
+        """Here is the answer."""
+        self.succeed(result)
+
+    def set_exception(self, exception: Any, /) -> None:
+        """There will be no answer."""
+        self.fail(exception)

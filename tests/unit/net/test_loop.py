@@ -73,6 +73,36 @@ def test_run_in_the_loops_own_thread_is_refused_instead_of_hanging(loop_thread):
         loop_thread.run(blocking_call(), timeout_s=5)
 
 
+def test_an_exchange_gives_the_answer_or_what_is_raised_instead(loop_thread):
+    assert loop_thread.exchange(lambda reply: loop_thread.loop.call_soon(reply.set_result, 7)) == 7
+    with pytest.raises(ZeroDivisionError):
+        loop_thread.exchange(lambda reply: reply.set_exception(ZeroDivisionError()))
+    with pytest.raises(SystemExit):
+        loop_thread.exchange(lambda reply: sys.exit(3))
+
+    async def blocks():
+        return loop_thread.exchange(lambda reply: reply.set_result(1))
+
+    with pytest.raises(IllegalStateError, match="own loop thread"):
+        loop_thread.run(blocks())
+
+
+def test_an_exchange_takes_its_first_answer_alone(loop_thread):
+    def answered_twice(reply):
+        assert not reply.done()
+        reply.set_result(1)
+        assert reply.done()
+        reply.set_result(2)
+        reply.set_exception(ZeroDivisionError())
+
+    assert loop_thread.exchange(answered_twice) == 1
+
+
+def test_who_waits_for_an_exchange_is_told_when_the_loop_fails(loop_thread, monkeypatch):
+    with pytest.raises(IllegalStateError, match="has failed"):
+        loop_thread.exchange(lambda reply: break_loop(loop_thread, monkeypatch))
+
+
 def test_call_runs_on_the_loop(loop_thread):
     ran = threading.Event()
     loop_thread.call(lambda: loop_thread.in_loop_thread and ran.set())

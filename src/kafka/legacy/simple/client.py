@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 from kafka.config.connection import parse_servers
 from kafka.errors import (
     FailedPayloadsError,
+    KafkaError,
     KafkaTimeoutError,
     KafkaUnavailableError,
     LeaderNotAvailableError,
@@ -261,11 +262,23 @@ class SimpleClient(KnownMetadata):
                 if fail_on_error:
                     raise
                 answers |= requests.failed([payload], error)
-        answers |= self._connections.run(partial(requests.ask_leaders, by_leader=by_leader, api=api))
+        answers |= self._exchange(by_leader, api)
         if any(isinstance(answer, FailedPayloadsError) for answer in answers.values()):
             self.reset_all_metadata()
         found = [answers[text(payload.topic), payload.partition] for payload in payloads]
         return [answer() if callable(answer) else answer for answer in found]
+
+    def _exchange(self, by_leader: dict[int, list[Any]], api: Api) -> dict[tuple[str, int], Any]:
+        """Send payloads to their leaders; see `requests.ask_leaders`."""
+        if len(by_leader) == 1:
+            exchange = requests.LeaderExchange(*next(iter(by_leader.items())), api)
+            try:
+                response = self._connections.exchange(exchange.start)
+            except KafkaError as error:
+                return exchange.failed(error)
+            if response is not None:
+                return exchange.answers(response)
+        return self._connections.run(partial(requests.ask_leaders, by_leader=by_leader, api=api))
 
     def _ask_coordinator(self, group: str, payloads: list[Any], api: Api) -> list[Any]:
         """Send payloads to the coordinator of a group; gives the answers in the order of the payloads."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from kafka.cluster import ClusterClient
@@ -54,6 +55,14 @@ class Connections:
         """
         cluster, loop_thread = self._connected()
         return loop_thread.run(operation(cluster))
+
+    def exchange(self, start: Callable[[ClusterClient, Any], object]) -> Any:
+        """Have ``start(cluster, reply)`` send a request on the loop, and wait for what ``reply`` is answered.
+
+        Raises as `run`.
+        """
+        cluster, loop_thread = self._connected()
+        return loop_thread.exchange(partial(start, cluster))
 
     def connect(self) -> None:
         """Connect now. Raises `KafkaUnavailableError` if no server answers."""

@@ -30,7 +30,7 @@ from kafka.wire.api.find_coordinator import FindCoordinatorRequest
 from kafka.wire.api.metadata import MetadataRequest
 
 if TYPE_CHECKING:
-    from kafka.net import Connection
+    from kafka.net import Answered, Connection
     from kafka.wire.api.metadata import MetadataResponse
 
 log = logging.getLogger("kafka.client")
@@ -115,6 +115,42 @@ async def ask_leaders(
     return answers
 
 
+class LeaderExchange:
+    """What `ask_leaders` does where there is one leader and it is connected, without a task.
+
+    Arguments:
+        node_id: the leader.
+        payloads: all of them are its.
+    """
+
+    def __init__(self, node_id: int, payloads: Sequence[Any], api: Api) -> None:
+        self._node_id = node_id
+        self._payloads = payloads
+        self._api = api
+        self._request: Any = None
+
+    def start(self, cluster: ClusterClient, reply: Answered[Any]) -> None:
+        """Send the request; the answer is None where the leader is not connected. On the loop."""
+        connection = cluster.ready_connection(self._node_id, self._api.channel)
+        if connection is None:
+            reply.set_result(None)
+            return
+        version = connection.api_versions.version_for(self._api.message, 0, self._api.max_version)
+        self._request = self._api.request(self._payloads, version)
+        connection.post_for(reply, self._request, version)
+
+    def answers(self, response: Any) -> dict[tuple[str, int], Any]:
+        """As of `ask_leaders`."""
+        return _answers(self._request, response, self._payloads, self._api)
+
+    def failed(self, error: Exception) -> dict[tuple[str, int], Any]:
+        """The answers where the broker did not give any; raises ``error`` if it says more than that."""
+        if not isinstance(error, _NOT_REACHED):
+            raise error
+        log.warning("broker %d did not answer: %s", self._node_id, error)
+        return failed(self._payloads, error)
+
+
 async def _ask_leader(
     cluster: ClusterClient, node_id: int, payloads: Sequence[Any], api: Api
 ) -> dict[tuple[str, int], Any]:
@@ -155,13 +191,20 @@ async def _exchange(connection: Connection, payloads: Sequence[Any], api: Api) -
     """Send payloads in one request, and give what makes the answer for each."""
     version = connection.api_versions.version_for(api.message, 0, api.max_version)
     request = api.request(payloads, version)
-    response = await connection.send(request, version)
+    return _answers(request, await connection.send(request, version), payloads, api)
+
+
+def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
+    """What makes the answer for each payload."""
     if getattr(request, "acks", None) == 0:  # nobody answers
         return dict.fromkeys(((text(p.topic), p.partition) for p in payloads), None)
     asked = {(text(payload.topic), payload.partition): payload for payload in payloads}
     found = {(topic, n): answer for topic, n, answer in api.answers(response) if (topic, n) in asked}
-    answers = failed(payloads, KafkaError("the broker left it out of its answer"))
-    return answers | {place: partial(answer, asked[place]) for place, answer in found.items()}
+    answers: dict[tuple[str, int], Any] = {place: partial(answer, asked[place]) for place, answer in found.items()}
+    if len(answers) < len(asked):
+        left_out = [payload for place, payload in asked.items() if place not in answers]
+        answers |= failed(left_out, KafkaError("the broker left it out of its answer"))
+    return answers
 
 
 def failed(payloads: Iterable[Any], error: Exception) -> dict[tuple[str, int], Any]:
