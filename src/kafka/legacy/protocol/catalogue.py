@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import Any, Self, TypeVar
 
 from kafka.legacy.protocol.api import Request, Response
+from kafka.legacy.protocol.api_message import ApiMessage, api_message
 from kafka.legacy.protocol.layouts import schema_of
 from kafka.legacy.protocol.values import BESIDE
 from kafka.wire import Message, message_class
@@ -103,9 +104,14 @@ _EXTRAS: dict[str, dict[str, Any]] = {
 
 
 class Versions(list[type[M]]):
-    """The classes of a message by version; used as a class, as the first releases had it, it is version 0."""
+    """The classes of a message by version; used as a class, as the first releases had it, it is version 0.
 
-    def __call__(self, *args: Any, **kwargs: Any) -> M:
+    With a version it makes the message of kafka-python 3.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "version" in kwargs:
+            return api_message(self._wire.NAME)(*args, **kwargs)
         return self[0](*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -114,7 +120,13 @@ class Versions(list[type[M]]):
         return getattr(self[0], name)
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, self[0])
+        return isinstance(instance, self[0]) or (isinstance(instance, ApiMessage) and instance.WIRE is self._wire)
+
+    @property
+    def _wire(self) -> type[Message]:
+        """The declaration of the message."""
+        first: Any = self[0]
+        return first.WIRE  # type: ignore[no-any-return]
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""kafka-python's import path of requests and responses by version; they are made from `kafka.wire`."""
+"""kafka-python 3's import path of what 2.x had in `kafka.protocol.admin`."""
 
 from kafka.legacy.protocol.catalogue import names_of
 

@@ -1,0 +1,113 @@
+"""Messages of kafka-python 3's `kafka.protocol`; the bytes are those that kafka-python 3.0.12 makes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+from kafka.legacy.protocol.subjects import APIS
+from kafka.protocol.api_message import ApiMessage
+from kafka.protocol.consumer import ConsumerProtocolSubscription
+from kafka.protocol.metadata import MetadataRequest as EitherRequest
+from kafka.protocol.metadata.metadata import MetadataRequest, MetadataResponse
+from kafka.protocol.producer import ProduceRequest
+
+
+def test_a_request_is_written_in_its_version_or_in_one_that_is_given() -> None:
+    topic = MetadataRequest.MetadataRequestTopic(name="a")
+    assert MetadataRequest(version=9, topics=[topic]).encode() == b"\x02\x02a\x00\x01\x00\x00\x00"
+    assert MetadataRequest(version=4, topics=[topic]).encode() == b"\x00\x00\x00\x01\x00\x01a\x01"
+    assert MetadataRequest(topics=None).encode(version=1) == b"\xff\xff\xff\xff"
+    assert MetadataRequest[1](topics=["a"]).encode() == b"\x00\x00\x00\x01\x00\x01a"
+
+
+def test_a_request_with_its_header_and_size_is_read_again() -> None:
+    request = MetadataRequest(version=9, topics=None)
+    request.with_header(3, "me")
+    written = request.encode(header=True, framed=True)
+    assert written == b"\x00\x00\x00\x12\x00\x03\x00\x09\x00\x00\x00\x03\x00\x02me\x00\x00\x01\x00\x00\x00"
+    read = MetadataRequest.decode(written, version=9, header=True, framed=True)
+    assert (read, read.version, read.header) == (request, 9, (3, "me"))
+
+
+def test_a_response_has_fields_and_structs_as_attributes() -> None:
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="h", port=2, rack=None)
+    response = MetadataResponse(version=1, brokers=[broker])
+    expected = b"\x00\x00\x00\x01\x00\x00\x00\x01\x00\x01h\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00"
+    assert response.encode() == expected
+    read = MetadataResponse.decode(expected, version=1)
+    assert (read.brokers[0].host, read.controller_id) == ("h", -1)
+    brokers = [{"node_id": 1, "host": "h", "port": 2, "rack": None}]
+    assert read.to_dict() == {"brokers": brokers, "controller_id": -1, "topics": []}
+    read.controller_id = 7
+    assert read != response
+    response.with_header(5)
+    for version in (1, 9):
+        written = response.encode(version, header=True)
+        assert MetadataResponse.decode(written, version, header=True).header == (5, None)
+
+
+def test_data_of_the_group_protocol_have_their_version_before_them() -> None:
+    written = ConsumerProtocolSubscription(version=1, topics=["a"]).encode()
+    assert written == b"\x00\x01\x00\x00\x00\x01\x00\x01a\xff\xff\xff\xff\x00\x00\x00\x00"
+    read = ConsumerProtocolSubscription.decode(written)
+    assert (read.version, read.topics, read.user_data) == (1, ["a"], None)
+
+
+def test_a_class_tells_of_its_versions() -> None:
+    assert (MetadataRequest.name, MetadataRequest.API_KEY, MetadataRequest.valid_versions) == (
+        "MetadataRequest",
+        3,
+        (0, 13),
+    )
+    assert len(MetadataRequest) == 14
+    assert [MetadataRequest.flexible_version_q(version) for version in (8, 9)] == [False, True]
+    assert MetadataRequest.is_request()
+    assert not MetadataResponse.is_request()
+    assert not ProduceRequest(version=9, acks=0).expect_response()
+    assert isinstance(MetadataRequest[1](topics=None), MetadataRequest)
+    assert repr(MetadataRequest(version=1, topics=None)) == "MetadataRequest(version=1, topics=None)"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: MetadataRequest(version=99),
+        lambda: MetadataRequest[99],
+        lambda: MetadataRequest(topic="a"),
+        lambda: MetadataRequest(topics=None).encode(),
+        lambda: MetadataRequest.decode(b""),
+        lambda: MetadataRequest(version=9, topics=None).encode(header=True),
+    ],
+)
+def test_what_is_missing_or_unknown_is_a_value_error(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"Version required|has the|has no header"):
+        wrong()
+
+
+def test_the_name_that_2_x_had_as_well_gives_either() -> None:
+    new = EitherRequest(version=4, topics=None)
+    assert isinstance(new, ApiMessage)
+    assert new.encode() == EitherRequest[4](None, True).encode()
+    assert isinstance(new, EitherRequest)  # type: ignore[arg-type]  # a list that behaves like a class
+    assert not isinstance(MetadataResponse(version=4), EitherRequest)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("module", APIS)
+def test_each_module_has_what_it_names(module: str) -> None:
+    found = importlib.import_module(f"kafka.protocol.{module}")
+    assert found.__all__
+    for api in APIS[module]:
+        for kind in ("Request", "Response"):
+            cls = getattr(found, api + kind)
+            for version in range(cls.min_version, cls.max_version + 1):
+                assert cls.decode(cls(version=version).encode(), version) == cls(version=version)
+
+
+def test_what_2_x_had_is_under_old_as_well() -> None:
+    for name in ("fetch", "metadata", "types"):
+        old = importlib.import_module(f"kafka.protocol.old.{name}")
+        new = importlib.import_module(f"kafka.protocol.{name}")
+        assert all(getattr(old, each) is getattr(new, each) for each in old.__all__)
