@@ -59,13 +59,13 @@ def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
 def sent_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What is sent to brokers from now on."""
     requests: list[Any] = []
-    send = Connection.send
+    post_for = Connection.post_for  # what every request goes through
 
-    async def note(self: Connection, request: Any, *options: Any) -> Any:
+    def note(self: Connection, reply: Any, request: Any, *arguments: Any, **options: Any) -> None:
         requests.append(request)
-        return await send(self, request, *options)
+        post_for(self, reply, request, *arguments, **options)
 
-    monkeypatch.setattr(Connection, "send", note)
+    monkeypatch.setattr(Connection, "post_for", note)
     return requests
 
 
