@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from kafka.config.interceptors import interceptors_option
 from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
 from kafka.errors import KafkaConfigurationError
 
@@ -149,5 +150,6 @@ class ConsumerOptions:
     default_api_timeout_ms: int = option(
         60_000, integer(1), "How long a call without a timeout of its own may block.", "default.api.timeout.ms"
     )
+    interceptor_classes: tuple[Any, ...] = interceptors_option()
     metric_group_prefix: str = option("consumer", text(), "Prefix of the names of metric groups.")
     legacy_iterator: bool = option(False, anything, "", inert=True)

@@ -270,6 +270,9 @@ class ProducerConfigs(CommonConfigs, total=False):
     metadata.max.idle.ms)"""
     max_request_size: int
     """The largest request, and record, sent. (in bytes; default 1048576; Java: max.request.size)"""
+    interceptor_classes: Sequence[Any]
+    """Classes, or objects, that see every record: ProducerInterceptor or ConsumerInterceptor (kafka.interceptor).
+    (default []; Java: interceptor.classes)"""
     transactional_id: str | None
     """Name under which the producer has transactions: one producer at a time has it (KIP-98). (default None; Java:
     transactional.id)"""
@@ -281,6 +284,9 @@ class ProducerConfigs(CommonConfigs, total=False):
 class ConsumerConfigs(CommonConfigs, total=False):
     """Options of a consumer."""
 
+    interceptor_classes: Sequence[Any]
+    """Classes, or objects, that see every record: ProducerInterceptor or ConsumerInterceptor (kafka.interceptor).
+    (default []; Java: interceptor.classes)"""
     fetch_min_bytes: int
     """Bytes a broker gathers before it answers. (in bytes; default 1; Java: fetch.min.bytes)"""
     fetch_max_wait_ms: int

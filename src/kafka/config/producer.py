@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
+from kafka.config.interceptors import interceptors_option
 from kafka.config.option import anything, boolean, choice, integer, invalid, number, option, text
 
 
@@ -103,6 +104,7 @@ class ProducerOptions:
         "metadata.max.idle.ms",
     )
     max_request_size: int = option(1_048_576, integer(1), "The largest request, and record, sent.", "max.request.size")
+    interceptor_classes: tuple[Any, ...] = interceptors_option()
     transactional_id: str | None = option(
         None,
         text(none=True, empty=False),

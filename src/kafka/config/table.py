@@ -33,10 +33,11 @@ _IN_CLEAR = {"PLAIN": "password", "OAUTHBEARER": "token"}
 @functools.cache
 def option_table() -> dict[str, Option]:
     """Every option by its name."""
-    table = {}
+    table: dict[str, Option] = {}
     for cls, clients in _SLICES.items():
         for field in dataclasses.fields(cls):
-            table[field.name] = Option(name=field.name, clients=clients, **field.metadata)
+            others = table[field.name].clients if field.name in table else frozenset()
+            table[field.name] = Option(name=field.name, clients=clients | others, **field.metadata)
     return table
 
 

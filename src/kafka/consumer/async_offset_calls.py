@@ -32,6 +32,8 @@ class AsyncOffsetCalls(ConsumerFace):
         chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         limit = self._limit(timeout_ms)
         await self._driver.run(self._core.commits.commit(chosen, limit), limit)
+        if chosen and self._core.interceptors is not None:
+            self._core.interceptors.on_commit(chosen)
         await self._driver.run_callbacks()
 
     async def committed(

@@ -20,6 +20,7 @@ from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import IllegalStateError
+from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.structs import TopicPartition
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+RecordMap = dict[TopicPartition, list[ConsumerRecord]]
 
 
 class ConsumerCalls(OffsetCalls):
@@ -46,7 +48,10 @@ class ConsumerCalls(OffsetCalls):
         self._driver = SyncDriver(config)
         self._core = self._driver.core
         self._events = self._core.events
+        if self._core.interceptors is not None:
+            self._cursor.on_consume = self._core.interceptors.on_consume
         self._clock = self._core.clock
+        self._finish = functools.partial(_close_parts, self._core.interceptors, self._deserializers)
         weakref.finalize(self, self._driver.abandon).atexit = False
 
     # Records ----------------------------------------------------------------------------------------------------------
@@ -70,12 +75,19 @@ class ConsumerCalls(OffsetCalls):
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 
         def records(hand_out: HandOut) -> ConsumerRecords:
-            made = ConsumerRecords(self._materializer.batch(hand_out))
+            made = ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
             if not update_offsets:
                 hand_out.roll_back()
             return made
 
         return self._hand_over(records, timeout_ms, most)
+
+    def _intercepted(
+        self, records: dict[TopicPartition, list[ConsumerRecord]]
+    ) -> dict[TopicPartition, list[ConsumerRecord]]:
+        """What interceptors make of records, if there are any of both."""
+        interceptors = self._core.interceptors
+        return interceptors.on_consume(records) if interceptors is not None and records else records
 
     def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -277,10 +289,17 @@ class ConsumerCalls(OffsetCalls):
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
-            self._driver.close(autocommit, limit, self._deserializers.close)
+            self._driver.close(autocommit, limit, self._finish)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close; after an error without an automatic commit: what was being worked on will be read again."""
         self.close(autocommit=kind is None)
+
+
+def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:
+    """Close what is the user's. No method: whoever closes would keep the consumer alive."""
+    if interceptors is not None:
+        interceptors.close()
+    deserializers.close()

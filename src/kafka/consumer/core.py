@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfig
+from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commit.commits import Commits, Offsets
@@ -34,6 +35,7 @@ from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
+from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.net.callback_runner import CallbackRunner
 from kafka.structs import TopicPartition
 
@@ -103,6 +105,11 @@ class ConsumerCore:
         self._raised = False
         self._positions_wanted = False
         self._warned_idle = False
+        given, slices = (
+            config.consumer.interceptor_classes,
+            (config.connection, config.fetch, config.group, config.consumer),
+        )
+        self.interceptors = ConsumerInterceptors(given, values_of(*slices)) if given else None
         self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
         self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance)
         self._statistics.report_by(runner.callback_runner)
@@ -132,7 +139,15 @@ class ConsumerCore:
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(
-            group, self.subscription, self.membership, offsets, self._loop, submit, self.events.happened, backoff
+            group,
+            self.subscription,
+            self.membership,
+            offsets,
+            self._loop,
+            submit,
+            self.events.happened,
+            backoff,
+            None if self.interceptors is None else self.interceptors.on_commit,
         )
         self._runner.on_loop_death(self.commits, Commits.fail_all)
         self.positions = PositionResolver(

@@ -33,6 +33,8 @@ class OffsetCalls(ConsumerFace):
         chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
         limit = self._limit(timeout_ms)
         self._driver.run(self._core.commits.commit(chosen, limit), limit)
+        if chosen and self._core.interceptors is not None:
+            self._core.interceptors.on_commit(chosen)
         self._driver.run_callbacks()
 
     def committed(

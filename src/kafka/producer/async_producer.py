@@ -85,6 +85,8 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls):
     ) -> FutureRecordMetadata:
         """As `KafkaProducer.send`, whose text this gets; awaits where that blocks."""
         core = self._started()
+        if core.interceptors is not None:
+            return await self._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
         append: Append = core.appender.append
         try:
             return append(topic, value, key, headers, partition, timestamp_ms)

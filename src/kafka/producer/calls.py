@@ -130,3 +130,26 @@ class ProducerCalls(TransactionCalls):
                     core.buffer.give_back(reserved)
             except Blocked as again:
                 blocked = again.with_traceback(None)  # its frames would keep the producer alive
+
+    def _send_intercepted(self, *record: Any) -> FutureRecordMetadata:
+        """Send what interceptors make of a record, and tell them what becomes of it.
+
+        Arguments:
+            record: what `send` was given, in its order.
+        """
+        core = self._started()
+        interception = core.interceptors
+        assert interception is not None
+        sent = interception.on_send(record)
+        append: Append = core.appender.append
+        try:
+            try:
+                future = append(*sent)
+            except Blocked as reason:
+                blocked = reason.with_traceback(None)
+                future = self._send_when_possible(blocked, *sent)
+        except Exception as error:
+            interception.not_taken(sent, error)
+            raise
+        interception.watch(future)
+        return future

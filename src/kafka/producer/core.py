@@ -23,6 +23,7 @@ from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
+from kafka.producer.intake.interception import intercepted
 from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
@@ -97,6 +98,7 @@ class ProducerCore:
             now_ns,
             options.partitioner_ignore_keys,
         )
+        self.interceptors = intercepted(options.interceptor_classes, values_of(config.connection, options))
         max_block_s = options.max_block_ms / 1000
         self.reservations = Reservations(self.buffer, max_block_s)
         connection = config.connection
@@ -317,6 +319,8 @@ class ProducerCore:
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
                 self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
+        if self.interceptors is not None:
+            self.callbacks.submit(self.interceptors.close)
         await self.cluster.close()
         self.metrics.close()
         self.callbacks.finish()

@@ -47,6 +47,7 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender):
         callbacks = WorkerThread(f"kafka-callbacks-{config.connection.client_id}")
         self._core = ProducerCore(config, self._runner.loop, callbacks=callbacks)
         self._appender = self._core.appender
+        self._is_intercepted = self._core.interceptors is not None
         lifetime.register(self._core, self._runner.thread)
         self._runner.thread.on_death(self._core, ProducerCore.loop_failed)
         try:

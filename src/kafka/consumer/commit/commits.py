@@ -39,6 +39,7 @@ class Commits:
         submit: has a function run on the loop.
         tell_caller: called on the loop when the caller has something to do.
         backoff: pauses after automatic commits that failed.
+        on_committed: called in the caller's thread with offsets that are committed; None: nobody wants to know.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class Commits:
         submit: Callable[..., None],
         tell_caller: Callable[[], None],
         backoff: Backoff,
+        on_committed: Callable[[Offsets], object] | None = None,
     ) -> None:
         self._options = options
+        self.on_committed = on_committed
         self._subscription = subscription
         self._membership = membership
         self._offsets = offsets
@@ -117,7 +120,7 @@ class Commits:
             failure = error
         else:
             self._schedule.succeeded()
-        if self._options.default_offset_commit_callback is not None:
+        if self._options.default_offset_commit_callback is not None or self.on_committed is not None:
             self._done.append((offsets, failure, self._options.default_offset_commit_callback, None))
             self._tell_caller()
 
@@ -185,6 +188,8 @@ class Commits:
             if future is not None and not future.is_done:
                 break  # the loop is about to resolve it, and tells the caller then
             self._done.popleft()
+            if error is None and self.on_committed is not None:
+                self._calls.append(functools.partial(self.on_committed, offsets))
             if callback is not None:
                 self._calls.append(functools.partial(callback, offsets, error))
             elif future is not None and error is not None and not future.has_callbacks and not future.was_looked_at:

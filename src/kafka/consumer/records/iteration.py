@@ -4,13 +4,15 @@ A record counts as handed out when it is returned: a commit in the loop's body i
 the buffer and not returned go back there when `poll()` or `pause()` comes in between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.build_records import Failure, Materializer
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
+
+OnConsume = Callable[[dict[TopicPartition, list[ConsumerRecord]]], dict[TopicPartition, list[ConsumerRecord]]]
 
 _NOWHERE = PartitionState(TopicPartition("", -1))
 
@@ -26,12 +28,14 @@ class RecordCursor:
     Attributes:
         rest: the records of one slice that have not been returned.
         state: the partition they are of.
+        on_consume: what interceptors make of records by partition; None: there are none.
     """
 
-    __slots__ = ("_failure", "_hand_out", "_loaded", "_materializer", "rest", "state")
+    __slots__ = ("_failure", "_hand_out", "_loaded", "_materializer", "on_consume", "rest", "state")
 
     def __init__(self, materializer: Materializer) -> None:
         self._materializer = materializer
+        self.on_consume: OnConsume | None = None
         self._hand_out: HandOut | None = None
         self._loaded: Slice | None = None
         self._failure: Failure | None = None
@@ -63,6 +67,8 @@ class RecordCursor:
         while hand_out.slices:
             piece = hand_out.slices[0]
             records, failure = self._materializer.records(piece.unread())
+            if self.on_consume is not None and records:
+                records = self.on_consume({piece.state.tp: list(records)}).get(piece.state.tp, [])
             rest = iter(records)
             if hand_out.slices and hand_out.slices[0] is piece:  # or a deserializer has paused it, or has sought
                 self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure

@@ -253,6 +253,9 @@ class WaitingProducer(Protocol):
     def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
         """Wait for what a record needs that was not taken, and send it."""
 
+    def _send_intercepted(self, *record: Any) -> FutureRecordMetadata:
+        """Send what interceptors make of a record."""
+
 
 @cython.cclass
 class RecordSender:
@@ -262,6 +265,7 @@ class RecordSender:
     """
 
     _appender = cython.declare(RecordAppender, visibility="public")
+    _is_intercepted = cython.declare(cython.bint, visibility="public")
 
     @cython.annotation_typing(False)  # a topic may be a subclass of str
     def send(
@@ -288,9 +292,11 @@ class RecordSender:
         `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
         raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
         """
+        producer: WaitingProducer = cast("WaitingProducer", self)
+        if self._is_intercepted:
+            return producer._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
         try:
             return self._appender.append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
             blocked = reason.with_traceback(None)  # its frames would keep the producer alive
-        producer: WaitingProducer = cast("WaitingProducer", self)
         return producer._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)

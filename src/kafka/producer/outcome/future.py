@@ -137,6 +137,10 @@ class FutureRecordMetadata:
         self._add(ON_BOTH, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
 
+    def observe(self, f: Callable[[Any], object]) -> None:
+        """As `add_both`, for those that only watch: a failure that nobody else has looked at stays unseen."""
+        self._add(ON_BOTH, f, False)
+
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
         """Wait on an event loop, which need not be the producer's."""
         batch, _ = self.place()
@@ -161,7 +165,7 @@ class FutureRecordMetadata:
         return place
 
     @cython.cfunc
-    def _add(self, when: cython.int, function: object) -> object:
+    def _add(self, when: cython.int, function: object, looks: cython.bint = True) -> object:
         """Keep a callback until the batch is done, or call it now."""
         callbacks: Callbacks | None = self._batch.callbacks
         if cython.compiled and when == ON_SUCCESS and callbacks is not None:
@@ -172,7 +176,7 @@ class FutureRecordMetadata:
         index: cython.Py_ssize_t = self._index
         while True:
             with batch.owner.lock:
-                if when != ON_SUCCESS:
+                if looks and when != ON_SUCCESS:
                     batch.look()
                 callbacks = batch.callbacks
                 if callbacks is not None:

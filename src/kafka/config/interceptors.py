@@ -1,0 +1,27 @@
+"""The option that names interceptors, which producers and consumers have, and admin clients have not."""
+
+from typing import Any
+
+from kafka.config.option import invalid, option
+
+_METHODS = ("on_send", "on_acknowledgement", "on_consume", "on_commit")
+
+
+def parse_interceptors(name: str, value: Any) -> tuple[Any, ...]:
+    """A sequence of classes or objects that have at least one method of an interceptor."""
+    found = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for each in found:
+        if not any(callable(getattr(each, method, None)) for method in _METHODS):
+            raise invalid(name, "classes or objects with some of " + ", ".join(f"{m}()" for m in _METHODS), each)
+    return found
+
+
+def interceptors_option() -> Any:
+    """The field of a slice."""
+    return option(
+        [],
+        parse_interceptors,
+        "Classes, or objects, that see every record: ProducerInterceptor or ConsumerInterceptor (kafka.interceptor).",
+        "interceptor.classes",
+        accepts="Sequence[Any]",
+    )

@@ -1,0 +1,9 @@
+"""What sees, and may change, every record of a client (Java's interceptors, KIP-42). Layer 0.
+
+Programs derive from `ProducerInterceptor` and `ConsumerInterceptor` and name their classes, or objects, in the option
+`interceptor_classes`.
+"""
+
+from kafka.interceptor.abstract import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+
+__all__ = ["ConsumerInterceptor", "ProducerInterceptor", "ProducerRecord"]
