@@ -70,13 +70,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("once"):
                 item.add_marker(pytest.mark.skip("the same in both variants"))
-    release = config.getoption("--kafka-release")
-    if release:
-        from harness.releases import missing_in
+    from harness.fetch import KAFKA_VERSION
+    from harness.releases import missing_in
 
-        for item in items:
-            for reason in missing_in(release, item.iter_markers("needs")):
-                item.add_marker(pytest.mark.skip(reason))
+    release = config.getoption("--kafka-release") or KAFKA_VERSION
+    for item in items:
+        for reason in missing_in(release, item.iter_markers("needs")):
+            item.add_marker(pytest.mark.skip(reason))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -47,8 +47,11 @@ def authorizer_class(version: str) -> str:
 
 
 def missing_in(release: str, markers: Iterable[pytest.Mark]) -> Iterator[str]:
-    """Why a release cannot run a test: which later one each of its marks `needs` asks for, and what for."""
+    """Why a release cannot run a test: what its marks `needs` ask for, from which release on or before which."""
+    numbers = release_numbers(release)
     for marker in markers:
-        needed = marker.kwargs["broker"]
-        if release_numbers(release) < needed:
-            yield f"needs Kafka {'.'.join(map(str, needed))}: {marker.kwargs['why']}"
+        since, before, why = (marker.kwargs.get(name) for name in ("broker", "before", "why"))
+        if since is not None and numbers < since:
+            yield f"needs Kafka {'.'.join(map(str, since))}: {why}"
+        if before is not None and numbers >= before:
+            yield f"needs Kafka before {'.'.join(map(str, before))}: {why}"

@@ -90,6 +90,7 @@ class ZooKeeperKafka:
             "group.initial.rebalance.delay.ms": "0",
             "group.min.session.timeout.ms": "1000",
             "num.io.threads": "4",
+            "delete.topic.enable": "true",  # which is the default from 1.0 on
             "log.retention.hours": "1000000",
             "log.cleaner.dedupe.buffer.size": "10485760",
         }
@@ -119,6 +120,8 @@ class ZooKeeperKafka:
                 await_brokers(self.bootstrap_servers, time.monotonic() + TIMEOUT_S)
             if self._release >= FIRST_WITH_GROUPS:
                 await_coordinators(self.bootstrap_servers, time.monotonic() + TIMEOUT_S)
+            else:
+                self.create_topic("first")  # without any topic such a broker names no brokers
         except BaseException:
             self.stop()
             raise

@@ -66,7 +66,7 @@ def test_offsets_of_a_group_are_altered_reset_and_deleted(admin, group, partitio
     assert admin.list_group_offsets(group) == {group: {}}
 
 
-@pytest.mark.needs(broker=(2, 6), why="states of listed groups (KIP-518)")
+@pytest.mark.needs(broker=(3, 8), why="types of listed groups (KIP-848)")
 def test_groups_are_listed_described_and_deleted(admin, group, partition):
     admin.alter_group_offsets(group, {partition: OffsetAndMetadata(3, "")})
     (listed,) = [each for each in admin.list_groups() if each["group_id"] == group]

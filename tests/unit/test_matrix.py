@@ -66,3 +66,9 @@ def test_all_files_of_the_matrix_are_there() -> None:
 def test_a_release_is_spared_what_it_lacks(release: str, reasons: list[str]) -> None:
     marker = pytest.mark.needs(broker=(0, 11), why="headers").mark
     assert list(missing_in(release, [marker])) == reasons
+
+
+def test_a_test_of_old_releases_is_skipped_on_later_ones() -> None:
+    marker = pytest.mark.needs(broker=(0, 11), before=(2, 8), why="refusals").mark
+    assert list(missing_in("1.1.1", [marker])) == []
+    assert list(missing_in("2.8.2", [marker])) == ["needs Kafka before 2.8: refusals"]

@@ -23,6 +23,7 @@ from kafka.common import (
     LeaderNotAvailableError,
     NotLeaderForPartitionError,
     OffsetFetchRequestPayload,
+    OffsetRequestPayload,
     ProduceRequestPayload,
     ProduceResponsePayload,
     TopicPartition,
@@ -30,9 +31,15 @@ from kafka.common import (
 )
 from kafka.legacy.simple import client as client_module
 from kafka.legacy.simple import requests
+from kafka.legacy.simple.offsets import offsets_before
 from kafka.net import Connection
 from kafka.protocol.metadata import MetadataResponse
 from kafka.wire.api.fetch import FetchRequest
+from kafka.wire.api.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
 from kafka.wire.api.produce import ProduceRequest
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
@@ -278,3 +285,19 @@ def test_metadata_have_the_names_of_0_9_and_the_order_of_1_0(client: SimpleClien
     assert (answer.topics[0].error, answer.topics[0].topic) == (error, topic) == (0, TOPIC)
     assert partitions[0] == (0, 0, partition, partition.replicas, partition.isr)
     assert partitions[0].leader == answer.brokers[0].nodeId
+
+
+@pytest.mark.parametrize(("time_ms", "most", "offsets"), [(-1, 1, (3,)), (-1, 10, (3, 0)), (-2, 10, (0,))])
+def test_offsets_of_a_broker_before_0_10_1_are_as_it_gives_them(time_ms: int, most: int, offsets: Any) -> None:
+    segments = {-1: [3, 0], -2: [0]}
+
+    def ask(payloads: list[Any], api: Any) -> list[Any]:
+        request = api.request(payloads, 0)
+        (asked,) = request.topics[0].partitions
+        found = segments[asked.timestamp][: asked.max_num_offsets]
+        part = ListOffsetsPartitionResponse(partition_index=0, old_style_offsets=found)
+        response = ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=[part])])
+        return [make(payloads[0]) for _, _, make in api.answers(response)]
+
+    (answer,) = offsets_before(ask, [OffsetRequestPayload("t", 0, time_ms, most)])
+    assert answer.offsets == offsets

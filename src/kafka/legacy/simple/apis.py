@@ -133,10 +133,14 @@ def _fetched(each: Any) -> Answer:
 def list_offsets(make: Callable[[Any], Answer]) -> Api:
     """Find an offset by the time of each payload; `make` gives the answer of a partition."""
 
-    def request(payloads: Sequence[Any], _: int) -> ListOffsetsRequest:
-        topics = _grouped(
-            payloads, ListOffsetsTopic, lambda p: ListOffsetsPartition(partition_index=p.partition, timestamp=p.time)
-        )
+    def partition(payload: Any, version: int) -> ListOffsetsPartition:
+        asked = ListOffsetsPartition(partition_index=payload.partition, timestamp=payload.time)
+        if version == 0:  # which gives as many offsets of segments as are wanted
+            asked.max_num_offsets = getattr(payload, "max_offsets", 1)
+        return asked
+
+    def request(payloads: Sequence[Any], version: int) -> ListOffsetsRequest:
+        topics = _grouped(payloads, ListOffsetsTopic, lambda payload: partition(payload, version))
         return ListOffsetsRequest(replica_id=-1, topics=topics)
 
     def answers(response: Any) -> Iterator[tuple[str, int, Answer]]:
@@ -147,9 +151,17 @@ def list_offsets(make: Callable[[Any], Answer]) -> Api:
     return Api(ListOffsetsRequest, request, answers)
 
 
-FIRST_OFFSETS = list_offsets(
-    lambda each: _with(tuples.OffsetResponsePayload, each.error_code, (each.offset,) if each.offset >= 0 else ())
-)
+class OffsetsOfSegments(tuples.OffsetResponsePayload):
+    """The answer of a broker before 0.10.1: the offsets of segments that began before the time, and the end."""
+
+
+def _first_offsets(each: Any) -> Answer:
+    if each.old_style_offsets:
+        return _with(OffsetsOfSegments, each.error_code, tuple(each.old_style_offsets))
+    return _with(tuples.OffsetResponsePayload, each.error_code, (each.offset,) if each.offset >= 0 else ())
+
+
+FIRST_OFFSETS = list_offsets(_first_offsets)
 """The offsets of payloads whose times are taken as they are."""
 OFFSETS_WITH_TIMES = list_offsets(
     lambda each: _with(tuples.ListOffsetResponsePayload, each.error_code, each.timestamp, each.offset)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka.errors import FailedPayloadsError
 from kafka.legacy.payloads import OffsetRequestPayload, OffsetResponsePayload
-from kafka.legacy.simple.apis import FIRST_OFFSETS, Api
+from kafka.legacy.simple.apis import FIRST_OFFSETS, Api, OffsetsOfSegments
 
 LATEST = -1
 EARLIEST = -2
@@ -33,7 +33,7 @@ def _filled(
     lacking = [
         number
         for number, (payload, answer) in enumerate(zip(payloads, answers, strict=True))
-        if payload.time != time and not _is_error(answer) and wanted(payload, answer.offsets)
+        if payload.time != time and not _is_complete(answer) and wanted(payload, answer.offsets)
     ]
     if not lacking:
         return answers
@@ -46,6 +46,11 @@ def _filled(
 
 def _at(payload: Any, time: int) -> OffsetRequestPayload:
     return OffsetRequestPayload(payload.topic, payload.partition, time, 1)
+
+
+def _is_complete(answer: Any) -> bool:
+    """Whether nothing is added: it is an error, or what brokers gave then."""
+    return _is_error(answer) or isinstance(answer, OffsetsOfSegments)
 
 
 def _is_error(answer: Any) -> bool:
