@@ -110,6 +110,7 @@ def test_a_producers_interceptors_see_every_record(
         futures = [producer.send(topic, b"v", partition=7) for _ in range(3)]
         futures[0].add_callback(lambda _: order.append(f"callback after {len(watching.told)}"))
         assert [future.get(PATIENCE_S).offset for future in futures] == [0, 1, 2]
+        producer.flush()  # which waits for callbacks; what is refused below is told of at once, in this thread
         too_large = producer.send(topic, b"v" * 3_000)
         producer.flush()
         with pytest.raises(MessageSizeTooLargeError):

@@ -884,6 +884,49 @@ def test_what_cannot_be_ended_in_time_is_not_known_and_does_not_hide_the_others(
     run(cluster, scenario)
 
 
+INTERRUPTED = {
+    "commit_transaction": (TransactionState.READY, [("x", 0, True)]),
+    "abort_transaction": (TransactionState.READY, [("x", 0, False)]),
+    "prepare_transaction": (TransactionState.PREPARED, []),
+    "send_offsets_to_transaction": (TransactionState.OPEN, []),
+}
+
+
+@both_versions
+@pytest.mark.parametrize("call", INTERRUPTED)
+def test_a_call_that_is_cancelled_anywhere_is_made_again_and_done_once(call: str, version: int) -> None:
+    turns = range(0, 60, 3)
+    turn = cancelled = 0
+
+    async def scenario(producer: FakeProducer) -> None:
+        nonlocal cancelled
+        arguments = (OFFSETS, "g") if call == "send_offsets_to_transaction" else ()
+        await producer.begin_transaction()
+        future = await producer.send(b"v")
+        if call == "abort_transaction":  # else there may be nothing to abort
+            await future
+        interrupted = asyncio.ensure_future(getattr(producer, call)(*arguments))
+        for _ in range(turn):
+            await asyncio.sleep(0.0005)
+        interrupted.cancel()
+        outcome = (await asyncio.gather(interrupted, return_exceptions=True))[0]
+        cancelled += isinstance(outcome, asyncio.CancelledError)
+        if isinstance(outcome, asyncio.CancelledError):
+            await getattr(producer, call)(*arguments)
+        state, ended = INTERRUPTED[call]
+        assert producer.transaction_state is state
+        assert producer.cluster.ended == ended  # type: ignore[attr-defined]
+        if state is not TransactionState.READY:
+            await producer.commit_transaction()
+        async with producer.transaction():  # and it goes on
+            await producer.send(b"next")
+
+    for each in turns:
+        turn = each
+        run(TransactionalCluster(version=version), scenario)
+    assert 0 < cancelled < len(turns)
+
+
 # Metrics
 
 
