@@ -61,12 +61,12 @@ async def create_delegation_token(
 ) -> DelegationToken:
     """See `KafkaAdminClient.create_delegation_token`."""
     request = CreateDelegationTokenRequest(
-        owner_principal_type=owner[0] if owner else None,
-        owner_principal_name=owner[1] if owner else None,
         renewers=[CreatableRenewers(principal_type=kind, principal_name=name) for kind, name in renewers],
         max_lifetime_ms=max_lifetime_ms,
     )
-    least = _OWNER_SINCE if owner else 0
+    if owner is not None:
+        request.owner_principal_type, request.owner_principal_name = owner
+    least = 0 if owner is None else _OWNER_SINCE
     answer = await requests.any_broker(request, min_version=least, repeatable=False, timeout_ms=timeout_ms)
     raise_first([("creating a delegation token", answer.error_code, None)])
     return DelegationToken(

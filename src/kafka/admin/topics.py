@@ -8,6 +8,7 @@ from kafka.admin.config_types import with_names
 from kafka.admin.new_partitions import NewPartitions
 from kafka.admin.new_topic import NewTopic
 from kafka.admin.operations import operation_names
+from kafka.admin.quota_retries import within_quota
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
 from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, as_result, id_text
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
@@ -56,15 +57,22 @@ async def create_topics(
     uses_defaults = any(
         not each.assignments and (each.num_partitions == -1 or each.replication_factor == -1) for each in creatable
     )
-    request = CreateTopicsRequest(
-        topics=creatable, timeout_ms=requests.limit_ms(timeout_ms), validate_only=validate_only
-    )
-    try:
-        response = await requests.controller(
-            request,
+
+    async def send(some: list[CreatableTopic]) -> Any:
+        return await requests.controller(
+            CreateTopicsRequest(topics=some, timeout_ms=requests.limit_ms(timeout_ms), validate_only=validate_only),
             lambda response: [each.error_code for each in response.topics],
             timeout_ms,
             min_version=_DEFAULTS_SINCE if uses_defaults else int(validate_only),
+        )
+
+    try:
+        throttle_ms, results = await within_quota(
+            requests,
+            {each.name: each for each in creatable},
+            send,
+            lambda response: {each.name: each for each in response.topics},
+            timeout_ms,
         )
     except UnsupportedVersionError as error:
         if uses_defaults:
@@ -73,10 +81,9 @@ async def create_topics(
             ) from error
         raise
     if raise_errors:
-        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.topics])
-    check_answered("topics", (each.name for each in creatable), (each.name for each in response.topics))
-    described = [_created(each) for each in response.topics]
-    return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described)
+        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in results])
+    check_answered("topics", (each.name for each in creatable), (each.name for each in results))
+    return CreateTopicsResult(throttle_time_ms=throttle_ms, topics=[_created(each) for each in results])
 
 
 def _created(topic: Any) -> dict[str, Any]:
@@ -92,26 +99,34 @@ async def delete_topics(
 ) -> DeleteTopicsResult:
     """See `KafkaAdminClient.delete_topics`."""
     by_id = any(isinstance(each, UUID) for each in topics)
-    request = DeleteTopicsRequest(timeout_ms=requests.limit_ms(timeout_ms))
-    if by_id:
-        request.topics = [
-            DeleteTopicState(topic_id=each) if isinstance(each, UUID) else DeleteTopicState(name=each)
-            for each in topics
-        ]
-    else:
-        request.topic_names = [str(each) for each in topics]
-    response = await requests.controller(
-        request,
-        lambda response: [each.error_code for each in response.responses],
-        timeout_ms,
-        min_version=_DELETE_BY_STATE_SINCE if by_id else 0,
-        max_version=None if by_id else _DELETE_BY_STATE_SINCE - 1,
-    )
+
+    async def send(some: list[str | UUID]) -> Any:
+        request = DeleteTopicsRequest(timeout_ms=requests.limit_ms(timeout_ms))
+        if by_id:
+            request.topics = [
+                DeleteTopicState(topic_id=each) if isinstance(each, UUID) else DeleteTopicState(name=each)
+                for each in some
+            ]
+        else:
+            request.topic_names = [str(each) for each in some]
+        return await requests.controller(
+            request,
+            lambda response: [each.error_code for each in response.responses],
+            timeout_ms,
+            min_version=_DELETE_BY_STATE_SINCE if by_id else 0,
+            max_version=None if by_id else _DELETE_BY_STATE_SINCE - 1,
+        )
+
+    def results_of(response: Any) -> dict[Any, Any]:
+        return {each.topic_id if each.topic_id in wanted else each.name: each for each in response.responses}
+
+    wanted = {each: each for each in topics}
+    throttle_ms, results = await within_quota(requests, wanted, send, results_of, timeout_ms)
     if raise_errors:
-        raise_first([(_named(each), each.error_code, each.error_message) for each in response.responses])
-    answered = [value for each in response.responses for value in (each.name, each.topic_id)]
+        raise_first([(_named(each), each.error_code, each.error_message) for each in results])
+    answered = [value for each in results for value in (each.name, each.topic_id)]
     check_answered("topics", topics, answered)
-    return DeleteTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=as_result(response.responses))
+    return DeleteTopicsResult(throttle_time_ms=throttle_ms, topics=as_result(results))
 
 
 def _named(topic: Any) -> str:
@@ -132,17 +147,27 @@ async def create_partitions(
         if new.new_assignments is not None:
             assignments = [CreatePartitionsAssignment(broker_ids=each) for each in new.new_assignments]
         wanted.append(CreatePartitionsTopic(name=name, count=new.total_count, assignments=assignments))
-    request = CreatePartitionsRequest(
-        topics=wanted, timeout_ms=requests.limit_ms(timeout_ms), validate_only=validate_only
-    )
-    response = await requests.controller(
-        request, lambda response: [each.error_code for each in response.results], timeout_ms
+
+    async def send(some: list[CreatePartitionsTopic]) -> Any:
+        limit_ms = requests.limit_ms(timeout_ms)
+        return await requests.controller(
+            CreatePartitionsRequest(topics=some, timeout_ms=limit_ms, validate_only=validate_only),
+            lambda response: [each.error_code for each in response.results],
+            timeout_ms,
+        )
+
+    throttle_ms, results = await within_quota(
+        requests,
+        {each.name: each for each in wanted},
+        send,
+        lambda response: {each.name: each for each in response.results},
+        timeout_ms,
     )
     if raise_errors:
-        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in response.results])
-    check_answered("topics", topic_partitions, (each.name for each in response.results))
-    described = as_result(response.results)
-    return CreateTopicsResult(throttle_time_ms=response.throttle_time_ms, topics=described, results=described)
+        raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in results])
+    check_answered("topics", topic_partitions, (each.name for each in results))
+    described = as_result(results)
+    return CreateTopicsResult(throttle_time_ms=throttle_ms, topics=described, results=described)
 
 
 async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms: int) -> None:

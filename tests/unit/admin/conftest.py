@@ -12,7 +12,12 @@ from unit.cluster.scripted_cluster import scripted_cluster
 APIS = (
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
     *("ListGroups", "DescribeGroups", "DeleteGroups", "OffsetFetch", "DeleteRecords", "ListOffsets"),
-    *("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "AlterClientQuotas"),
+    *("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "AlterClientQuotas", "InitProducerId"),
+    *("ConsumerGroupDescribe", "ShareGroupDescribe", "StreamsGroupDescribe", "OffsetCommit", "LeaveGroup"),
+    *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
+    *("DescribeLogDirs", "AlterReplicaLogDirs", "DescribeAcls", "ListConfigResources"),
+    *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
+    *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
 )
 
 
