@@ -23,14 +23,17 @@ from kafka.admin import (
     UserScramCredentialUpsertion,
 )
 from kafka.errors import (
+    BrokerIdNotRegisteredError,
     BrokerResponseError,
     IllegalArgumentError,
     InvalidReplicationAssignmentError,
     InvalidRequestError,
+    KafkaError,
     LogDirNotFoundError,
     NoError,
     TransactionalIdNotFoundError,
     UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
 )
 from kafka.producer import KafkaProducer
 from kafka.structs import TopicPartition, TopicPartitionReplica
@@ -230,7 +233,8 @@ def test_transactions_and_producers_are_described(admin, kafka, topic):
         producer.send(topic, b"x", partition=0).get(30)
     (state,) = admin.describe_producers([partition])[partition].active_producers
     assert (state.last_sequence, state.current_transaction_start_offset) == (0, -1)
-    assert [listed for listings in admin.list_transactions().values() for listed in listings] == []
+    listed = [each for listings in admin.list_transactions().values() for each in listings]
+    assert [each for each in listed if not each.transactional_id.startswith("id-")] == []
     assert admin.find_hanging_transactions() == []
     with pytest.raises(TransactionalIdNotFoundError):
         admin.describe_transactions(["there-is-no-such-id"])
@@ -239,3 +243,50 @@ def test_transactions_and_producers_are_described(admin, kafka, topic):
     with pytest.raises(BrokerResponseError):  # the producer has a later epoch
         admin.abort_transaction(AbortTransactionSpec(partition, state.producer_id, state.producer_epoch - 1))
     admin.abort_transaction(AbortTransactionSpec(partition, state.producer_id, state.producer_epoch))
+
+
+@pytest.mark.needs(broker=(4, 0), why="fenced brokers (KIP-1073)")
+def test_nodes_and_voters_are_told_what_is_wrong(admin):
+    (broker,) = admin.describe_cluster(include_fenced_brokers=True)["brokers"]
+    assert not broker["is_fenced"]
+    with pytest.raises(BrokerIdNotRegisteredError):
+        admin.unregister_broker(4711)
+    with pytest.raises(BrokerResponseError):  # the voters of this cluster are fixed
+        admin.add_raft_voter(4711, uuid.uuid4(), [("CONTROLLER", "localhost", 9093)])
+    with pytest.raises(BrokerResponseError):
+        admin.remove_raft_voter(4711, uuid.uuid4())
+    with pytest.raises(BrokerResponseError):
+        admin.unregister_controller(4711)
+    with pytest.raises(UnsupportedVersionError):
+        admin.client_instance_id()
+
+
+@pytest.mark.needs(broker=(1, 1), why="log directories that are described (KIP-113)")
+def test_the_directories_of_replicas_are_told(admin, topic):
+    (broker,) = admin.describe_cluster()["brokers"]
+    replica, other = (TopicPartitionReplica(topic, index, broker["node_id"]) for index in (0, 9))
+    until(lambda: admin.describe_replica_log_dirs([replica])[replica].current_replica_log_dir)
+    found = admin.describe_replica_log_dirs([replica, other])
+    assert (found[replica].current_replica_offset_lag, found[replica].future_replica_log_dir) == (0, None)
+    assert found[other].current_replica_log_dir is None
+
+
+@pytest.mark.needs(broker=(3, 0), why="transactions that are described (KIP-664)")
+def test_producers_are_fenced_and_transactions_terminated(admin, kafka, topic):
+    transactional_id = f"id-{topic}"
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=transactional_id)
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.send(topic, b"x", partition=0).get(30)
+    assert admin.describe_transactions([transactional_id])[transactional_id].state.value == "Ongoing"
+    fenced = admin.fence_producers([transactional_id])[transactional_id]
+    assert fenced.producer_epoch > 0
+    with pytest.raises(KafkaError):
+        producer.commit_transaction()
+    producer.close()
+    ended = ("CompleteAbort", "Empty")
+    until(lambda: admin.describe_transactions([transactional_id])[transactional_id].state.value in ended)
+    admin.force_terminate_transaction(transactional_id)
+    told = admin.describe_transactions([transactional_id, "no-such-id"], raise_errors=False)
+    assert told[transactional_id].state.value in ended
+    assert isinstance(told["no-such-id"], TransactionalIdNotFoundError)

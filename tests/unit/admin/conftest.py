@@ -7,6 +7,7 @@ import pytest
 
 from kafka.admin import AsyncKafkaAdminClient, KafkaAdminClient
 from kafka.wire import message_class
+from kafka.wire.api.consumer_group_describe import ConsumerGroupDescribeResponse, DescribedGroup
 from unit.cluster.scripted_cluster import scripted_cluster
 
 APIS = (
@@ -19,6 +20,12 @@ APIS = (
     *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
     *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
 )
+
+
+def no_group(_, request):
+    """The coordinator has none of these groups."""
+    groups = [DescribedGroup(group_id=each, error_code=69) for each in request.group_ids]
+    return ConsumerGroupDescribeResponse(groups=groups)
 
 
 class Admin:
@@ -48,6 +55,7 @@ async def cluster():
         for broker in cluster.brokers:
             for cls in (message_class(f"{api}Request") for api in APIS):
                 broker.versions[cls.API_KEY] = (cls.MIN_VERSION, cls.MAX_VERSION)
+            broker.on("ConsumerGroupDescribe", no_group)
         yield cluster
 
 
