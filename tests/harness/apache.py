@@ -48,6 +48,7 @@ class ApacheKafka:
         properties: added to each server.properties.
         features: levels of features that are not to be the newest.
         heap: the JVM's largest heap.
+        jvm: more options of the JVM, such as `-Dname=value`.
         full_jit: whether the JVM may use its optimising compiler (slower to start, faster later: for benchmarks).
 
     Users and passwords are in `harness.properties.USERS`, the clients' certificates in `tls_folder`.
@@ -66,6 +67,7 @@ class ApacheKafka:
         features: Mapping[str, int] | None = None,
         heap: str = "512m",
         full_jit: bool = False,
+        jvm: Sequence[str] = (),
     ) -> None:
         self.version = version
         self.tools = JavaTools(version)
@@ -77,6 +79,7 @@ class ApacheKafka:
         self.plan = ClusterPlan(self.folder, table, tuple(listeners), dict(properties or {}), dict(features or {}))
         jit = [option for option in JVM if not (full_jit and "Tiered" in option)]
         self._jvm = [f"-Xmx{heap}", *jit]
+        self._settings = list(jvm)
         self._processes: dict[int, Supervised] = {}
 
     @property
@@ -178,7 +181,7 @@ class ApacheKafka:
         (data / "meta.properties").write_text(f"version=1\nnode.id={node}\ncluster.id={CLUSTER_ID}\n")
 
     def _spawn(self, node: int) -> None:
-        options = [*self._jvm]
+        options = [*self._jvm, *self._settings]
         if self._archive.exists():
             options.append(f"-XX:SharedArchiveFile={self._archive}")
         elif node == 1:

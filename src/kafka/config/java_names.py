@@ -77,7 +77,7 @@ _WITHOUT_MEANING = frozenset(
 
 _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     "config.providers": ((), "the values themselves; nothing fills in ${...} here"),
-    "interceptor.classes": ((), "nothing: there are no interceptors here"),
+    "interceptor.classes": ((), "classes or objects of Python as the keyword argument 'interceptor_classes'"),
     "metric.reporters": (("JmxReporter",), "objects of Python as the keyword argument 'metric_reporters'"),
     "partitioner.class": (("DefaultPartitioner",), "a function of Python as the keyword argument 'partitioner'"),
     "sasl.client.callback.handler.class": (("IAMClientCallbackHandler",), "the credentials as options"),

@@ -205,7 +205,7 @@ def test_javas_classes_have_their_counterparts():
     ("properties", "message"),
     [
         ({"value.deserializer": "com.acme.Avro"}, r"'com\.acme\.Avro', a class of Java .*give a function"),
-        ({"interceptor.classes": "com.acme.Audit"}, "no interceptors here"),
+        ({"interceptor.classes": "com.acme.Audit"}, "'interceptor_classes'"),
         ({"sasl.login.callback.handler.class": "com.acme.Vault"}, "'sasl_oauth_token_provider'"),
         ({"ssl.engine.factory.class": "com.acme.Engine"}, "'ssl_context'"),
         ({"config.providers": "vault"}, "nothing fills in"),

@@ -3,9 +3,8 @@
 from typing import Protocol
 
 from kafka.config import SecurityOptions
+from kafka.config.sasl import MECHANISMS
 from kafka.errors import KafkaConfigurationError
-
-SUPPORTED = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
 class Mechanism(Protocol):
@@ -25,33 +24,47 @@ class Mechanism(Protocol):
 
 def check_mechanism(security: SecurityOptions) -> None:
     """Raise `KafkaConfigurationError` for SASL options that cannot work, before anything is connected."""
-    if not security.security_protocol.startswith("SASL_"):
+    if not security.uses_sasl:
         return
     name = security.sasl_mechanism
-    if name in ("GSSAPI", "AWS_MSK_IAM"):
-        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is not supported yet; there are {', '.join(SUPPORTED)}")
-    if name not in SUPPORTED:
-        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; there are {', '.join(SUPPORTED)}")
+    if name not in MECHANISMS:
+        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; there are {', '.join(MECHANISMS)}")
     if name == "OAUTHBEARER":
-        if not callable(getattr(security.sasl_oauth_token_provider, "token", None)):
-            raise KafkaConfigurationError(
-                "sasl_mechanism 'OAUTHBEARER' needs 'sasl_oauth_token_provider', an object whose token() gives a string"
-            )
+        from kafka.net.sasl.tokens import check_tokens
+
+        check_tokens(security)
+    elif name in ("GSSAPI", "AWS_MSK_IAM"):
+        return  # by what the machine has
     elif security.sasl_plain_username is None or security.sasl_plain_password is None:
         raise KafkaConfigurationError(f"sasl_mechanism {name!r} needs 'sasl_plain_username' and 'sasl_plain_password'")
 
 
-def make_mechanism(security: SecurityOptions) -> Mechanism:
-    """A mechanism ready for one exchange with the credentials of these options."""
-    from kafka.net.sasl.oauth import OAuthBearer
-    from kafka.net.sasl.plain import Plain
-    from kafka.net.sasl.scram import Scram
+def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
+    """A mechanism ready for one exchange with the credentials of these options.
 
+    Arguments:
+        host: of the broker, as it was connected to.
+    """
     check_mechanism(security)
     name = security.sasl_mechanism or ""
     if name == "OAUTHBEARER":
-        return OAuthBearer(security.sasl_oauth_token_provider)
+        from kafka.net.sasl.oauth import OAuthBearer
+        from kafka.net.sasl.tokens import token_provider
+
+        return OAuthBearer(token_provider(security))
+    if name == "GSSAPI":
+        from kafka.net.sasl.gssapi import Gssapi
+
+        return Gssapi(security, host)
+    if name == "AWS_MSK_IAM":
+        from kafka.net.sasl.msk_iam import MskIam
+
+        return MskIam(security, host)
     user, password = security.sasl_plain_username or "", security.sasl_plain_password or ""
     if name == "PLAIN":
+        from kafka.net.sasl.plain import Plain
+
         return Plain(user, password)
+    from kafka.net.sasl.scram import Scram
+
     return Scram(name, user, password, tokenauth=security.sasl_scram_tokenauth)

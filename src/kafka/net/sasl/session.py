@@ -77,7 +77,7 @@ class SaslSession:
         """Gives the life of the session in milliseconds, 0 for no limit."""
         framed = SaslAuthenticateRequest.API_KEY in self._connection.api_versions
         await self._handshake(1 if framed else 0)
-        mechanism = make_mechanism(self._security)
+        mechanism = make_mechanism(self._security, self._connection.host)
         if framed:
             return await self._exchange(mechanism)
         await self._exchange_raw(mechanism)

@@ -1,0 +1,123 @@
+"""GSSAPI with Kerberos (RFC 4752; KIP-12), by the library gssapi, which stands on the system's Kerberos.
+
+All of it blocks (tickets are had from the KDC), and runs in the threads of `kafka.net.blocking`.
+"""
+
+import hashlib
+from typing import Any
+
+from kafka.config import SecurityOptions
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+
+_NO_LAYER = 1
+"""Of the security layers that RFC 4752 has, the one that adds nothing: TLS is what protects connections."""
+_KDC_AWAY = (-1765328228, -1765328230, -1765328164)
+"""KRB5_KDC_UNREACH, KRB5_REALM_CANT_RESOLVE, KRB5_REALM_UNKNOWN's kin: worth another try."""
+
+
+def _library() -> Any:
+    try:
+        import gssapi
+    except (ImportError, OSError) as error:
+        raise KafkaConfigurationError(
+            f"sasl_mechanism 'GSSAPI' needs the package gssapi and the system's Kerberos ({error}): "
+            "pip install 'kafka-columnar[kerberos]'"
+        ) from error
+    return gssapi
+
+
+class Gssapi:
+    """One exchange.
+
+    Arguments:
+        host: of the broker: the second part of its Kerberos name, unless ``sasl_kerberos_domain_name`` says another.
+    """
+
+    def __init__(self, security: SecurityOptions, host: str) -> None:
+        self._security, self._host = security, host
+        self._context: Any = None
+        self._chose = False
+
+    def first(self) -> bytes:
+        """The ticket for the broker."""
+        gssapi = _library()
+        try:
+            self._context = gssapi.SecurityContext(
+                name=self._service(gssapi),
+                creds=self._credentials(gssapi),
+                mech=gssapi.MechType.kerberos,
+                flags=gssapi.RequirementFlag.mutual_authentication | gssapi.RequirementFlag.integrity,
+                usage="initiate",
+            )
+            token: bytes = self._context.step() or b""
+        except gssapi.exceptions.GSSError as error:
+            raise self._failure(error) from None
+        return token
+
+    def answer(self, challenge: bytes) -> bytes | None:
+        """Goes on until both sides know each other, then chooses no security layer."""
+        if self._chose:
+            if challenge:
+                raise SaslAuthenticationFailedError(
+                    f"expected the end of the GSSAPI exchange, got {len(challenge)} bytes"
+                )
+            return None
+        gssapi = _library()
+        try:
+            if not self._context.complete:
+                return self._context.step(challenge) or b""
+            return self._choose(challenge)
+        except gssapi.exceptions.GSSError as error:
+            raise self._failure(error) from None
+
+    def _choose(self, challenge: bytes) -> bytes:
+        offer = self._context.unwrap(challenge).message
+        if len(offer) != 4 or not offer[0] & _NO_LAYER:
+            raise SaslAuthenticationFailedError(
+                "the broker offers no GSSAPI exchange without a security layer of its own, which Kafka does not have"
+            )
+        chosen = bytes((_NO_LAYER, 0, 0, 0)) + str(self._context.initiator_name).encode()
+        self._chose = True
+        wrapped: bytes = self._context.wrap(chosen, False).message
+        return wrapped
+
+    def _service(self, gssapi: Any) -> Any:
+        security = self._security
+        name = security.sasl_kerberos_name
+        if isinstance(name, gssapi.Name):
+            return name
+        kinds = gssapi.NameType
+        if name is None:
+            name = f"{security.sasl_kerberos_service_name}@{security.sasl_kerberos_domain_name or self._host}"
+        return gssapi.Name(str(name), kinds.kerberos_principal if "/" in str(name) else kinds.hostbased_service)
+
+    def _credentials(self, gssapi: Any) -> Any:
+        """Those that the options name; None: the default ones, by KRB5CCNAME and KRB5_CLIENT_KTNAME."""
+        security = self._security
+        store: dict[str, str] = {}
+        if security.sasl_kerberos_ccache is not None:
+            store["ccache"] = security.sasl_kerberos_ccache
+        if security.sasl_kerberos_keytab is not None:
+            store["client_keytab"] = security.sasl_kerberos_keytab
+            whose = f"{security.sasl_kerberos_keytab}\0{security.sasl_kerberos_principal}"
+            # A cache of its own, in which tickets are renewed by the keytab when they end.
+            store.setdefault("ccache", f"MEMORY:kafka-{hashlib.sha256(whose.encode()).hexdigest()[:16]}")
+        principal = None
+        if security.sasl_kerberos_principal is not None:
+            principal = gssapi.Name(security.sasl_kerberos_principal, gssapi.NameType.kerberos_principal)
+        if not store and principal is None:
+            return None
+        return gssapi.Credentials(usage="initiate", name=principal, store=store or None)
+
+    def _failure(self, error: Any) -> KafkaConnectionError | SaslAuthenticationFailedError:
+        text = " ".join(str(error).split())
+        if getattr(error, "min_code", 0) in _KDC_AWAY:
+            return KafkaConnectionError(f"Kerberos cannot be asked for a ticket: {text}")
+        service = self._security.sasl_kerberos_name or (
+            f"{self._security.sasl_kerberos_service_name}@{self._security.sasl_kerberos_domain_name or self._host}"
+        )
+        return SaslAuthenticationFailedError(
+            f"Kerberos gives no ticket for the broker as {str(service)!r}: {text}. The brokers' name is made of "
+            "'sasl_kerberos_service_name' and 'sasl_kerberos_domain_name'; the client's tickets come from "
+            "'sasl_kerberos_keytab', 'sasl_kerberos_ccache' or kinit"
+        )

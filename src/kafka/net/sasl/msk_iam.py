@@ -1,0 +1,127 @@
+"""AWS_MSK_IAM: Amazon's brokers take a request to AWS, signed with AWS's keys, for a password. By botocore.
+
+All of it blocks (keys may come from a service of AWS), and runs in the threads of `kafka.net.blocking`.
+"""
+
+import functools
+import json
+import re
+import urllib.parse
+from typing import Any
+
+from kafka.config import SecurityOptions
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+from kafka.version import DISTRIBUTION_VERSION
+
+_VERSION = "2020_10_22"
+_ACTION = "kafka-cluster:Connect"
+_SERVICE = "kafka-cluster"
+_LIFE_S = 900
+_REGION = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-\d+)\.(?:vpce\.)?amazonaws\.com(?:\.cn)?\.?\Z")
+
+
+class MskIam:
+    """One exchange.
+
+    Arguments:
+        host: of the broker, which is signed, so that what is sent is of no use elsewhere.
+    """
+
+    def __init__(self, security: SecurityOptions, host: str) -> None:
+        self._security, self._host = security, host
+        self._asked = False
+
+    def first(self) -> bytes:
+        """The signed request, as JSON."""
+        try:
+            from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+        except ImportError as error:
+            raise KafkaConfigurationError(
+                f"sasl_mechanism 'AWS_MSK_IAM' needs botocore ({error}): pip install 'kafka-columnar[aws]'"
+            ) from error
+        try:
+            credentials, region = self._credentials()
+        except HTTPClientError as error:
+            raise KafkaConnectionError(f"AWS cannot be asked for credentials: {error}") from None
+        except ClientError as error:
+            raise SaslAuthenticationFailedError(f"AWS gives no credentials: {error}") from None
+        except BotoCoreError as error:
+            raise KafkaConfigurationError(f"AWS's configuration cannot be used: {error}") from None
+        return json.dumps(signed(self._host, region, credentials), separators=(",", ":")).encode()
+
+    def answer(self, challenge: bytes) -> bytes | None:
+        """The broker says that it has agreed."""
+        try:
+            found = json.loads(challenge)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or found.get("version") != _VERSION:
+            raise SaslAuthenticationFailedError(
+                f"expected a broker's answer of version {_VERSION} to AWS_MSK_IAM, got {challenge[:80]!r}"
+            )
+        return None
+
+    def _credentials(self) -> tuple[Any, str]:
+        """Keys to sign with, and the region of the brokers."""
+        import botocore.session
+
+        security = self._security
+        session = botocore.session.Session(profile=security.sasl_msk_iam_profile)
+        match = _REGION.search(self._host)
+        region = security.sasl_msk_iam_region or (match and match[1]) or session.get_config_variable("region")
+        if not region:
+            raise KafkaConfigurationError(
+                f"the AWS region of {self._host!r} is not known: give 'sasl_msk_iam_region', or AWS_DEFAULT_REGION"
+            )
+        role = security.sasl_msk_iam_role_arn
+        if role is None:
+            found = session.get_credentials()
+        else:
+            found = _role_credentials(
+                security.sasl_msk_iam_profile,
+                role,
+                security.sasl_msk_iam_role_session_name,
+                security.sasl_msk_iam_role_external_id,
+                security.sasl_msk_iam_sts_region or region,
+            )
+        if found is None:
+            raise KafkaConfigurationError(
+                "there are no AWS credentials: give 'sasl_msk_iam_profile', or AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, or what else botocore looks at"
+            )
+        return found.get_frozen_credentials(), region
+
+
+@functools.lru_cache(maxsize=32)
+def _role_credentials(profile: str | None, role: str, name: str, external_id: str | None, region: str) -> Any:
+    """Credentials of a role, which botocore has anew before they end; one object for all connections."""
+    import botocore.session
+    from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
+
+    session = botocore.session.Session(profile=profile)
+    source = session.get_credentials()
+    if source is None:
+        return None
+    arguments = {"RoleSessionName": name}
+    if external_id is not None:
+        arguments["ExternalId"] = external_id
+    create = functools.partial(session.create_client, region_name=region)
+    fetcher = AssumeRoleCredentialFetcher(create, source, role, extra_args=arguments)
+    return DeferredRefreshableCredentials(fetcher.fetch_credentials, "assume-role")
+
+
+def signed(host: str, region: str, credentials: Any) -> dict[str, str]:
+    """What is sent to a broker: the parts of a URL that `credentials` (botocore's, frozen) have signed (SigV4)."""
+    from botocore.auth import SigV4QueryAuth
+    from botocore.awsrequest import AWSRequest
+
+    query = urllib.parse.urlencode({"Action": _ACTION})
+    request = AWSRequest("GET", f"https://{host}/?{query}")
+    SigV4QueryAuth(credentials, _SERVICE, region, expires=_LIFE_S).add_auth(request)
+    parts = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(request.url).query))
+    return {
+        "version": _VERSION,
+        "host": host,
+        "user-agent": f"kafka-columnar/{DISTRIBUTION_VERSION}",
+        **{name.lower(): value for name, value in parts.items()},
+    }

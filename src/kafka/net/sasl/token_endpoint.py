@@ -1,0 +1,181 @@
+"""Tokens from an OAuth 2 or OIDC server, by Authlib: client credentials (KIP-768) or a signed assertion (RFC 7523).
+
+All of it blocks, and runs in the threads of `kafka.net.blocking`. Authlib and requests are needed for it alone, and
+imported when a first token is had.
+"""
+
+import json
+import logging
+import time
+import urllib.parse
+import uuid
+from typing import Any
+
+from kafka.config import SecurityOptions
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+
+log = logging.getLogger(__name__)
+
+_JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_MAX_ANSWER_BYTES = 1024 * 1024
+_EXTRA = "pip install 'kafka-columnar[oauth]'"
+
+
+class TokenEndpoint:
+    """Asks a token endpoint. `fetch` gives its answer, a dict with ``access_token``."""
+
+    def __init__(self, options: SecurityOptions) -> None:
+        self._options = options
+        self._url = options.sasl_oauthbearer_token_endpoint_url or ""
+        parts = urllib.parse.urlsplit(self._url)
+        port = f":{parts.port}" if parts.port else ""
+        self.described_as = f"the token endpoint {parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+    def fetch(self) -> dict[str, Any]:
+        """A new token.
+
+        Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if it
+        refuses, `KafkaConfigurationError`. None of them shows a secret.
+        """
+        try:
+            import requests
+            from authlib.integrations.base_client import OAuthError
+        except ImportError as error:
+            raise KafkaConfigurationError(
+                f"'sasl_oauthbearer_token_endpoint_url' needs a package that is not there ({error}): {_EXTRA}"
+            ) from error
+        try:
+            answer = self._ask()
+        except OAuthError as error:
+            refusal = f"{error.error}: {error.description}" if error.description else f"{error.error}"
+            raise SaslAuthenticationFailedError(f"{self.described_as} refuses: {self._scrubbed(refusal)}") from None
+        except requests.RequestException as error:
+            why = type(error).__name__
+            if isinstance(error, requests.exceptions.SSLError):
+                why += "; 'sasl_oauthbearer_ssl_cafile' says which authorities to trust"
+            raise KafkaConnectionError(f"{self.described_as} cannot be asked: {why}") from None
+        if not isinstance(answer.get("access_token"), str):
+            raise SaslAuthenticationFailedError(f"{self.described_as} gave no 'access_token'")
+        return answer
+
+    def _ask(self) -> dict[str, Any]:
+        from authlib.integrations.requests_client import OAuth2Session
+
+        options = self._options
+        client, secret = self._client()
+        form = {"grant_type": "client_credentials"}
+        method: Any = "client_secret_basic"
+        if self.signs:
+            form, method = {"grant_type": _JWT_BEARER, "assertion": assertion(options)}, _no_client
+        if options.sasl_oauthbearer_scope is not None:
+            form["scope"] = options.sasl_oauthbearer_scope
+        with OAuth2Session(client, secret, token_endpoint_auth_method=method) as session:
+            session.register_compliance_hook("access_token_response", self._checked)
+            answer: dict[str, Any] = session.fetch_token(
+                self._url,
+                **form,
+                timeout=(options.sasl_login_connect_timeout_ms / 1000, options.sasl_login_read_timeout_ms / 1000),
+                verify=options.sasl_oauthbearer_ssl_cafile or True,
+                allow_redirects=False,  # the credentials are for nobody else
+                stream=True,
+            )
+        return answer
+
+    @property
+    def signs(self) -> bool:
+        """Whether an assertion is sent instead of the client's secret."""
+        options = self._options
+        given = options.sasl_oauthbearer_assertion_private_key_file or options.sasl_oauthbearer_assertion_file
+        return given is not None
+
+    def _client(self) -> tuple[str, str]:
+        options = self._options
+        client = options.sasl_oauthbearer_client_credentials_client_id or ""
+        secret = options.sasl_oauthbearer_client_credentials_client_secret or ""
+        if options.sasl_oauthbearer_header_urlencode:
+            return urllib.parse.quote_plus(client), urllib.parse.quote_plus(secret)
+        return client, secret
+
+    def _checked(self, response: Any) -> Any:
+        """Read a bounded part of an answer, and raise for one that is none."""
+        with response:
+            body = response.raw.read(_MAX_ANSWER_BYTES + 1, decode_content=True)
+        if response.status_code >= 500:
+            raise KafkaConnectionError(f"{self.described_as} fails with HTTP status {response.status_code}")
+        response._content = body  # where requests keeps what it has read
+        try:
+            answer = json.loads(body) if len(body) <= _MAX_ANSWER_BYTES else None
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or (response.status_code != 200 and "error" not in answer):
+            raise SaslAuthenticationFailedError(
+                f"{self.described_as} answered with HTTP status {response.status_code} and no token; "
+                "is it the URL of a token endpoint?"
+            )
+        return response
+
+    def _scrubbed(self, text: str) -> str:
+        """What the server says, without what it may repeat of ours."""
+        secret = self._options.sasl_oauthbearer_client_credentials_client_secret
+        return (text.replace(secret, "(not shown)") if secret else text)[:300]
+
+
+def _no_client(client: Any, method: str, uri: str, headers: Any, body: Any) -> tuple[str, Any, Any]:
+    """The assertion alone says who asks, as with Java's client."""
+    return uri, headers, body
+
+
+def assertion(options: SecurityOptions) -> str:
+    """The assertion (RFC 7523) that these options ask for, from a file or signed now."""
+    if options.sasl_oauthbearer_assertion_file is not None:
+        return _read(options.sasl_oauthbearer_assertion_file).strip()
+    from joserfc import jwt
+    from joserfc.errors import JoseError
+    from joserfc.jwk import ECKey, RSAKey
+
+    now = int(time.time())
+    header: dict[str, Any] = {"alg": options.sasl_oauthbearer_assertion_algorithm, "typ": "JWT"}
+    claims: dict[str, Any] = {
+        "iat": now,
+        "exp": now + options.sasl_oauthbearer_assertion_claim_exp_seconds,
+        "nbf": now - options.sasl_oauthbearer_assertion_claim_nbf_seconds,
+    }
+    template = _template(options.sasl_oauthbearer_assertion_template_file)
+    header |= template["header"]
+    claims |= template["payload"]
+    for name in ("aud", "iss", "sub"):
+        value = getattr(options, f"sasl_oauthbearer_assertion_claim_{name}")
+        if value is not None:
+            claims[name] = value
+    if options.sasl_oauthbearer_assertion_claim_jti_include:
+        claims["jti"] = str(uuid.uuid4())
+    kind = ECKey if header["alg"].startswith("ES") else RSAKey
+    path = options.sasl_oauthbearer_assertion_private_key_file or ""
+    try:
+        key = kind.import_key(_read(path), password=options.sasl_oauthbearer_assertion_private_key_passphrase)
+        return jwt.encode(header, claims, key, algorithms=[header["alg"]])
+    except (JoseError, ValueError, TypeError) as error:
+        raise KafkaConfigurationError(
+            f"the key {path} cannot sign with {header['alg']} ({type(error).__name__}): is it a PEM file of such a "
+            "key, and 'sasl_oauthbearer_assertion_private_key_passphrase' right?"
+        ) from None
+
+
+def _template(path: str | None) -> dict[str, dict[str, Any]]:
+    if path is None:
+        return {"header": {}, "payload": {}}
+    try:
+        found = json.loads(_read(path))
+        return {part: dict(found.get(part, {})) for part in ("header", "payload")}
+    except (ValueError, TypeError, AttributeError):
+        raise KafkaConfigurationError(
+            f'the template {path} is not of the form {{"header": {{...}}, "payload": {{...}}}}'
+        ) from None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KafkaConfigurationError(f"{path} cannot be read: {error}") from None

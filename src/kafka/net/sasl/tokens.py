@@ -1,0 +1,177 @@
+"""The token providers that are built in: a token endpoint, whose tokens are kept; a file; tokens that nobody signs."""
+
+import base64
+import functools
+import json
+import logging
+import os
+import threading
+import time
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from kafka.config import SecurityOptions
+from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.net.sasl.oauth import AbstractTokenProvider
+from kafka.net.sasl.token_endpoint import TokenEndpoint
+
+log = logging.getLogger(__name__)
+
+_UNSIGNED_LIFE_S = 3_600
+
+
+def token_provider(security: SecurityOptions) -> Any:
+    """The object that gives tokens for these options: the user's own, or a built-in one.
+
+    Clients with the same credentials share one, and with it its token. Raises `KafkaConfigurationError`.
+    """
+    if security.sasl_oauth_token_provider is not None:
+        return security.sasl_oauth_token_provider
+    if security.sasl_oauthbearer_unsecured_claims:
+        return UnsecuredTokens(security.sasl_oauthbearer_unsecured_claims, security.sasl_oauthbearer_extensions)
+    return _shared(_Hashable(security))
+
+
+def check_tokens(security: SecurityOptions) -> None:
+    """Raise `KafkaConfigurationError` where it is not clear how to come by a token."""
+    url = security.sasl_oauthbearer_token_endpoint_url
+    provider = security.sasl_oauth_token_provider
+    ways = [provider is not None, url is not None, bool(security.sasl_oauthbearer_unsecured_claims)]
+    if sum(ways) != 1:
+        raise KafkaConfigurationError(
+            "sasl_mechanism 'OAUTHBEARER' needs one of 'sasl_oauth_token_provider', "
+            f"'sasl_oauthbearer_token_endpoint_url' and 'sasl_oauthbearer_unsecured_claims'; {sum(ways)} are given"
+        )
+    if provider is not None and not callable(getattr(provider, "token", None)):
+        raise KafkaConfigurationError("'sasl_oauth_token_provider' has to be an object whose token() gives a string")
+    if url is None or url.startswith("file:"):
+        return
+    scheme = urllib.parse.urlsplit(url).scheme
+    if scheme not in ("http", "https"):
+        raise KafkaConfigurationError("'sasl_oauthbearer_token_endpoint_url' expects an https:, http: or file: URL")
+    if TokenEndpoint(security).signs:
+        return
+    client = security.sasl_oauthbearer_client_credentials_client_id
+    if client is None or security.sasl_oauthbearer_client_credentials_client_secret is None:
+        raise KafkaConfigurationError(
+            "'sasl_oauthbearer_token_endpoint_url' needs 'sasl_oauthbearer_client_credentials_client_id' and "
+            "'sasl_oauthbearer_client_credentials_client_secret', or a key or file of an assertion"
+        )
+
+
+class _Hashable:
+    """Options by what concerns tokens, so that equal ones share a provider."""
+
+    def __init__(self, security: SecurityOptions) -> None:
+        self.security = security
+        names = sorted(name for name in vars(security) if name.startswith(("sasl_oauthbearer_", "sasl_login_")))
+        self._key = tuple(getattr(security, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashable) and self._key == other._key
+
+
+@functools.lru_cache(maxsize=32)
+def _shared(options: _Hashable) -> "AbstractTokenProvider":
+    url = options.security.sasl_oauthbearer_token_endpoint_url or ""
+    if url.startswith("file:"):
+        return FileTokens(url, options.security.sasl_oauthbearer_extensions)
+    if url.startswith("http:"):
+        log.warning("'sasl_oauthbearer_token_endpoint_url' is an http: URL: credentials and tokens are sent in clear")
+    return EndpointTokens(options.security)
+
+
+# A child has no use for a lock that a thread of its parent may hold.
+os.register_at_fork(after_in_child=_shared.cache_clear)
+
+
+class _WithExtensions(AbstractTokenProvider):
+    """What the built-in providers have in common."""
+
+    def __init__(self, extensions: tuple[tuple[str, str], ...]) -> None:
+        super().__init__()
+        self._extensions = extensions
+
+    def extensions(self) -> dict[str, str]:
+        """The SASL extensions that the options ask for."""
+        return dict(self._extensions)
+
+
+class EndpointTokens(_WithExtensions):
+    """Tokens of a token endpoint. One is kept for ``sasl_login_refresh_window_factor`` of its life."""
+
+    def __init__(self, security: SecurityOptions) -> None:
+        super().__init__(security.sasl_oauthbearer_extensions)
+        self._endpoint = TokenEndpoint(security)
+        self._factor = security.sasl_login_refresh_window_factor
+        self._lock = threading.Lock()  # in helper threads alone; several connections wait for one token
+        self._token = ""
+        self._renew_at = self._expires_at = 0.0
+
+    def token(self) -> str:
+        """The kept token, or a new one; an old one that still holds if there is no new one."""
+        with self._lock:
+            if time.time() < self._renew_at:
+                return self._token
+            try:
+                answer = self._endpoint.fetch()
+            except KafkaError as error:
+                if time.time() < self._expires_at:
+                    log.warning("the token is used as long as it holds, as there is no new one: %s", error)
+                    return self._token
+                raise
+            now = time.time()
+            self._token = answer["access_token"]
+            self._expires_at = _expiry(self._token, answer.get("expires_in"), now)
+            self._renew_at = now + (self._expires_at - now) * min(1.0, self._factor)
+            return self._token
+
+
+def _expiry(token: str, expires_in: Any, now: float) -> float:
+    """When a token ends, as it says itself, else as the server said; ``now`` where nobody does: it is not kept."""
+    try:
+        body = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        return float(claims["exp"])
+    except (IndexError, ValueError, TypeError, KeyError):
+        pass
+    try:
+        return now + float(expires_in)
+    except (TypeError, ValueError):
+        return now
+
+
+class FileTokens(_WithExtensions):
+    """A token that somebody else keeps up to date in a file (Java's FileJwtRetriever). It is read each time."""
+
+    def __init__(self, url: str, extensions: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(extensions)
+        self._path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
+
+    def token(self) -> str:
+        """What is in the file."""
+        try:
+            with open(self._path, encoding="ascii") as file:
+                return file.read().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not ASCII"
+            raise KafkaConfigurationError(f"the token file {self._path} cannot be read: {why}") from None
+
+
+class UnsecuredTokens(_WithExtensions):
+    """Tokens that nobody signs (Java's OAuthBearerUnsecuredLoginCallbackHandler), for brokers of tests."""
+
+    def __init__(self, claims: tuple[tuple[str, Any], ...], extensions: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(extensions)
+        self._claims = dict(claims)
+
+    def token(self) -> str:
+        """A token that begins now."""
+        now = int(time.time())
+        claims = {"iat": now, "exp": now + _UNSIGNED_LIFE_S, **self._claims}
+        parts = (json.dumps(each, separators=(",", ":")).encode() for each in ({"alg": "none"}, claims))
+        return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
