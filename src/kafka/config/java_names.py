@@ -36,13 +36,9 @@ _WITHOUT_MEANING = frozenset(
         "client.dns.lookup",
         "enable.metrics.push",
         "group.remote.assignor",
-        "metadata.max.idle.ms",
         "metadata.recovery.rebootstrap.trigger.ms",
         "metadata.recovery.strategy",
         "metrics.recording.level",
-        "partitioner.adaptive.partitioning.enable",
-        "partitioner.availability.timeout.ms",
-        "partitioner.ignore.keys",
         "sasl.kerberos.kinit.cmd",
         "sasl.kerberos.min.time.before.relogin",
         "sasl.kerberos.ticket.renew.jitter",
@@ -151,22 +147,22 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
             ``sasl.jaas.config`` becomes the credentials that it has.
         client: "consumer", "producer" or "admin"; None: the names of all of them are taken.
 
-    What has no meaning here is left out, with one warning. Raises `KafkaConfigurationError` for a name that this client
-    does not have, with the nearest one that it has, for a Java class that nothing stands for, and for text that is not
-    of its option's type.
+    What has no meaning here, or is another client's, is left out with one warning. Raises `KafkaConfigurationError` for
+    an unknown name, with the nearest one that there is, for a Java class that nothing stands for, and for text that is
+    not of its option's type.
     """
     configs: dict[str, Any] = {}
     idle: list[str] = []
-    rows = java_names(client)
+    rows, everyones = java_names(client), java_names()
     for name, value in properties.items():
-        if name in _SPECIAL and isinstance(value, str) and (client is None or name in rows or name not in java_names()):
+        if name in _SPECIAL and isinstance(value, str) and (client is None or name in rows or name not in everyones):
             configs |= _SPECIAL[name](name, value)
         elif name == "sasl.jaas.config" or (name in _ONLY and isinstance(value, str)):
             if name in _ONLY:
                 allow(name, value, *_ONLY[name])
         elif name in rows:
             configs[rows[name].name] = _from_text(name, rows[name], value) if isinstance(value, str) else value
-        elif name in _WITHOUT_MEANING:
+        elif name in _WITHOUT_MEANING or name in everyones:
             idle.append(name)
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):
             known = [*rows, *_WITHOUT_MEANING, *_SPECIAL, *_ONLY, "sasl.jaas.config"]

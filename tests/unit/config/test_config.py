@@ -137,7 +137,7 @@ def test_an_unknown_java_name_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(KafkaConfigurationError, match=r"'fetch.min.byte' is unknown.*'fetch.min.bytes'"):
         from_java_names({"fetch.min.byte": "5"}, "consumer")
     with pytest.raises(KafkaConfigurationError, match=r"linger.ms"):
-        from_java_names({"linger.ms": "5"}, "consumer")
+        from_java_names({"linger.msec": "5"}, "producer")
     with pytest.raises(KafkaConfigurationError, match=r"whole number"):
         from_java_names({"fetch.min.bytes": "five"}, "consumer")
 

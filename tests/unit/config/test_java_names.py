@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import kafka
 from kafka.config import from_java_names, parse_admin, parse_consumer, parse_producer
 from kafka.config.jaas import parse_jaas
+from kafka.config.java_names import _REFUSED, _WITHOUT_MEANING, java_names
 from kafka.config.properties import parse_properties
 from kafka.errors import KafkaConfigurationError
 
@@ -215,13 +216,16 @@ def test_javas_classes_have_their_counterparts():
         ({"ssl.endpoint.identification.algorithm": "ldaps"}, "expects 'https'"),
         ({"ssl.cipher.suites": "AES"}, "expects names such as"),
         ({"sasl.jaas.config": 7}, "which is not shown"),
-        ({"linger.ms": "5"}, "unknown to the consumer"),
     ],
 )
 def test_what_cannot_be_had_is_told_with_what_to_do(properties, message):
     with pytest.raises(KafkaConfigurationError, match=message) as caught:
         from_java_names(properties, "consumer")
     assert "hunter2" not in str(caught.value)
+
+
+def test_no_name_has_a_meaning_and_none():
+    assert not (_WITHOUT_MEANING | set(_REFUSED)) & set(java_names())
 
 
 def test_names_without_meaning_are_told_once_together(caplog):
@@ -233,12 +237,13 @@ def test_names_without_meaning_are_told_once_together(caplog):
                 "sasl.mechanism": "PLAIN",
                 "sasl.jaas.config": PLAIN.replace(";", ' serviceName="kafka";'),
                 "transaction.two.phase.commit.enable": "false",
+                "group.id": "of a consumer",
             },
             "producer",
         )
     assert "ssl_provider" not in found
     (told,) = caplog.messages
-    assert told.endswith("here: client.dns.lookup, serviceName of sasl.jaas.config, ssl.provider")
+    assert told.endswith("here: client.dns.lookup, group.id, serviceName of sasl.jaas.config, ssl.provider")
 
 
 # Files
@@ -298,8 +303,10 @@ def test_a_file_is_enough_for_a_client(tmp_path):
     assert config.connection.bootstrap_servers == (("a", 1), ("b", 2))
     assert config.connection.client_id == "café"
     assert config.security.sasl_plain_password == "pass"
-    path.write_text("acks=all")
-    with pytest.raises(KafkaConfigurationError, match=r"client\.properties: option 'acks' is unknown to the consumer"):
-        kafka.load_properties(path, "consumer")
+    path.write_text("ack=all")
+    with pytest.raises(KafkaConfigurationError, match=r"client\.properties: option 'ack' is unknown .*'acks'"):
+        kafka.load_properties(path, "producer")
+    path.write_text("acks=all\ngroup.id=g")
+    assert kafka.load_properties(path, "consumer") == {"group_id": "g"}
     with pytest.raises(KafkaConfigurationError, match="'acks' is an option of the producer"):
         parse_consumer(kafka.load_properties(path))
