@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kafka.structs import ConsumerGroupMetadata as ConsumerGroupMetadata
     from kafka.structs import OffsetAndMetadata as OffsetAndMetadata
     from kafka.structs import OffsetAndTimestamp as OffsetAndTimestamp
+    from kafka.structs import SubscriptionPattern as SubscriptionPattern
     from kafka.structs import TopicPartition as TopicPartition
     from kafka.structs import TopicPartitionReplica as TopicPartitionReplica
 
@@ -69,6 +70,7 @@ __all__ = [
     "SimpleClient",
     "SimpleConsumer",
     "SimpleProducer",
+    "SubscriptionPattern",
     "TopicPartition",
     "TopicPartitionReplica",
     "__title__",
@@ -111,6 +113,7 @@ _HOMES = {
     "SimpleClient": "kafka.client",
     "SimpleConsumer": "kafka.consumer.simple",
     "SimpleProducer": "kafka.producer",
+    "SubscriptionPattern": "kafka.structs",
     "TopicPartition": "kafka.structs",
     "TopicPartitionReplica": "kafka.structs",
     "load_properties": "kafka.config",

@@ -1,5 +1,6 @@
 """The plain values of the public API, as named tuples."""
 
+import dataclasses
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,6 +95,22 @@ class MemberState:
     UNJOINED = "<unjoined>"
     REBALANCING = "<rebalancing>"
     STABLE = "<stable>"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SubscriptionPattern:
+    """A regular expression for topics that the coordinator matches, for ``group_protocol='consumer'`` (KIP-848).
+
+    Arguments:
+        pattern: in the syntax of RE2/J; it has to match the whole name of a topic. Java: ``SubscriptionPattern``.
+    """
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        given: object = self.pattern
+        if not isinstance(given, str) or not given:
+            raise ValueError(f"a pattern is a regular expression as text, not {given!r}")
 
 
 class ConsumerGroupMetadata(NamedTuple):

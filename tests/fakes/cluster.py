@@ -388,7 +388,14 @@ class FakeCluster:
     ) -> MetadataResponse:
         await asyncio.sleep(self.latency_s)
         everything = {*self.topics, *self.topic_errors}
-        return self._metadata_response(everything if topics is None else {str(each) for each in topics})
+        if topics is None:
+            return self._metadata_response(everything)
+        names = {each for each in topics if isinstance(each, str)}
+        by_id: dict[str | UUID, str] = {self.topic_id(name): name for name in self.topics}
+        unknown = [each for each in topics if isinstance(each, UUID) and each not in by_id]
+        response = self._metadata_response(names | {by_id[each] for each in topics if each in by_id})
+        response.topics += [MetadataResponseTopic(topic_id=each, name=None, error_code=100) for each in unknown]
+        return response
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
         async def look() -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 from kafka.config.interceptors import interceptors_option
 from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
-from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
@@ -21,15 +20,11 @@ def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
 
 
 def parse_group_protocol(name: str, value: Any) -> str:
-    """The group protocol; that of KIP-848 is refused by name, as nothing here speaks it yet."""
+    """The group protocol, in any case of letters, as in Java."""
     known = value.lower() if isinstance(value, str) else value
-    if known == "consumer":
-        raise KafkaConfigurationError(
-            f"option {name!r}: the protocol 'consumer' (KIP-848) is not supported yet; use 'classic'"
-        )
-    if known != "classic":
-        raise invalid(name, "'classic'", value)
-    return "classic"
+    if known not in ("classic", "consumer"):
+        raise invalid(name, "'classic' or 'consumer'", value)
+    return str(known)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,7 +88,16 @@ class GroupOptions:
         None, function, "Called as (offsets, response or error) after a commit_async() without a callback."
     )
     group_protocol: str = option(
-        "classic", parse_group_protocol, "How members and coordinator talk; only 'classic' so far.", "group.protocol"
+        "classic",
+        parse_group_protocol,
+        "How members and coordinator talk: 'classic', or 'consumer' (KIP-848), for brokers from 4.0 on.",
+        "group.protocol",
+    )
+    group_remote_assignor: str | None = option(
+        None,
+        text(none=True, empty=False),
+        "The coordinator's assignor, 'uniform' or 'range', with group_protocol 'consumer'; None: the broker's choice.",
+        "group.remote.assignor",
     )
     partition_assignment_strategy: tuple[Any, ...] | None = option(
         None,

@@ -321,7 +321,11 @@ class ConsumerConfigs(CommonConfigs, total=False):
     default_offset_commit_callback: Callable[..., Any] | None
     """Called as (offsets, response or error) after a commit_async() without a callback. (default None)"""
     group_protocol: Any
-    """How members and coordinator talk; only 'classic' so far. (default 'classic'; Java: group.protocol)"""
+    """How members and coordinator talk: 'classic', or 'consumer' (KIP-848), for brokers from 4.0 on. (default
+    'classic'; Java: group.protocol)"""
+    group_remote_assignor: str | None
+    """The coordinator's assignor, 'uniform' or 'range', with group_protocol 'consumer'; None: the broker's choice.
+    (default None; Java: group.remote.assignor)"""
     partition_assignment_strategy: Any
     """Assignors (classes, objects or names such as 'range') in order of preference. (default None; Java:
     partition.assignment.strategy)"""

@@ -186,6 +186,7 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
     _check_names(configs, "consumer")
     connection, fetch = _slice(ConnectionOptions, configs), _slice(FetchOptions, configs)
     group, consumer = _slice(GroupOptions, configs), _slice(ConsumerOptions, configs)
+    _check_group_protocol(configs, group)
     if group.heartbeat_interval_ms >= group.session_timeout_ms:
         raise KafkaConfigurationError(
             f"heartbeat_interval_ms ({group.heartbeat_interval_ms}) has to be smaller than session_timeout_ms "
@@ -197,3 +198,24 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
             f"({connection.request_timeout_ms}), or every idle fetch would time out"
         )
     return ConsumerConfig(connection, _security(configs), fetch, group, consumer)
+
+
+_OF_CLASSIC_GROUPS = ("partition_assignment_strategy", "session_timeout_ms", "heartbeat_interval_ms")
+
+
+def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> None:
+    """Refuse what only the other group protocol knows, as Java does, where it is given."""
+    if group.group_protocol == "classic":
+        if group.group_remote_assignor is not None:
+            raise KafkaConfigurationError(
+                "'group_remote_assignor' is for group_protocol='consumer'; 'classic' has partition_assignment_strategy"
+            )
+        return
+    table = option_table()
+    for name in _OF_CLASSIC_GROUPS:
+        if name in configs and not _is(configs[name], table[name].default):
+            raise KafkaConfigurationError(
+                f"{name!r} has no meaning with group_protocol='consumer' (KIP-848), where the broker decides: "
+                "group_remote_assignor chooses its assignor, and the group's configs there set its times "
+                "(consumer.session.timeout.ms, consumer.heartbeat.interval.ms)"
+            )

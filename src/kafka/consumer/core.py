@@ -69,6 +69,17 @@ class Runner(Protocol):
         """Where functions of the user's run that the caller does not wait for, and what it is called."""
 
 
+def _membership_of(group_protocol: str) -> Callable[..., Membership]:
+    """The class of a member; imported only here, as a consumer without a group needs none of its modules."""
+    if group_protocol == "consumer":
+        from kafka.coordinator.consumer_group.membership import ConsumerGroupMembership
+
+        return ConsumerGroupMembership
+    from kafka.coordinator.classic.membership import ClassicMembership
+
+    return ClassicMembership
+
+
 class ConsumerCore:
     """See the module.
 
@@ -172,17 +183,20 @@ class ConsumerCore:
         group, fetch = self.config.group, self.config.fetch
         if group.group_id is None:
             return UngroupedMembership(lambda: self.client.metadata, self), None
-        # Only here: a consumer without a group needs none of its modules.
-        from kafka.coordinator.classic.membership import ClassicMembership
-
         timeout_ms = self.config.connection.request_timeout_ms
         statistics = self._statistics.group
-        member = ClassicMembership(
+        member = _membership_of(group.group_protocol)(
             self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff, statistics
         )
-        stable = fetch.isolation_level == "read_committed"
         offsets = GroupOffsets(
-            self.client, group.group_id, group.group_instance_id, member.commit_refused, stable, backoff, statistics
+            self.client,
+            group.group_id,
+            group.group_instance_id,
+            member.commit_refused,
+            fetch.isolation_level == "read_committed",
+            backoff,
+            statistics,
+            lambda: member.generation,
         )
         return member, offsets
 
@@ -342,6 +356,11 @@ class ConsumerCore:
     def subscribed_topics(self) -> frozenset[str]:
         """See `MembershipHost`."""
         return self.subscription.topics
+
+    def subscribed_regex(self) -> str | None:
+        """See `MembershipHost`."""
+        regex = self.subscription.regex
+        return None if regex is None else regex.pattern
 
     def watch_group_topics(self, topics: frozenset[str]) -> None:
         """See `MembershipHost`."""

@@ -13,7 +13,13 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
 from kafka.errors import AssertedStateError, IllegalStateError
-from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+from kafka.structs import (
+    ConsumerGroupMetadata,
+    OffsetAndMetadata,
+    OffsetAndTimestamp,
+    SubscriptionPattern,
+    TopicPartition,
+)
 
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
@@ -56,8 +62,8 @@ class ConsumerFace:
 
     def subscribe(
         self,
-        topics: Iterable[str] = (),
-        pattern: str | re.Pattern[str] | None = None,
+        topics: Iterable[str] | SubscriptionPattern = (),
+        pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
         """Have the group assign partitions; replaces an earlier subscription. Nothing is sent before the next `poll()`.
@@ -67,7 +73,8 @@ class ConsumerFace:
         Arguments:
             topics: names of topics.
             pattern: instead of names, a regular expression that names have to begin with a match of; topics that are
-                created later are found as metadata are refreshed (``metadata_max_age_ms``).
+                created later are found as metadata are refreshed (``metadata_max_age_ms``). A `SubscriptionPattern`,
+                also in the place of topics, is matched by the coordinator; it needs ``group_protocol='consumer'``.
             listener: told when partitions come and go.
 
         Raises `IllegalStateError` after `assign`, or where both or none of topics and a pattern are given; `TypeError`
@@ -77,6 +84,16 @@ class ConsumerFace:
         if listener is not None and not isinstance(listener, self._listener_types):
             kinds = " or ".join(kind.__name__ for kind in self._listener_types)
             raise TypeError(f"a listener is a {kinds}, not {type(listener).__name__}")
+        if isinstance(topics, SubscriptionPattern):
+            if pattern is not None:
+                raise IllegalStateError("subscribe() takes one pattern, not two")
+            pattern, topics = topics, ()
+        group = self._core.config.group
+        if isinstance(pattern, SubscriptionPattern) and (group.group_protocol != "consumer" or group.group_id is None):
+            raise IllegalStateError(
+                "a SubscriptionPattern is matched by the coordinator of a group with group_protocol='consumer'; a "
+                "Python regular expression works with every protocol: subscribe(pattern='...')"
+            )
         self._core.subscription.subscribe(topics, pattern, listener)
         self._core.subscribed()
 
@@ -114,11 +131,11 @@ class ConsumerFace:
         """This consumer's membership in its group, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
 
         Ask for it after the `poll()` whose records the offsets are of, and before the next: the coordinator then
-        refuses the offsets if the group has given the partitions to another member meanwhile. Its ``generation_id`` is
-        -1 before the group is joined, and for partitions assigned by hand, where there is no membership to check.
+        refuses the offsets if the group has given the partitions to another member meanwhile, also where this one has
+        lost its membership. Its ``generation_id`` is -1 before the group is joined, and for partitions assigned by
+        hand, where there is no membership to check; in the protocol of KIP-848 it is the member's epoch.
 
-        Raises `IllegalStateError` without a ``group_id``, `CommitFailedError` if the membership was lost since that
-        `poll()`: the records are another member's now.
+        Raises `IllegalStateError` without a ``group_id``.
         """
         self._check_open()
         return self._core.commits.group_metadata()

@@ -57,6 +57,9 @@ class MembershipHost(Protocol):
     def watch_group_topics(self, topics: frozenset[str]) -> None:
         """This member works out the assignment: keep the metadata of all topics of the group fresh."""
 
+    def subscribed_regex(self) -> str | None:
+        """The regular expression that the coordinator matches topics with, or None (KIP-848)."""
+
     def step_ready(self) -> None:
         """The caller has a step to carry out."""
 
@@ -70,6 +73,13 @@ class Membership(Protocol):
     @property
     def generation(self) -> Generation:
         """The credentials; not valid while there is no membership. May be read from any thread."""
+
+    @property
+    def last_generation(self) -> Generation:
+        """The credentials, or after a membership was lost those that it had: the coordinator refuses them.
+
+        May be read from any thread.
+        """
 
     def commit_generation(self) -> Generation:
         """What a commit may go out with now.

@@ -9,7 +9,7 @@ from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpect
 from kafka.cluster.protocols import BrokerConnection
 from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
-from kafka.coordinator.generation import Generation
+from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.errors import (
     CommitFailedError,
@@ -19,6 +19,8 @@ from kafka.errors import (
     KafkaError,
     RebalanceInProgressError,
     RetriableCommitFailedError,
+    RetriableError,
+    StaleMemberEpochError,
     TopicAuthorizationFailedError,
     UnknownMemberIdError,
     UnknownTopicOrPartitionError,
@@ -31,10 +33,17 @@ from kafka.wire.api import offset_commit, offset_fetch
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
+
+class _EpochMovedOn(RetriableError):
+    """The member has another epoch by now, which the next heartbeat tells."""
+
+
 _NAMED_UNTIL = 9
 """The last version of both APIs that names topics instead of giving their ids."""
 _GROUPS_SINCE = 8
 """The version from which OffsetFetch asks for several groups."""
+_MEMBERS_SINCE = 9
+"""The version from which OffsetFetch names the member that asks (KIP-848)."""
 _STABLE_SINCE = 7
 """The version from which OffsetFetch can wait for open transactions."""
 
@@ -43,6 +52,7 @@ _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errn
 _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
+    _EpochMovedOn,
     UnknownTopicOrPartitionError,
     UnstableOffsetCommitError,
 )
@@ -65,6 +75,8 @@ class GroupOffsets:
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
+        newest: the newest credentials. In the protocol of KIP-848 they change while a membership goes on, and what was
+            refused with older ones is sent again with them.
     """
 
     def __init__(
@@ -76,12 +88,14 @@ class GroupOffsets:
         require_stable: bool,
         backoff: Backoff,
         statistics: GroupStatistics | None = None,
+        newest: Callable[[], Generation] = lambda: NO_GENERATION,
     ) -> None:
         self._client = client
         self._group_id = group_id
         self._group_instance_id = group_instance_id
         self._refused = refused
         self._require_stable = require_stable
+        self._newest = newest
         self._order = CommitOrder()
         self._statistics = statistics or GroupStatistics()
         self._policy = RetryPolicy(backoff, log, quiet=1, fatal=_ends_trying)
@@ -140,6 +154,15 @@ class GroupOffsets:
         if error.retriable and not isinstance(error, _HERE_TO_STAY):
             self._client.forget_coordinator("group", self._group_id)
 
+    def _renewed(self, generation: Generation) -> Generation:
+        """The newest credentials of the membership that these are of; raises `CommitFailedError` if it is over."""
+        if not generation.membership:
+            return generation
+        newest = self._newest()
+        if newest.membership != generation.membership:
+            raise CommitFailedError
+        return newest
+
     async def _commit_once(
         self,
         number: int,
@@ -147,6 +170,7 @@ class GroupOffsets:
         generation: Generation,
         resend: bool,
     ) -> None:
+        generation = self._renewed(generation)
         node_id = await self._client.coordinator("group", self._group_id)
         connection = await self._client.connection(node_id, _CHANNEL)
         version = connection.api_versions.version_for(offset_commit.OffsetCommitRequest, 0, _NAMED_UNTIL)
@@ -197,8 +221,10 @@ class GroupOffsets:
         if code in _MEMBERSHIP:
             self._refused(code, generation)
             raise CommitFailedError from for_code(code)(f"commit of {tp.topic}-{tp.partition}")
-        if code == FencedInstanceIdError.errno:
+        if code in (FencedInstanceIdError.errno, StaleMemberEpochError.errno):
             self._refused(code, generation)
+        if code == StaleMemberEpochError.errno:
+            raise _EpochMovedOn(f"commit of {tp.topic}-{tp.partition}: {for_code(code).description}")
         raise for_code(code)(f"OffsetCommit of {tp.topic}-{tp.partition} for group {self._group_id!r}")
 
     async def _fetch_once(self, partitions: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
@@ -207,6 +233,9 @@ class GroupOffsets:
         version = connection.api_versions.version_for(offset_fetch.OffsetFetchRequest, 0, _NAMED_UNTIL)
         response = await connection.send(self._fetch_request(partitions, version), version)
         answer = response.groups[0] if response.groups else response
+        if answer.error_code in (StaleMemberEpochError.errno, UnknownMemberIdError.errno) and self._newest().membership:
+            self._refused(answer.error_code, self._newest())
+            raise _EpochMovedOn(f"OffsetFetch of group {self._group_id!r}: {for_code(answer.error_code).description}")
         if answer.error_code:
             raise for_code(answer.error_code)(f"OffsetFetch of group {self._group_id!r}")
         return _read_committed(answer.topics, self._group_id)
@@ -221,6 +250,9 @@ class GroupOffsets:
             group_id=self._group_id,
             topics=[offset_fetch.OffsetFetchRequestTopics(name=name, partition_indexes=ids) for name, ids in topics],
         )
+        member = self._newest()
+        if version >= _MEMBERS_SINCE and member.membership:
+            group.member_id, group.member_epoch = member.member_id, member.generation_id
         return offset_fetch.OffsetFetchRequest(groups=[group], require_stable=stable)
 
 

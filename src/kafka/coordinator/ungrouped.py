@@ -22,6 +22,7 @@ class UngroupedMembership:
     """
 
     generation: Generation = NO_GENERATION
+    last_generation: Generation = NO_GENERATION
 
     def __init__(self, metadata: Callable[[], ClusterMetadata], host: MembershipHost) -> None:
         self._metadata = metadata

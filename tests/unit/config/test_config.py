@@ -104,12 +104,23 @@ def test_a_value_that_cannot_be_is_refused_by_name(configs: dict[str, object]) -
         parse_producer(configs)
 
 
-def test_the_group_protocol_that_is_to_come_is_refused_by_name() -> None:
+def test_what_one_group_protocol_does_not_know_is_refused_by_name() -> None:
     assert parse_consumer({"group_protocol": "CLASSIC"}).group.group_protocol == "classic"
-    with pytest.raises(KafkaConfigurationError, match=r"'consumer' \(KIP-848\) is not supported yet"):
-        parse_consumer({"group_protocol": "consumer"})
-    with pytest.raises(KafkaConfigurationError, match="'group_protocol' expects 'classic', not 'eager'"):
+    with pytest.raises(KafkaConfigurationError, match="'group_protocol' expects 'classic' or 'consumer', not 'eager'"):
         parse_consumer({"group_protocol": "eager"})
+    for name, value in (
+        ("partition_assignment_strategy", [object()]),
+        ("session_timeout_ms", 20_000),
+        ("heartbeat_interval_ms", 1_000),
+    ):
+        with pytest.raises(KafkaConfigurationError, match=f"'{name}' has no meaning with group_protocol='consumer'"):
+            parse_consumer({"group_protocol": "consumer", name: value})
+    with pytest.raises(KafkaConfigurationError, match="'group_remote_assignor' is for group_protocol='consumer'"):
+        parse_consumer({"group_remote_assignor": "uniform"})
+    parsed = parse_consumer(
+        {"group_protocol": "Consumer", "group_remote_assignor": "range", "session_timeout_ms": 10_000}
+    )
+    assert (parsed.group.group_protocol, parsed.group.group_remote_assignor) == ("consumer", "range")
 
 
 def test_heartbeats_have_to_be_more_frequent_than_the_session_timeout() -> None:

@@ -32,7 +32,7 @@ class ScriptedMembership:
 
     def __init__(self, *arguments: Any) -> None:
         self.host = arguments[4]
-        self.generation = NO_GENERATION
+        self.generation = self.lost = NO_GENERATION
         self.done: list[tuple[StepKind, Partitions, Partitions]] = []
         self.subscription_changes = 0
         self.left = 0
@@ -56,6 +56,10 @@ class ScriptedMembership:
         self.host.step_ready()
 
     # The protocol
+
+    @property
+    def last_generation(self) -> Generation:
+        return self.generation if self.generation.is_valid else self.lost
 
     def commit_generation(self) -> Generation:
         if not self.generation.is_valid:

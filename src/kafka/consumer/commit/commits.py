@@ -169,11 +169,9 @@ class Commits:
         try:
             generation = self._credentials()
         except RebalanceInProgressError:
-            state, generation = MemberState.REBALANCING, self._membership.generation
-        except CommitFailedError:
-            if self._subscription.assigned_partitions():  # lost; without credentials its offsets would go unchecked
-                raise
-            state, generation = MemberState.UNJOINED, self._membership.generation
+            state, generation = MemberState.REBALANCING, self._membership.last_generation
+        except CommitFailedError:  # with those of a lost membership the coordinator refuses its offsets
+            state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
         member = generation.is_valid or bool(generation.member_id)

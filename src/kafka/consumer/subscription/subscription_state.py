@@ -3,12 +3,12 @@
 import abc
 import enum
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from kafka.consumer.arguments import check_pattern, check_topic_names
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import IllegalStateError, NothingSubscribedError, PartitionNotAssignedError
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
 
 class ConsumerRebalanceListener(abc.ABC):
@@ -56,6 +56,8 @@ class SubscriptionType(enum.IntEnum):
     AUTO_TOPICS = 1
     AUTO_PATTERN = 2
     USER_ASSIGNED = 3
+    AUTO_PATTERN_RE2J = 4
+    """The coordinator matches a `SubscriptionPattern`."""
 
 
 class SubscriptionState:
@@ -65,6 +67,7 @@ class SubscriptionState:
         self.type = SubscriptionType.NONE
         self.topics: frozenset[str] = frozenset()
         self.pattern: re.Pattern[str] | None = None
+        self.regex: SubscriptionPattern | None = None
         self.listener: Listener | None = None
         self._listener_of_held: Listener | None = None
         self._states: dict[TopicPartition, PartitionState] = {}
@@ -72,17 +75,22 @@ class SubscriptionState:
     @property
     def is_automatic(self) -> bool:
         """Whether the group assigns the partitions."""
-        return self.type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
+        return self.type not in (SubscriptionType.NONE, SubscriptionType.USER_ASSIGNED)
 
     @property
     def subscription(self) -> set[str] | None:
-        """The topics subscribed to, or that the pattern matches now; None without a subscription."""
+        """The topics subscribed to, or that the pattern matches now; None without a subscription.
+
+        Of a `SubscriptionPattern`, which the coordinator matches, they are those that partitions are assigned of.
+        """
+        if self.type is SubscriptionType.AUTO_PATTERN_RE2J:
+            return set(self.assigned_topics())
         return set(self.topics) if self.is_automatic else None
 
     def subscribe(
         self,
-        topics: Sequence[str] | Iterable[str] = (),
-        pattern: str | re.Pattern[str] | None = None,
+        topics: Iterable[str] = (),
+        pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
         """Have the group assign the partitions of ``topics``, or of all topics that match ``pattern``.
@@ -96,10 +104,13 @@ class SubscriptionState:
             raise IllegalStateError("subscribe() takes either topics or a pattern, not both")
         if not named and pattern is None:
             raise NothingSubscribedError("subscribe() takes topics or a pattern; unsubscribe() ends a subscription")
-        if pattern is not None:
+        if isinstance(pattern, SubscriptionPattern):
+            self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN_RE2J, None, frozenset()
+        elif pattern is not None:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_PATTERN, check_pattern(pattern), frozenset()
         else:
             self.type, self.pattern, self.topics = SubscriptionType.AUTO_TOPICS, None, named
+        self.regex = pattern if isinstance(pattern, SubscriptionPattern) else None
         self.listener = listener
 
     def listener_for(self, taking_over: bool) -> Listener | None:
@@ -142,7 +153,8 @@ class SubscriptionState:
 
     def unsubscribe(self) -> list[PartitionState]:
         """Take nothing; returns the states of those that are gone."""
-        self.type, self.topics, self.pattern, self.listener = SubscriptionType.NONE, frozenset(), None, None
+        self.type, self.topics, self.pattern, self.regex = SubscriptionType.NONE, frozenset(), None, None
+        self.listener = None
         return self._assign((), keep=False)
 
     def _assign(self, partitions: Iterable[TopicPartition], keep: bool) -> list[PartitionState]:

@@ -93,11 +93,18 @@ class ClassicMembership:
         self._leaving = Leaving(client, group_id)
         self._view = CallerView()
         self.generation: Generation = NO_GENERATION
+        self._lost_generation: Generation = NO_GENERATION
 
     @property
     def state(self) -> MemberState:
         """The present state; may be read from any thread."""
         return self._machine.state
+
+    @property
+    def last_generation(self) -> Generation:
+        """See `Membership`."""
+        generation = self.generation
+        return generation if generation.is_valid else self._lost_generation
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
@@ -269,6 +276,7 @@ class ClassicMembership:
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
         """Go to UNJOINED; returns the credentials as they were."""
         before = self._end_membership(keep_id)
+        self._lost_generation = before if lost else NO_GENERATION
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
             self._move(MemberState.UNJOINED, lost=lost)
         return before
@@ -291,7 +299,7 @@ class ClassicMembership:
     def _fail(self, error: Exception) -> None:
         if isinstance(error, FencedInstanceIdError):
             log.error("group %s: %s", self.group_id, error)
-            self._end_membership(keep_id=False)
+            self._lost_generation = self._end_membership(keep_id=False)
             self._move(MemberState.FENCED, lost=True, fenced=error)
         else:
             self._drop_membership(lost=True, keep_id=True)

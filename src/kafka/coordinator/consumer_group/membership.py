@@ -1,0 +1,325 @@
+"""A member of a group in the protocol of KIP-848: heartbeats bring assignments, and say when they are taken over.
+
+It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change makes a new
+`CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
+"""
+
+import asyncio
+import logging
+from typing import Any
+
+from kafka._loop_services import new_uuid
+from kafka.cluster import Backoff, CoordinatorRequests
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.config import GroupOptions
+from kafka.coordinator.consumer_group.caller_view import CallerView
+from kafka.coordinator.consumer_group.refusals import NEEDS, REGEX_NEEDS, Refusal, meaning_of, refusal
+from kafka.coordinator.consumer_group.requests import Heartbeats, Wanted
+from kafka.coordinator.consumer_group.state import IN_GROUP, JOINS_NEXT, MemberState, MemberStateMachine
+from kafka.coordinator.consumer_group.target import Target
+from kafka.coordinator.generation import NO_GENERATION, Generation
+from kafka.coordinator.group_statistics import GroupStatistics
+from kafka.coordinator.heartbeat_task import HeartbeatTask
+from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
+from kafka.coordinator.poll_clock import PollClock
+from kafka.errors import CommitFailedError, KafkaError, UnsupportedVersionError, for_code
+from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+
+log = logging.getLogger(__name__)
+
+_FIRST_INTERVAL_S = 5.0
+"""The interval up to the first answer, which says what the coordinator's is."""
+_LEAVE_TIMEOUT_S = 5.0
+"""How long the coordinator is tried to be told that a member leaves."""
+_MISSED_INTERVALS = 3
+"""A heartbeat that is not answered for so many intervals is lost: a session is nine of them, unless configured."""
+
+
+class ConsumerGroupMembership:
+    """See the module, and `kafka.coordinator.membership.Membership`.
+
+    Arguments:
+        client: sends to the coordinator, and knows topics by their ids.
+        options: group, instance, assignor of the coordinator's, ``max_poll_interval_ms``.
+        request_timeout_ms: how long a heartbeat may take at most.
+        rack_id: where this client runs, "" if it does not say (KIP-881).
+        host: the consumer.
+        clock: tells when the caller last polled.
+        backoff: pauses between attempts.
+        statistics: counts heartbeats.
+    """
+
+    def __init__(
+        self,
+        client: CoordinatorRequests,
+        options: GroupOptions,
+        request_timeout_ms: float,
+        rack_id: str,
+        host: MembershipHost,
+        clock: PollClock,
+        backoff: Backoff,
+        statistics: GroupStatistics | None = None,
+    ) -> None:
+        assert options.group_id is not None
+        self._client = client
+        self._options = options
+        self._timeout_ms = request_timeout_ms
+        self._host = host
+        self._statistics = statistics or GroupStatistics()
+        self._machine = MemberStateMachine()
+        self.group_id = options.group_id
+        self._member_id = str(new_uuid())  # one for the consumer's life (KIP-1082)
+        self._target = Target(client, self._reconcile, backoff)
+        self._requests = Heartbeats(options, rack_id or None, self._target.id_of)
+        self._heartbeat = HeartbeatTask(
+            self.group_id, self._beat, clock, options.max_poll_interval_ms, self.poll_overdue, backoff
+        )
+        self._interval_s = _FIRST_INTERVAL_S
+        self._owned: Partitions = frozenset()
+        """What the caller has, as far as it has told."""
+        self._claimed: Partitions = frozenset()
+        """That, and what it may be taking over at the moment."""
+        self._unacknowledged = False
+        """Whether the coordinator waits to hear that its assignment was taken over."""
+        self._watched: frozenset[str] = frozenset()
+        self._view = CallerView()
+        self._leaving: asyncio.Task[None] | None = None
+        self._closed = False
+        self._memberships = 0
+        self.generation: Generation = NO_GENERATION
+        self.last_generation: Generation = NO_GENERATION
+
+    @property
+    def state(self) -> MemberState:
+        """The present state; may be read from any thread."""
+        return self._machine.state
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """See `Membership`; raises what the coordinator has refused this member with."""
+        return self._view.next_step(held)
+
+    def leave_step(self, held: Partitions) -> Step:
+        """See `Membership`."""
+        return Step(StepKind.REVOKE if self.generation.is_valid else StepKind.LOSE, held, self._view.number)
+
+    def commit_generation(self) -> Generation:
+        """See `Membership`: the epoch says whether the coordinator still takes it."""
+        if not self.generation.is_valid:
+            raise CommitFailedError
+        return self.generation
+
+    # What the consumer tells ------------------------------------------------------------------------------------------
+
+    def step_done(self, step: Step, held: Partitions) -> None:
+        """See `Membership`."""
+        is_current = step.turn == self._view.number
+        self._owned = held
+        if self.state in JOINS_NEXT:
+            if is_current and not self._closed:
+                self._join()
+        elif self.state in IN_GROUP:
+            done = step.kind is StepKind.ADD and is_current
+            self._claimed = held if done else held | (self._view.target or frozenset())
+            self._target.taken_over(held)
+            if done:
+                self._unacknowledged = True
+                self._move(MemberState.ACKNOWLEDGING)
+                self._heartbeat.hurry()
+            elif not is_current:  # what has come since was compared with what was held before this
+                self._reconcile()
+
+    def subscription_changed(self, reason: str) -> None:
+        """See `Membership`; tells the coordinator."""
+        if self.state is MemberState.FATAL:
+            self._move(MemberState.UNSUBSCRIBED)
+        self._heartbeat.hurry()
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """A topic that is assigned may have got a name."""
+        if self._target.lacks_names:
+            self._reconcile()
+
+    def commit_refused(self, error_code: int, generation: Generation) -> None:
+        """The coordinator knows better: the next heartbeat tells what."""
+        if generation == self.generation:
+            self._heartbeat.hurry()
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """See `Membership`; a static member says that it will be back (KIP-345)."""
+        if self.state in IN_GROUP:
+            log.info("leaving group %s, because %s", self.group_id, reason)
+            self._begin_to_leave(MemberState.UNSUBSCRIBED)
+        elif self.state not in (MemberState.UNSUBSCRIBED, MemberState.LEAVING):
+            self._move(MemberState.UNSUBSCRIBED)
+        self.last_generation = NO_GENERATION
+        if self._leaving is not None:
+            await asyncio.wait({self._leaving}, timeout=timeout_ms / 1000)
+
+    async def close(self, timeout_ms: float) -> None:
+        """See `Membership`."""
+        if self._closed:
+            return
+        await self.leave("the consumer is being closed", timeout_ms)
+        self._closed = True
+        self._target.close()
+        if self._leaving is not None:
+            self._leaving.cancel()
+
+    # The coordinator's side -------------------------------------------------------------------------------------------
+
+    async def _beat(self) -> float:
+        """Send a heartbeat and act on its answer; returns after how many seconds the next is due."""
+        member, wanted = self._memberships, Wanted(self._host.subscribed_topics(), self._host.subscribed_regex())
+        if self.state is MemberState.JOINING:
+            request = self._requests.joining(self._member_id, wanted)
+        else:
+            acknowledges = self._unacknowledged and self.state is not MemberState.RECONCILING
+            epoch = self.generation.generation_id
+            request = self._requests.next(self._member_id, epoch, wanted, self._claimed, acknowledges)
+            self._unacknowledged = self._unacknowledged and not acknowledges
+            if self.state is MemberState.ACKNOWLEDGING:
+                self._reconcile()  # the rest, whose names were not known, or what has come since
+        try:
+            response = await self._send(request, 0 if request.subscribed_topic_regex is None else 1)
+        except UnsupportedVersionError as error:
+            needs = NEEDS if wanted.regex is None else f"{NEEDS}; {REGEX_NEEDS}"
+            self._fail(UnsupportedVersionError(f"{needs} ({error})"))
+            return self._interval_s
+        except Exception:
+            self._requests.forget()
+            self._client.forget_coordinator("group", self.group_id)
+            raise
+        if member == self._memberships:
+            if response.error_code:
+                self._refused(response)
+            else:
+                self._answered(response)
+        return self._interval_s
+
+    async def _send(
+        self, request: ConsumerGroupHeartbeatRequest, min_version: int = 0
+    ) -> ConsumerGroupHeartbeatResponse:
+        loop = asyncio.get_running_loop()
+        timeout_ms = min(self._timeout_ms, 1000 * _MISSED_INTERVALS * self._interval_s)
+        sent_at = self._statistics.last_heartbeat = loop.time()
+        async with asyncio.timeout(timeout_ms / 1000):
+            response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
+                "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
+            )
+        now = loop.time()
+        self._statistics.heartbeats.record(1000 * (now - sent_at), now)
+        return response
+
+    def _answered(self, response: ConsumerGroupHeartbeatResponse) -> None:
+        self._member_id = response.member_id or self._member_id
+        self._interval_s = max(response.heartbeat_interval_ms, 1) / 1000
+        epoch = response.member_epoch
+        if epoch != self.generation.generation_id:
+            log.info("group %s: %s has the epoch %d", self.group_id, self._member_id, epoch)
+        self.generation = self.last_generation = Generation(epoch, self._member_id, None, self._memberships)
+        if response.assignment is not None:
+            self._unacknowledged = True
+            self._target.replace({each.topic_id: each.partitions for each in response.assignment.topic_partitions})
+            self._reconcile()
+
+    def _refused(self, response: ConsumerGroupHeartbeatResponse) -> None:
+        meaning, error = meaning_of(response.error_code), refusal(self.group_id, response)
+        self._requests.forget()
+        if meaning is Refusal.GIVE_UP:
+            self._fail(error)
+        elif meaning is Refusal.TELL_AND_TRY_AGAIN:
+            self._host.membership_failed(error)
+        elif meaning is Refusal.JOIN_AGAIN:
+            log.warning("group %s no longer has this member (%s)", self.group_id, for_code(response.error_code).message)
+            self._end_membership()
+            self._move(MemberState.FENCED)
+        else:
+            if meaning is Refusal.LOOK_FOR_COORDINATOR:
+                self._client.forget_coordinator("group", self.group_id)
+            raise error
+
+    def poll_overdue(self, idle_s: float) -> None:
+        """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
+        log.warning(
+            "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
+            "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
+            self.group_id,
+            idle_s,
+            self._options.max_poll_interval_ms,
+        )
+        self._begin_to_leave(MemberState.STALE)
+
+    # Reconciling ------------------------------------------------------------------------------------------------------
+
+    def _reconcile(self) -> None:
+        """Compare what is held with what the coordinator wants, as far as its topics' names are known."""
+        if self.state not in IN_GROUP:
+            return
+        target = self._target.towards(self._owned)
+        if self._target.topics != self._watched:
+            self._watched = self._target.topics
+            self._host.watch_group_topics(self._watched)
+        if target != self._owned:
+            if self.state is not MemberState.RECONCILING or self._view.target != target:
+                self._claimed |= target
+                self._move(MemberState.RECONCILING, target=target)
+        elif self._target.lacks_names:
+            if self.state is not MemberState.RECONCILING or self._view.target is not None:
+                self._move(MemberState.RECONCILING)
+        elif self.state is not MemberState.STABLE and self._target.is_known:
+            self._move(MemberState.STABLE)
+
+    # Coming and going -------------------------------------------------------------------------------------------------
+
+    def _join(self) -> None:
+        self._memberships += 1
+        self._owned = self._claimed = frozenset()
+        self._target.forget()
+        self._move(MemberState.JOINING)
+
+    def _end_membership(self) -> None:
+        self._memberships += 1  # answers to what was sent before do not count
+        self.generation = NO_GENERATION
+        self._target.forget()
+
+    def _fail(self, error: KafkaError) -> None:
+        log.error("group %s: %s", self.group_id, error)
+        self._end_membership()
+        self._move(MemberState.FATAL, fatal=error)
+
+    def _begin_to_leave(self, then: MemberState) -> None:
+        """Tell the coordinator, and go over to ``then``: at once, or where the caller may join next, after it."""
+        self._end_membership()
+        self._move(MemberState.LEAVING)
+        self._leaving = asyncio.get_running_loop().create_task(self._tell_of_leaving())
+        if then is MemberState.STALE:
+            self._move(then)
+        else:
+            self._leaving.add_done_callback(lambda task: self._move(then))
+
+    async def _tell_of_leaving(self) -> None:
+        """One try: a coordinator that is not told learns of it when the session expires."""
+        try:
+            async with asyncio.timeout(_LEAVE_TIMEOUT_S):
+                response = await self._send(self._requests.leaving(self._member_id))
+        except Exception as error:
+            log.info(
+                "the coordinator of group %s was not told that %s leaves: %r", self.group_id, self._member_id, error
+            )
+            return
+        if response.error_code:
+            code = for_code(response.error_code)
+            log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
+
+    def _move(self, state: MemberState, **news: Any) -> None:
+        """Go over to ``state``: a new turn, of which ``news`` are fields."""
+        self._machine.move(state)
+        self._view = CallerView(self._view.number + 1, state, **news)
+        if state in IN_GROUP:
+            self._heartbeat.start()
+        else:
+            self._heartbeat.stop()
+        if state not in IN_GROUP or self._view.target is not None:
+            self._host.step_ready()

@@ -1,0 +1,106 @@
+"""The heartbeats of a member (KIP-848): each says only what has changed since the last one that arrived."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+from uuid import UUID
+
+from kafka.config import GroupOptions
+from kafka.coordinator.consumer_protocol import partitions_by_topic
+from kafka.coordinator.membership import Partitions
+from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
+
+LEAVE_EPOCH = -1
+"""The epoch with which a member leaves."""
+LEAVE_STATIC_EPOCH = -2
+"""The one with which a static member does (KIP-345): it will be back, and its partitions wait for it."""
+
+
+class Wanted(NamedTuple):
+    """What a member subscribes to.
+
+    Arguments:
+        topics: names.
+        regex: a regular expression for the coordinator, or None.
+    """
+
+    topics: frozenset[str]
+    regex: str | None = None
+
+
+class Heartbeats:
+    """Builds the requests.
+
+    Arguments:
+        options: group, instance, assignor, and the time that a rebalance may take.
+        rack_id: where this client runs, or None (KIP-881).
+        id_of: gives the id of a topic that is assigned.
+    """
+
+    def __init__(self, options: GroupOptions, rack_id: str | None, id_of: Callable[[str], UUID]) -> None:
+        self._options = options
+        self._rack_id = rack_id
+        self._id_of = id_of
+        self._had_regex = False
+        self._wanted: Wanted | None = None
+        self._owned_told = False
+
+    def forget(self) -> None:
+        """The last one may not have arrived: the next says everything."""
+        self._wanted, self._owned_told = None, False
+
+    def joining(self, member_id: str, wanted: Wanted) -> ConsumerGroupHeartbeatRequest:
+        """The first one of a member."""
+        self.forget()
+        self._had_regex = False
+        request = self._request(member_id, 0)
+        request.rack_id = self._rack_id
+        request.topic_partitions = []
+        self._owned_told = True
+        self._add_everything(request, wanted)
+        return request
+
+    def next(
+        self, member_id: str, epoch: int, wanted: Wanted, owned: Partitions, acknowledges: bool
+    ) -> ConsumerGroupHeartbeatRequest:
+        """One of a member.
+
+        Arguments:
+            owned: what the caller has, or may be taking over at the moment.
+            acknowledges: whether the caller has taken over what the coordinator sent, which waits to hear so.
+        """
+        request = self._request(member_id, epoch)
+        if self._wanted is None:
+            self._add_everything(request, wanted)
+        elif wanted != self._wanted:
+            self._add_wanted(request, wanted)
+        if not self._owned_told or acknowledges:
+            self._owned_told = True
+            by_topic = partitions_by_topic(sorted(owned))
+            request.topic_partitions = [
+                TopicPartitions(topic_id=self._id_of(topic), partitions=numbers) for topic, numbers in by_topic.items()
+            ]
+        return request
+
+    def leaving(self, member_id: str) -> ConsumerGroupHeartbeatRequest:
+        """The last one of a member."""
+        return self._request(member_id, LEAVE_EPOCH if self._options.group_instance_id is None else LEAVE_STATIC_EPOCH)
+
+    def _request(self, member_id: str, epoch: int) -> ConsumerGroupHeartbeatRequest:
+        return ConsumerGroupHeartbeatRequest(
+            group_id=self._options.group_id or "",
+            member_id=member_id,
+            member_epoch=epoch,
+            instance_id=self._options.group_instance_id,
+        )
+
+    def _add_everything(self, request: ConsumerGroupHeartbeatRequest, wanted: Wanted) -> None:
+        request.rebalance_timeout_ms = self._options.max_poll_interval_ms
+        request.server_assignor = self._options.group_remote_assignor
+        self._add_wanted(request, wanted)
+
+    def _add_wanted(self, request: ConsumerGroupHeartbeatRequest, wanted: Wanted) -> None:
+        self._wanted = wanted
+        request.subscribed_topic_names = sorted(wanted.topics)
+        if wanted.regex is not None or self._had_regex:  # "" takes an earlier one back
+            self._had_regex = True
+            request.subscribed_topic_regex = wanted.regex or ""

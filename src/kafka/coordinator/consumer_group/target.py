@@ -1,0 +1,83 @@
+"""What the coordinator wants a member to have (KIP-848), by the names of the topics."""
+
+from collections.abc import Callable, Mapping, Sequence
+from uuid import UUID
+
+from kafka.cluster import Backoff
+from kafka.cluster.protocols import BrokerRequests
+from kafka.coordinator.membership import Partitions
+from kafka.coordinator.topic_names import TopicNames
+from kafka.structs import TopicPartition
+
+
+class Target:
+    """The newest assignment of a member. On the loop.
+
+    Arguments:
+        client: knows topics by their ids, and asks for those it does not know.
+        found: called when more names are known.
+        backoff: pauses between look-ups.
+    """
+
+    def __init__(self, client: BrokerRequests, found: Callable[[], None], backoff: Backoff) -> None:
+        self._names = TopicNames(client, found, backoff)
+        self._wanted: dict[UUID, Sequence[int]] | None = None
+        self._ids: dict[str, UUID] = {}
+        """Of the topics that are held, or were wanted last."""
+        self._held_ids: dict[str, UUID] = {}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the coordinator has said what it wants."""
+        return self._wanted is not None
+
+    @property
+    def lacks_names(self) -> bool:
+        """Whether there is a topic whose name is not known."""
+        return len(self._known()) < len(self._wanted or ())
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The names of the topics, as far as they are known."""
+        return frozenset(self._known().values())
+
+    def id_of(self, topic: str) -> UUID:
+        """The id of a topic that is held, or was offered to the caller."""
+        return self._ids[topic]
+
+    def replace(self, wanted: Mapping[UUID, Sequence[int]]) -> None:
+        """The coordinator wants this now."""
+        self._wanted = dict(wanted)
+
+    def forget(self) -> None:
+        """The membership is over."""
+        self._wanted = None
+        self._names.want(())
+        self._ids, self._held_ids = {}, {}
+
+    def towards(self, held: Partitions) -> Partitions:
+        """What the caller shall have next.
+
+        That is all that is wanted, but for topics whose names are not known yet, and for those that were deleted and
+        made again: the partitions of the old one are given up first.
+        """
+        if self._wanted is None:
+            return held
+        target: set[TopicPartition] = set()
+        for topic_id, name in self._known().items():
+            old_id = self._held_ids.get(name, topic_id) if any(tp.topic == name for tp in held) else topic_id
+            if old_id == topic_id:
+                self._ids[name] = topic_id
+                target.update(TopicPartition(name, number) for number in self._wanted[topic_id])
+        return frozenset(target)
+
+    def taken_over(self, held: Partitions) -> None:
+        """The caller has this now."""
+        self._held_ids = {topic: self._ids[topic] for topic in {tp.topic for tp in held}}
+
+    def close(self) -> None:
+        """Stop looking for names."""
+        self._names.close()
+
+    def _known(self) -> dict[UUID, str]:
+        return self._names.want(self._wanted or ())

@@ -1,0 +1,515 @@
+"""A member in the protocol of KIP-848, in virtual time: what it says, and what it does then."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from uuid import UUID
+
+import pytest
+
+from fakes.cluster import SILENCE, FakeCluster
+from kafka import errors
+from kafka.coordinator.consumer_group.state import IN_GROUP, TRANSITIONS, MemberState, MemberStateMachine
+from kafka.coordinator.membership import StepKind
+from kafka.errors import CommitFailedError, IllegalStateError, KafkaConnectionError, UnsupportedVersionError
+from unit.coordinator.consumer_group import API, INTERVAL_S, Member, answered, claimed, play, requests
+from unit.coordinator.group import partitions
+
+HELD = partitions("t", 0, 1)
+ADD, KEEP, LOSE, REVOKE = StepKind.ADD, StepKind.KEEP, StepKind.LOSE, StepKind.REVOKE
+
+
+# Joining --------------------------------------------------------------------------------------------------------------
+
+
+def test_nobody_joins_before_a_poll_and_the_first_heartbeat_says_everything() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, rack="r1", max_poll_interval_ms=60_000, group_remote_assignor="range")
+        await asyncio.sleep(60)
+        assert not requests(cluster)
+        await member.join()
+        first, acknowledges = requests(cluster)
+        assert (first.group_id, first.member_epoch, first.rack_id) == ("g", 0, "r1")
+        assert (first.rebalance_timeout_ms, first.server_assignor) == (60_000, "range")
+        assert (first.subscribed_topic_names, first.subscribed_topic_regex) == (["t"], None)
+        assert claimed(cluster, first) == {}
+        assert UUID(first.member_id)
+        assert acknowledges.member_id == first.member_id
+        assert acknowledges.member_epoch == 1
+        assert claimed(cluster, acknowledges) == {"t": [0, 1]}
+        assert acknowledges.subscribed_topic_names is None
+        assert acknowledges.rebalance_timeout_ms == -1
+        assert member.changes == [(KEEP, set()), (ADD, {0, 1})]
+        assert member.watched == {"t"}
+        assert member.membership.generation[:2] == (1, first.member_id)
+
+    play(scenario)
+
+
+def test_a_member_that_is_assigned_nothing_is_stable_all_the_same() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script(API, answered(1, cluster, {}))
+        member = Member(cluster)
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert member.take_step() is None
+
+    play(scenario)
+
+
+def test_the_id_that_an_older_coordinator_gives_is_taken() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script(API, answered(1, cluster, {"t": [0]}, member_id="given"))
+        await (member := Member(cluster)).join()
+        assert requests(cluster)[-1].member_id == "given"
+        assert member.membership.generation.member_id == "given"
+
+    play(scenario)
+
+
+def test_a_join_whose_answer_is_lost_is_sent_again_whole() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script(API, KafkaConnectionError("lost"))
+        await (member := Member(cluster)).join()
+        first, again = requests(cluster)[:2]
+        assert first == again
+        assert cluster.forgotten == 1
+        assert member.held == HELD
+
+    play(scenario)
+
+
+# Heartbeats -----------------------------------------------------------------------------------------------------------
+
+
+def test_heartbeats_go_out_at_the_interval_of_the_coordinator_and_say_only_what_is_new() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        seen = len(requests(cluster))
+        await asyncio.sleep(3_600)
+        times = cluster.times(API)[seen:]
+        gaps = {round(late - early - cluster.latency_s, 3) for early, late in itertools.pairwise(times)}
+        assert gaps == {INTERVAL_S}
+        last = requests(cluster)[-1]
+        assert (last.subscribed_topic_names, last.topic_partitions, last.server_assignor) == (None, None, None)
+        assert member.state is MemberState.STABLE
+
+    play(scenario)
+
+
+def test_after_a_heartbeat_that_was_lost_the_next_says_everything_again() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, SILENCE)
+        seen = len(requests(cluster))
+        await asyncio.sleep(2 * INTERVAL_S + 20)
+        lost, whole = requests(cluster)[seen : seen + 2]
+        assert lost.topic_partitions is None
+        assert claimed(cluster, whole) == {"t": [0, 1]}
+        assert whole.subscribed_topic_names == ["t"]
+        assert whole.member_epoch == 1
+        assert cluster.times(API)[seen + 1] - cluster.times(API)[seen] < 3 * INTERVAL_S + 1
+        assert member.state is MemberState.STABLE
+
+    play(scenario)
+
+
+def test_a_new_subscription_is_told_at_once() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        member.topics = frozenset({"t", "u"})
+        member.membership.subscription_changed("the test wants it")
+        await asyncio.sleep(0.01)
+        assert requests(cluster)[-1].subscribed_topic_names == ["t", "u"]
+        assert requests(cluster)[-1].topic_partitions is None
+
+    play(scenario, u=1)
+
+
+def test_a_regular_expression_is_the_coordinators_to_match() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster)
+        member.topics, member.regex = frozenset(), "t.*"
+        await member.join()
+        first = requests(cluster)[0]
+        assert (first.subscribed_topic_names, first.subscribed_topic_regex) == ([], "t.*")
+        member.topics, member.regex = frozenset({"t"}), None
+        member.membership.subscription_changed("the test wants it")
+        await asyncio.sleep(0.01)
+        last = requests(cluster)[-1]
+        assert (last.subscribed_topic_names, last.subscribed_topic_regex) == (["t"], "")
+
+    play(scenario)
+
+
+# Reconciling ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_leaves_is_revoked_then_acknowledged_and_what_comes_later_is_added() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, answered(1, cluster, {"t": [1]}))
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        assert member.state is MemberState.ACKNOWLEDGING
+        cluster.script(API, answered(2, cluster, {"t": [1, 3]}))
+        at = asyncio.get_running_loop().time()
+        await member.until(MemberState.RECONCILING)
+        assert asyncio.get_running_loop().time() - at < 0.1, "acknowledged at once"
+        assert claimed(cluster, requests(cluster)[-1]) == {"t": [1]}
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert member.changes[2:] == [(REVOKE, {0}), (ADD, set()), (ADD, {3})]
+        assert member.membership.commit_generation().generation_id == 2
+
+    play(scenario)
+
+
+def test_a_heartbeat_that_goes_out_meanwhile_acknowledges_nothing() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, answered(1, cluster, {"t": [1]}))
+        await member.until(MemberState.RECONCILING)
+        seen = len(requests(cluster))
+        await asyncio.sleep(3 * INTERVAL_S)
+        meanwhile = requests(cluster)[seen:]
+        assert len(meanwhile) == 3
+        assert [each.topic_partitions for each in meanwhile] == [None] * 3
+        cluster.script(API, KafkaConnectionError("lost"))
+        await asyncio.sleep(2 * INTERVAL_S)
+        told = [claimed(cluster, each) for each in requests(cluster)[seen + 3 :]]
+        assert {"t": [0, 1]} in told, "what the caller has, and may be taking over"
+
+    play(scenario)
+
+
+def test_an_assignment_that_comes_while_another_is_taken_over_is_seen_to_next() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, answered(2, cluster, {"t": [0, 1, 2]}))
+        await member.until(MemberState.RECONCILING)
+        step = member.begin_step()
+        assert step is not None
+        cluster.script(API, answered(3, cluster, {"t": [0, 1]}))
+        await member.until(MemberState.STABLE)  # with what was held before the step, as far as anybody has told
+        member.membership.step_done(step, member.held)
+        assert member.state is MemberState.RECONCILING
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert member.held == HELD
+        assert member.changes[2:] == [(ADD, {2}), (REVOKE, {2}), (ADD, set())]
+        await asyncio.sleep(0.01)
+        assert claimed(cluster, requests(cluster)[-1]) == {"t": [0, 1]}
+
+    play(scenario)
+
+
+def test_a_partition_that_is_to_come_back_while_it_is_given_up_is_taken_again() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, answered(2, cluster, {"t": [0]}))
+        await member.until(MemberState.RECONCILING)
+        step = member.begin_step()
+        assert step is not None
+        cluster.script(API, answered(3, cluster, {"t": [0, 1]}))
+        await member.until(MemberState.STABLE)
+        member.membership.step_done(step, member.held)
+        member.poll()
+        assert member.held == HELD
+
+    play(scenario)
+
+
+def test_a_topic_that_the_metadata_do_not_have_is_looked_up_by_its_id() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.topics["late"] = 2
+        cluster.script(API, answered(1, cluster, {"t": [0], "late": [1]}))
+        member = Member(cluster)
+        member.poll()
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        await asyncio.sleep(1)
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert member.held == partitions("t", 0) | partitions("late", 1)
+        assert member.watched == {"t", "late"}
+        assert claimed(cluster, requests(cluster)[-1]) == {"t": [0], "late": [1]}
+        await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_a_topic_that_nobody_knows_holds_up_nothing_else() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        nobodys = UUID(int=77)
+        cluster.script(API, answered(1, cluster, {"t": [0], nobodys: [0]}))
+        member = Member(cluster)
+        member.poll()
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        await asyncio.sleep(30)
+        assert member.state is MemberState.RECONCILING
+        assert member.held == partitions("t", 0)
+        cluster.script(API, answered(2, cluster, {"t": [0]}))
+        await member.until(MemberState.STABLE)
+        await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_a_topic_that_was_made_again_is_given_up_before_it_is_taken() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        old = cluster.topic_id("t")
+        new = UUID(int=99)
+        cluster.topic_id = lambda name: new if name == "t" else old  # type: ignore[method-assign]
+        cluster.publish({"t"})
+        cluster.script(API, answered(2, cluster, {"t": [0, 1]}))
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert member.changes[2:] == [(REVOKE, {0, 1}), (ADD, set()), (ADD, {0, 1})]
+        await asyncio.sleep(0.01)
+        told = requests(cluster)[-1].topic_partitions
+        assert told is not None
+        assert [(each.topic_id, each.partitions) for each in told] == [(new, [0, 1])]
+
+    play(scenario)
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [110, 25])
+def test_a_member_that_is_fenced_loses_everything_and_joins_with_epoch_0(code: int) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        before = member.membership.generation
+        cluster.script(API, code)
+        await member.until(MemberState.FENCED)
+        with pytest.raises(CommitFailedError):
+            member.membership.commit_generation()
+        assert member.membership.last_generation == before
+        assert member.membership.leave_step(HELD).kind is LOSE
+        seen = len(requests(cluster))
+        await asyncio.sleep(30)
+        assert len(requests(cluster)) == seen
+        member.take_step()
+        assert member.state is MemberState.JOINING
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        assert member.changes[2:] == [(LOSE, {0, 1}), (ADD, {0, 1})]
+        again = requests(cluster)[seen]
+        assert (again.member_id, again.member_epoch, again.subscribed_topic_names) == (before.member_id, 0, ["t"])
+        assert member.membership.generation.membership > before.membership
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("code", [14, 15, 16])
+def test_a_coordinator_that_is_not_ready_or_not_the_one_is_asked_again(code: int) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script(API, code)
+        await (member := Member(cluster)).join()
+        cluster.script(API, code, code)
+        await asyncio.sleep(20)
+        assert member.state is MemberState.STABLE
+        assert cluster.forgotten == (0 if code == 14 else 3)
+        assert claimed(cluster, requests(cluster)[-2]) in (None, {"t": [0, 1]})
+        assert not member.errors
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (35, "needs Apache Kafka 4.0 or later"),
+        (111, "another consumer has this group_instance_id"),
+        (112, "'uniform' or 'range'"),
+        (128, "RE2/J"),
+        (82, "heartbeat of group 'g'"),
+        (81, "heartbeat of group 'g'"),
+        (42, "heartbeat of group 'g'"),
+        (30, "g"),
+        (-1, "heartbeat of group 'g'"),
+    ],
+)
+def test_what_the_coordinator_refuses_for_good_is_raised_at_every_poll(code: int, text: str) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, code)
+        await member.until(MemberState.FATAL)
+        assert member.take_step() is not None
+        assert member.changes[-1] == (LOSE, {0, 1})
+        for _ in range(2):
+            with pytest.raises(errors.for_code(code), match=text):
+                member.take_step()
+        seen = len(requests(cluster))
+        await asyncio.sleep(60)
+        assert len(requests(cluster)) == seen
+        member.membership.subscription_changed("the caller tries once more")
+        member.poll()
+        await member.until(MemberState.RECONCILING)
+
+    play(scenario)
+
+
+def test_a_broker_without_the_protocol_is_named_with_what_to_do() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.versions[API] = (50, 51)
+        member = Member(cluster)
+        member.poll()
+        await member.until(MemberState.FATAL)
+        with pytest.raises(
+            UnsupportedVersionError, match=r"group_protocol='consumer' needs Apache Kafka 4\.0 or later"
+        ):
+            member.take_step()
+
+    play(scenario)
+
+
+def test_a_regular_expression_needs_a_broker_that_matches_it() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.versions[API] = (0, 0)
+        member = Member(cluster)
+        member.topics, member.regex = frozenset(), "t.*"
+        member.poll()
+        await member.until(MemberState.FATAL)
+        with pytest.raises(UnsupportedVersionError, match="a SubscriptionPattern needs"):
+            member.take_step()
+        member.topics, member.regex = frozenset({"t"}), None
+        member.membership.subscription_changed("without it")
+        await member.join()
+
+    play(scenario)
+
+
+def test_a_topic_that_may_not_be_described_is_told_and_passes() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, 29)
+        await asyncio.sleep(2 * INTERVAL_S)
+        assert [type(each) for each in member.errors] == [errors.TopicAuthorizationFailedError]
+        assert member.state is MemberState.STABLE
+
+    play(scenario)
+
+
+def test_heartbeats_survive_anything(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, *[OSError(9, "Bad file descriptor")] * 3)
+        await asyncio.sleep(30)
+        assert member.state is MemberState.STABLE
+
+    with caplog.at_level(logging.INFO):
+        play(scenario)
+    assert len([each for each in caplog.records if each.levelno == logging.ERROR]) == 1
+
+
+# Leaving --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("instance", "epoch"), [(None, -1), ("i", -2)])
+def test_a_member_says_that_it_leaves_and_a_static_one_that_it_will_be_back(instance: str | None, epoch: int) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster, group_instance_id=instance)).join()
+        assert {each.instance_id for each in requests(cluster)} == {instance}
+        assert member.membership.leave_step(HELD).kind is REVOKE
+        await member.membership.leave("on purpose", 1_000)
+        member.held = frozenset()
+        last = requests(cluster)[-1]
+        assert (last.member_epoch, last.instance_id) == (epoch, instance)
+        assert member.state is MemberState.UNSUBSCRIBED
+        assert not member.membership.last_generation.is_valid
+        sent = len(requests(cluster))
+        await asyncio.sleep(60)
+        assert len(requests(cluster)) == sent
+        await member.join()
+        await member.membership.close(1_000)
+
+    play(scenario)
+
+
+def test_who_leaves_joins_again_only_once_the_coordinator_was_told() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, SILENCE)
+        await member.membership.leave("on purpose", 100)
+        member.held = frozenset()
+        assert member.state is MemberState.LEAVING
+        assert member.take_step() is None
+        await member.until(MemberState.UNSUBSCRIBED)
+        await member.join()
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(("instance", "epoch"), [(None, -1), ("i", -2)])
+def test_a_caller_that_does_not_poll_is_put_out_and_joins_at_its_next_poll(instance: str | None, epoch: int) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, max_poll_interval_ms=12_000, group_instance_id=instance)
+        await member.join()
+        before = member.membership.generation
+        loop = asyncio.get_running_loop()
+        member.clock.end(loop.time())
+        await asyncio.sleep(11.999)
+        assert member.state is MemberState.STABLE
+        await asyncio.sleep(0.01)
+        assert member.state is MemberState.STALE
+        assert requests(cluster)[-1].member_epoch == epoch
+        assert member.membership.last_generation == before, "a transaction of it is to be refused"
+        sent = len(requests(cluster))
+        await asyncio.sleep(60)
+        assert len(requests(cluster)) == sent
+        member.clock.begin(loop.time())
+        member.take_step()
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        assert member.changes[2:] == [(LOSE, {0, 1}), (ADD, {0, 1})]
+
+    play(scenario)
+
+
+def test_an_answer_that_comes_after_leaving_changes_nothing() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, answered(2, cluster, {"t": [3]}))
+        await asyncio.sleep(INTERVAL_S - 0.0105)
+        await member.membership.leave("on purpose", 1_000)
+        assert not member.membership.generation.is_valid
+        member.held = frozenset()
+        await member.membership.close(1_000)
+        await member.membership.close(1_000)
+        assert not [task for task in asyncio.all_tasks() if "heartbeat" in task.get_name()]
+
+    play(scenario)
+
+
+def test_a_member_that_is_refused_may_be_closed() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        await (member := Member(cluster)).join()
+        cluster.script(API, 111)
+        await member.until(MemberState.FATAL)
+        sent = len(requests(cluster))
+        await member.membership.close(1_000)
+        assert len(requests(cluster)) == sent, "it is no member, so there is nothing to leave"
+
+    play(scenario)
+
+
+# States ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_every_state_and_what_it_does_not_have_is_refused() -> None:
+    assert set(TRANSITIONS) == set(MemberState)
+    for state in IN_GROUP:
+        assert TRANSITIONS[state] >= {MemberState.FENCED, MemberState.FATAL, MemberState.LEAVING}
+    machine = MemberStateMachine()
+    with pytest.raises(IllegalStateError, match="cannot go from UNSUBSCRIBED to STABLE"):
+        machine.move(MemberState.STABLE)
