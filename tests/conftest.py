@@ -141,6 +141,7 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
         data,
         group_min_session_timeout_ms=1000,
         group_initial_rebalance_delay_ms=0,
+        consumer_heartbeat_interval_ms=500,
         share_min_record_lock_duration_ms=1000,
         share_heartbeat_interval_ms=500,
     ) as broker:

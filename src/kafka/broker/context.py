@@ -85,7 +85,14 @@ class Broker:
             from kafka.broker.groups.journal import OffsetJournal
 
             journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
-            self._groups = GroupCoordinator(self.clock, self.settings, journal, self._random)
+            self._groups = GroupCoordinator(
+                self.clock,
+                self.settings,
+                journal,
+                self._random,
+                lambda: {topic.name: (topic.topic_id, topic.partitions) for topic in self.topics},
+                lambda group_id: self.group_configs.number(group_id, "consumer.session.timeout.ms"),
+            )
         return self._groups
 
     @property

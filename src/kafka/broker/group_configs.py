@@ -1,4 +1,4 @@
-"""The configs of groups: names, types and checks are Kafka's; what is obeyed is read by `kafka.broker.share`.
+"""The configs of groups: names, types and checks are Kafka's; `broker.share` and `broker.groups` obey some.
 
 A group may have configs before it has members. They are kept in one small file.
 """
@@ -65,6 +65,20 @@ def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
         settings.share_max_record_lock_duration_ms,
     )
     rows = (
+        TopicOption(
+            "consumer.heartbeat.interval.ms",
+            int_,
+            str(settings.consumer_heartbeat_interval_ms),
+            "How often members of a group of the type consumer send heartbeats.",
+            _within(1, settings.consumer_session_timeout_ms),
+        ),
+        TopicOption(
+            "consumer.session.timeout.ms",
+            int_,
+            str(settings.consumer_session_timeout_ms),
+            "After how long without a heartbeat a member of a group of the type consumer is gone.",
+            _within(1, 2**31 - 1),
+        ),
         TopicOption("share.auto.offset.reset", text, "latest", "Where a share group starts in a partition.", _reset),
         TopicOption(
             "share.delivery.count.limit",

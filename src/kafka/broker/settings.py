@@ -64,6 +64,13 @@ class BrokerSettings:
     transactional_id_expiration_ms: int = _setting(
         604_800_000, "How long an unused transactional id is remembered (transactional.id.expiration.ms)."
     )
+    consumer_heartbeat_interval_ms: int = _setting(
+        5_000,
+        "How often members of groups of the type consumer send heartbeats (group.consumer.heartbeat.interval.ms).",
+    )
+    consumer_session_timeout_ms: int = _setting(
+        45_000, "After how long without a heartbeat such a member is gone (group.consumer.session.timeout.ms)."
+    )
     share_version: int = _setting(
         1, "The version of share groups that clients are told of, 1 or 0: none (the feature share.version, KIP-932)."
     )

@@ -58,15 +58,17 @@ async def test_every_api_served_is_named(client: WireClient) -> None:
     assert response.error_code == 0
     named = {one.api_key: (one.min_version, one.max_version) for one in response.api_keys}
     assert named == {api.key: (api.min_version, api.max_version) for api in APIS.values()}
-    assert not {68, 88} & set(named), "neither the new group protocol nor streams"
+    assert 88 not in named, "there are no streams groups"
     assert [one.name for one in response.supported_features] == [
         "metadata.version",
         "transaction.version",
+        "group.version",
         "share.version",
     ]
     assert [one.name for one in response.finalized_features] == [
         "metadata.version",
         "transaction.version",
+        "group.version",
         "share.version",
     ]
     assert response.finalized_features_epoch >= 0

@@ -69,6 +69,8 @@ APIS: Final[Mapping[int, Api]] = {
         Api(61, "DescribeProducers", 0, 0, "transactions_admin", "describe_producers"),
         Api(65, "DescribeTransactions", 0, 0, "transactions_admin", "describe_transactions"),
         Api(66, "ListTransactions", 0, 2, "transactions_admin", "list_transactions"),
+        Api(68, "ConsumerGroupHeartbeat", 0, 1, "consumer_membership", "consumer_group_heartbeat"),
+        Api(69, "ConsumerGroupDescribe", 0, 1, "consumer_membership", "consumer_group_describe"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
         Api(76, "ShareGroupHeartbeat", 1, 1, "share_membership", "share_group_heartbeat"),
         Api(77, "ShareGroupDescribe", 1, 1, "share_membership", "share_group_describe"),

@@ -27,6 +27,7 @@ _OLDEST_METADATA, _METADATA = 7, 29
 """Kafka 3.3-IV3 and 4.2-IV1."""
 _TRANSACTIONS = "transaction.version"
 _NEWEST_TRANSACTIONS = 2
+_GROUPS = "group.version"
 _SHARES = "share.version"
 _NEWEST_SHARES = 1
 _ZERO_SINCE = 4
@@ -45,6 +46,8 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
     answer.finalized_features.append(
         FinalizedFeatureKey(name=_TRANSACTIONS, min_version_level=level, max_version_level=level)
     )
+    answer.supported_features.append(SupportedFeatureKey(name=_GROUPS, min_version=oldest, max_version=1))
+    answer.finalized_features.append(FinalizedFeatureKey(name=_GROUPS, min_version_level=1, max_version_level=1))
     answer.supported_features.append(SupportedFeatureKey(name=_SHARES, min_version=oldest, max_version=_NEWEST_SHARES))
     if broker.settings.share_version:
         answer.finalized_features.append(

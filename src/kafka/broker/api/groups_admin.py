@@ -34,7 +34,6 @@ from kafka.wire.api.offset_delete import (
 log = logging.getLogger(__name__)
 
 _NOT_FOUND_SINCE = 6
-_TYPE = "classic"
 _SHARE = "share"
 _CONSUMERS = "consumer"
 
@@ -49,10 +48,11 @@ def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: Req
 
 def _described(broker: Broker, group_id: str, operations: int, version: int) -> DescribedGroup:
     group = broker.groups.groups.get(group_id)
-    if group is None:
+    if group is None or group.consumer is not None:
         missing = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value, authorized_operations=operations)
         if version >= _NOT_FOUND_SINCE:
-            missing.error_code, missing.error_message = ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found."
+            text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a classic group."
+            missing.error_code, missing.error_message = ErrorCode.GROUP_ID_NOT_FOUND, text
         return missing
     # Assignments and the protocol are only settled in a stable group.
     stable = group.state is GroupState.STABLE
@@ -84,8 +84,8 @@ def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestCont
         ListedGroup(
             group_id=group.group_id,
             protocol_type=group.protocol_type or "",
-            group_state=group.state.value,
-            group_type=_TYPE,
+            group_state=group.state_name,
+            group_type=group.type_name,
         )
         for group in broker.groups.groups.values()
     ]
@@ -157,6 +157,8 @@ def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: Request
 def _subscribed_topics(group: Group) -> set[str]:
     """The topics that the members' subscriptions name; those that cannot be read name none, as in Kafka."""
     topics: set[str] = set()
+    if group.consumer is not None:
+        return topics.union(*(member.topics for member in group.consumer.members.values()))
     for member in group.members.values():
         data = member.metadata(group.protocol_name) or (member.protocols[0].metadata if member.protocols else b"")
         version = int.from_bytes(data[:2], "big")

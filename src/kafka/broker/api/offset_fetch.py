@@ -3,6 +3,7 @@
 Versions served: 0 to 10; several groups at once from 8 on (KIP-709), topics by id from 10 on.
 Behaviour: -1 where nothing was committed, also for a group that does not exist; all of a group's offsets where no
 topics are named.
+From version 9 on a member of a group of the type "consumer" has to be of its present epoch.
 From version 7 on a client may ask for offsets that no open transaction can change any more (`require_stable`, KIP-447):
 where there is one, the answer is UNSTABLE_OFFSET_COMMIT.
 """
@@ -26,6 +27,7 @@ from kafka.wire.api.offset_fetch import (
 
 _STABLE_SINCE = 7
 _GROUPS_SINCE = 8
+_MEMBERS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
 _NOTHING = CommittedOffset(-1, -1, "")
 
@@ -79,6 +81,11 @@ def _single(offsets: GroupOffsets, partition: PartitionKey, stable: bool) -> Off
 
 
 def _of_group(broker: Broker, asked: OffsetFetchRequestGroup, version: int, stable: bool) -> OffsetFetchResponseGroup:
+    if version >= _MEMBERS_SINCE:
+        try:
+            broker.groups.consumers.check_fetch(asked.group_id, asked.member_id, asked.member_epoch)
+        except RequestFailed as failed:
+            return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=failed.code)
     offsets = _offsets(broker, asked.group_id)
     if asked.topics is not None:
         topics = [_of_topic(broker, topic, offsets, version, stable) for topic in asked.topics]

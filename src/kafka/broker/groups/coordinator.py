@@ -1,5 +1,7 @@
 """The group coordinator: checks what members say against the state of their group, and leaves the rest to the rounds.
 
+Members of groups of the type "consumer" are in `consumers`, which this asks about their commits.
+
 Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat, LeaveGroup of KIP-62, static members of
 KIP-345, ids given by the coordinator of KIP-394).
 """
@@ -10,6 +12,7 @@ from collections.abc import Callable, Collection
 
 from kafka.broker.clock import Clock
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
 from kafka.broker.groups.group import Group
 from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
@@ -29,9 +32,17 @@ class GroupCoordinator:
     """All groups of the broker."""
 
     def __init__(
-        self, clock: Clock, settings: BrokerSettings, journal: OffsetJournal, randomness: random.Random
+        self,
+        clock: Clock,
+        settings: BrokerSettings,
+        journal: OffsetJournal,
+        randomness: random.Random,
+        topics: Callable[[], Topics] = dict,
+        session_timeout_ms: Callable[[str], int] | None = None,
     ) -> None:
         self.groups: dict[str, Group] = {}
+        timeout = session_timeout_ms or (lambda group_id: settings.consumer_session_timeout_ms)
+        self.consumers = ConsumerMembers(clock, timeout, randomness, self.groups, topics)
         self._rounds = Rounds(clock, settings.group_initial_rebalance_delay_ms)
         self._settings = settings
         self._journal = journal
@@ -64,6 +75,7 @@ class GroupCoordinator:
         if request.member_id and request.group_id not in self.groups:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID)
         group = self._group(request.group_id)
+        self._make_classic(group)
         if not group.accepts(request):
             raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
         if group.state is _S.EMPTY:
@@ -74,6 +86,15 @@ class GroupCoordinator:
             self._join_static(group, request, answer)
         else:
             self._join_new(group, request, answer)
+
+    @staticmethod
+    def _make_classic(group: Group) -> None:
+        """Have a group of the type "consumer" that is empty be a classic one; raises `RequestFailed` for another."""
+        if group.consumer is not None:
+            if group.consumer.members:
+                raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
+            group.generation_id = max(group.generation_id, group.consumer.epoch)
+            group.consumer = None
 
     def _new_member_id(self, start: str) -> str:
         return f"{start}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
@@ -240,6 +261,9 @@ class GroupCoordinator:
             if generation_id >= 0:
                 raise RequestFailed(_E.ILLEGAL_GENERATION if version < _GROUP_ERRORS_SINCE else _E.GROUP_ID_NOT_FOUND)
             return self._group(group_id)
+        if group.consumer is not None:
+            self.consumers.check_commit(group.consumer, member_id, group_instance_id, generation_id, version)
+            return group
         if generation_id < 0 and group.state is _S.EMPTY:
             return group
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
@@ -262,6 +286,9 @@ class GroupCoordinator:
             if generation_id >= 0:
                 raise RequestFailed(_E.ILLEGAL_GENERATION)
             return self._group(group_id)
+        if group.consumer is not None:
+            self.consumers.check_transactional_commit(group.consumer, member_id, group_instance_id, generation_id)
+            return group
         names_a_member = generation_id >= 0 or member_id or group_instance_id is not None
         if names_a_member and not (generation_id < 0 and group.state is _S.EMPTY):
             self._current_member(group_id, member_id, group_instance_id, generation_id)
@@ -309,7 +336,7 @@ class GroupCoordinator:
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
-        if group.state is not _S.EMPTY or group.pending:
+        if not group.is_empty:
             raise RequestFailed(_E.NON_EMPTY_GROUP)
         self.delete_offsets(group, group.stored.partitions())
         group.move(_S.DEAD)
@@ -323,4 +350,5 @@ class GroupCoordinator:
         """Close the journal; members are not told, they find out when they ask the next time."""
         for group in self.groups.values():
             self._rounds.stop(group)
+        self.consumers.close()
         self._journal.close()

@@ -1,15 +1,19 @@
-"""One classic group: its members, its generation and what they agreed on. What happens when is in `rebalance`."""
+"""One group: its members, its generation and what they agreed on. What happens when is in `rebalance`."""
 
 from collections import Counter
 
 from kafka.broker.clock import Timer
+from kafka.broker.groups.consumer_group import ConsumerGroup
 from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
 from kafka.broker.groups.offsets import GroupOffsets, Offsets
 from kafka.broker.groups.state import GroupState, StateMachine
 
 
 class Group:
-    """The state of a group. Members keep the order in which they came, and the first is the leader."""
+    """The state of a group. Members keep the order in which they came, and the first is the leader.
+
+    With `consumer` it is one of the type "consumer", which has its members there; the offsets are the same.
+    """
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -21,6 +25,7 @@ class Group:
         self.pending: dict[str, Timer] = {}
         """Ids that were given out and have not joined with them yet, with the timer that ends the wait."""
         self.stored = GroupOffsets()
+        self.consumer: ConsumerGroup | None = None
         self.rebalance_timer: Timer | None = None
         self.initial_join = False
         """The round began with an empty group, and its delay has not passed yet."""
@@ -35,6 +40,23 @@ class Group:
     def move(self, target: GroupState) -> None:
         """Change the state as its table allows."""
         self._machine.move(target)
+
+    @property
+    def type_name(self) -> str:
+        """Its type as Kafka names it."""
+        return "classic" if self.consumer is None else "consumer"
+
+    @property
+    def state_name(self) -> str:
+        """Its state as Kafka names it."""
+        return self.state.value if self.consumer is None else self.consumer.state.value
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody is in it, or about to be."""
+        if self.consumer is not None:
+            return not self.consumer.members
+        return self.state is GroupState.EMPTY and not self.pending
 
     @property
     def offsets(self) -> Offsets:

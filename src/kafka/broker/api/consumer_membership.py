@@ -1,0 +1,173 @@
+"""ConsumerGroupHeartbeat (key 68) and ConsumerGroupDescribe (69): members of groups of the type "consumer" (KIP-848).
+
+Versions served: 0 and 1 of both.
+Behaviour: as Kafka's: epochs, targets by "uniform" and "range", partitions that are given up before others get them,
+static members that come back (epoch -2), session and rebalance timeouts. An empty group of either type becomes one of
+the other when a member of that comes; with members of the other type it is refused, classic ones with
+INCONSISTENT_GROUP_PROTOCOL, others with GROUP_ID_NOT_FOUND.
+Known gaps: groups do not move from one protocol to the other while they have members. Regular expressions are Python's,
+not RE2/J's, which hardly differ. Memberships do not outlive the broker: after a restart members are unknown and join
+again.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+from uuid import UUID
+
+from kafka.broker import allowed_operations
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.groups.consumer_assignors import TopicPartition
+from kafka.broker.groups.consumer_group import LEAVE_STATIC_EPOCH, ConsumerGroup, ConsumerMember
+from kafka.broker.groups.consumer_members import Heartbeat
+from kafka.wire.api import consumer_group_describe as describe
+from kafka.wire.api import consumer_group_heartbeat as heartbeat
+from kafka.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+
+_DEAD = "Dead"
+_CONSUMER_TYPE = 1
+
+
+def consumer_group_heartbeat(
+    broker: Broker, request: ConsumerGroupHeartbeatRequest, context: RequestContext
+) -> ConsumerGroupHeartbeatResponse:
+    """Take a member in, keep it, or let it go."""
+    try:
+        _check(request)
+        if request.group_id in broker.shares.groups:
+            raise RequestFailed(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is not a consumer group.")
+        said = _said(request, context)
+        if request.member_epoch < 0:
+            broker.groups.consumers.leave(said)
+            return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+        member, is_news = broker.groups.consumers.heartbeat(said)
+    except RequestFailed as error:
+        return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
+    assignment = heartbeat.Assignment(
+        topic_partitions=[
+            heartbeat.TopicPartitions(topic_id=topic_id, partitions=numbers)
+            for topic_id, numbers in _by_topic(member.assigned)
+        ]
+    )
+    return ConsumerGroupHeartbeatResponse(
+        member_id=member.member_id,
+        member_epoch=member.epoch,
+        heartbeat_interval_ms=broker.group_configs.number(request.group_id, "consumer.heartbeat.interval.ms"),
+        assignment=assignment if is_news else None,
+    )
+
+
+def _check(request: ConsumerGroupHeartbeatRequest) -> None:
+    wrong = None
+    if not request.group_id:
+        wrong = "GroupId can't be empty."
+    elif request.instance_id == "":
+        wrong = "InstanceId can't be empty."
+    elif request.rack_id == "":
+        wrong = "RackId can't be empty."
+    elif request.member_epoch < LEAVE_STATIC_EPOCH:
+        wrong = f"MemberEpoch is {request.member_epoch}, but must be greater than or equal to -2."
+    elif request.member_epoch != 0 and not request.member_id:
+        wrong = "MemberId can't be empty."
+    elif request.member_epoch == LEAVE_STATIC_EPOCH and request.instance_id is None:
+        wrong = "InstanceId can't be null."
+    elif request.member_epoch == 0:
+        wrong = _wrong_joining(request)
+    if wrong is not None:
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, wrong)
+
+
+def _wrong_joining(request: ConsumerGroupHeartbeatRequest) -> str | None:
+    if request.rebalance_timeout_ms == -1:
+        return "RebalanceTimeoutMs must be provided in first request."
+    if request.topic_partitions is None or request.topic_partitions:
+        return "TopicPartitions must be empty when (re-)joining."
+    if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
+        return "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
+    return None
+
+
+def _said(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> Heartbeat:
+    owned = request.topic_partitions
+    return Heartbeat(
+        request.group_id,
+        request.member_id,
+        request.member_epoch,
+        request.instance_id,
+        request.rack_id,
+        context.client_id,
+        f"/{context.client_host}",
+        request.rebalance_timeout_ms,
+        None if request.subscribed_topic_names is None else frozenset(request.subscribed_topic_names),
+        request.subscribed_topic_regex,
+        request.server_assignor,
+        None if owned is None else {(one.topic_id, number) for one in owned for number in one.partitions},
+    )
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[UUID, list[int]]]:
+    return [(topic, [number for _, number in group]) for topic, group in groupby(sorted(partitions), lambda tp: tp[0])]
+
+
+def consumer_group_describe(
+    broker: Broker, request: ConsumerGroupDescribeRequest, context: RequestContext
+) -> ConsumerGroupDescribeResponse:
+    """Describe groups with their members."""
+    operations = allowed_operations.GROUP if request.include_authorized_operations else allowed_operations.NOT_ASKED
+    groups = []
+    for group_id in request.group_ids:
+        group = broker.groups.groups.get(group_id)
+        if group is None or group.consumer is None:
+            text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
+            groups.append(
+                describe.DescribedGroup(
+                    error_code=ErrorCode.GROUP_ID_NOT_FOUND,
+                    error_message=text,
+                    group_id=group_id,
+                    group_state=_DEAD,
+                    authorized_operations=operations,
+                )
+            )
+        else:
+            groups.append(_described(broker, group_id, group.consumer, operations))
+    return ConsumerGroupDescribeResponse(groups=groups)
+
+
+def _described(broker: Broker, group_id: str, group: ConsumerGroup, operations: int) -> describe.DescribedGroup:
+    return describe.DescribedGroup(
+        group_id=group_id,
+        group_state=group.state.value,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=group.assignor,
+        members=[_described_member(broker, group, one) for one in group.members.values()],
+        authorized_operations=operations,
+    )
+
+
+def _described_member(broker: Broker, group: ConsumerGroup, member: ConsumerMember) -> describe.Member:
+    return describe.Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=member.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.topics),
+        subscribed_topic_regex=member.regex or None,
+        assignment=_assignment(broker, member.assigned),
+        target_assignment=_assignment(broker, group.target(member)),
+        member_type=_CONSUMER_TYPE,
+    )
+
+
+def _assignment(broker: Broker, partitions: Iterable[TopicPartition]) -> describe.Assignment:
+    names = {topic.topic_id: topic.name for topic in broker.topics}
+    return describe.Assignment(
+        topic_partitions=[
+            describe.TopicPartitions(topic_id=topic_id, topic_name=names[topic_id], partitions=numbers)
+            for topic_id, numbers in _by_topic(partitions)
+            if topic_id in names
+        ]
+    )

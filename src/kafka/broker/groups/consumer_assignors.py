@@ -1,0 +1,62 @@
+"""The assignors of groups of the type "consumer" (KIP-848): who shall have which partitions.
+
+Counterpart: Kafka's UniformAssignor and RangeAssignor, without their use of racks. "uniform" moves as few partitions as
+it can; where several members could keep one, another may than in Kafka.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID
+
+TopicPartition = tuple[UUID, int]
+Wanted = Mapping[str, frozenset[UUID]]
+"""The topics that each member subscribes to."""
+Held = dict[str, set[TopicPartition]]
+Assignor = Callable[[Wanted, Mapping[UUID, int], Mapping[str, set[TopicPartition]]], Held]
+"""Called with the subscriptions, the number of partitions of each topic, and what the members had before."""
+
+
+def assign_uniform(wanted: Wanted, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]) -> Held:
+    """As even as the subscriptions allow; what a member had it keeps where it can."""
+    held: Held = {member: set() for member in wanted}
+    free = {(topic, number) for topic, count in counts.items() for number in range(count)}
+    for member in sorted(wanted):
+        kept = {tp for tp in before.get(member, set()) if tp in free and tp[0] in wanted[member]}
+        held[member] = kept
+        free -= kept
+    for tp in sorted(free):
+        takers = [member for member in held if tp[0] in wanted[member]]
+        if takers:
+            held[min(takers, key=lambda member: (len(held[member]), member))].add(tp)
+    while _move_one(wanted, held):
+        pass
+    return held
+
+
+def _move_one(wanted: Wanted, held: Held) -> bool:
+    """Move one partition to a member with at least two fewer, which makes the sum of the squares smaller."""
+    for giver in sorted(held, key=lambda member: (-len(held[member]), member)):
+        for tp in sorted(held[giver], reverse=True):
+            takers = [member for member in held if tp[0] in wanted[member] and len(held[giver]) - len(held[member]) > 1]
+            if takers:
+                held[giver].remove(tp)
+                held[min(takers, key=lambda member: (len(held[member]), member))].add(tp)
+                return True
+    return False
+
+
+def assign_range(wanted: Wanted, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]) -> Held:
+    """Of each topic consecutive partitions to each member, so that topics with equal numbers go together."""
+    held: Held = {member: set() for member in wanted}
+    for topic, count in counts.items():
+        members = sorted(member for member in wanted if topic in wanted[member])
+        number = 0
+        for place, member in enumerate(members):
+            share = count // len(members) + (place < count % len(members))
+            held[member] |= {(topic, each) for each in range(number, number + share)}
+            number += share
+    return held
+
+
+ASSIGNORS: Final[Mapping[str, Assignor]] = {"uniform": assign_uniform, "range": assign_range}
+"""By name; the first is used where no member asks for one."""

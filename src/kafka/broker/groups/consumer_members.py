@@ -1,0 +1,221 @@
+"""The members of all groups of the type "consumer" (KIP-848): who comes, shows that it lives, is put out and leaves."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import NamedTuple
+from uuid import UUID
+
+from kafka.broker.clock import Clock
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
+from kafka.broker.groups.consumer_group import (
+    LEAVE_STATIC_EPOCH,
+    ConsumerGroup,
+    ConsumerGroupState,
+    ConsumerMember,
+    check_regex,
+)
+from kafka.broker.groups.group import Group
+from kafka.broker.groups.state import GroupState
+
+_E = ErrorCode
+_COMMITS_SINCE = 9
+"""The first version of OffsetCommit that knows epochs."""
+
+Topics = Mapping[str, tuple[UUID, int]]
+"""The id and the number of partitions of each topic that is there."""
+
+
+class Heartbeat(NamedTuple):
+    """What a ConsumerGroupHeartbeat says; None where it does not say."""
+
+    group_id: str
+    member_id: str
+    epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    topics: frozenset[str] | None
+    regex: str | None
+    server_assignor: str | None
+    owned: set[TopicPartition] | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it says everything, and wants to hear everything."""
+        return self.topics is not None and self.owned is not None and self.rebalance_timeout_ms != -1
+
+
+class ConsumerMembers:
+    """See the module. `session_timeout_ms` is asked with a group, `topics` gives all topics, `groups` has all types."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        session_timeout_ms: Callable[[str], int],
+        randomness: Random,
+        groups: dict[str, Group],
+        topics: Callable[[], Topics],
+    ) -> None:
+        self._clock = clock
+        self._session_timeout_ms = session_timeout_ms
+        self._random = randomness
+        self._groups = groups
+        self._topics = topics
+
+    def heartbeat(self, said: Heartbeat) -> tuple[ConsumerMember, bool]:
+        """Take a member in or keep it; the member, and whether it is to be told its assignment.
+
+        Raises `RequestFailed`.
+        """
+        check_regex(said.regex)
+        if said.server_assignor is not None and said.server_assignor not in ASSIGNORS:
+            known = ", ".join(ASSIGNORS)
+            text = f"ServerAssignor {said.server_assignor} is not supported. Supported assignors: {known}."
+            raise RequestFailed(_E.UNSUPPORTED_ASSIGNOR, text)
+        group = self._joined(said) if said.epoch == 0 else self._existing(said.group_id)
+        member = self._coming(group, said) if said.epoch == 0 else self._current(group, said)
+        self._update(member, said)
+        group.assign(self._topics())
+        before = set(member.assigned)
+        group.reconcile(member, said.owned)
+        self._watch(said.group_id, group, member)
+        return member, said.epoch == 0 or said.is_whole or member.assigned != before
+
+    def leave(self, said: Heartbeat) -> None:
+        """A member goes, for good or (a static one) for now; raises `RequestFailed`."""
+        group = self._existing(said.group_id)
+        member = group.member(said.member_id, said.instance_id)
+        if said.epoch == LEAVE_STATIC_EPOCH:
+            member.epoch, member.previous_epoch = LEAVE_STATIC_EPOCH, member.epoch
+            member.assigned |= member.revoking
+            member.revoking = set()
+            if member.rebalance is not None:
+                member.rebalance.cancel()
+        else:
+            self._remove(group, member)
+
+    # -- groups and members -------------------------------------------------------------------------------------------
+
+    def _existing(self, group_id: str) -> ConsumerGroup:
+        group = self._groups.get(group_id)
+        if group is None or group.consumer is None:
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
+        return group.consumer
+
+    def _joined(self, said: Heartbeat) -> ConsumerGroup:
+        """The group that a member joins: a new one, or one that is empty or of this type."""
+        group = self._groups.get(said.group_id)
+        if group is None:
+            group = self._groups[said.group_id] = Group(said.group_id)
+        if group.consumer is None:
+            if group.state is not GroupState.EMPTY or group.pending:
+                raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {said.group_id} is not a consumer group.")
+            group.consumer = ConsumerGroup()
+            group.consumer.epoch = group.consumer.target_epoch = group.generation_id
+            group.protocol_type = "consumer"
+        return group.consumer
+
+    def _coming(self, group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
+        member_id = said.member_id or str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        known = group.members.get(member_id)
+        new = ConsumerMember(member_id, said.instance_id, said.client_id, said.client_host)
+        static = None if said.instance_id is None else group.static_member(said.instance_id)
+        if static is not None and static is not known:
+            if not static.is_away:
+                text = f"Static member {static.member_id} with instance id {said.instance_id} was not released."
+                raise RequestFailed(_E.UNRELEASED_INSTANCE_ID, text)
+            group.replace(static, new)
+            return new
+        if known is None:
+            group.members[member_id] = known = new
+        elif known.is_away:
+            known.epoch = 0
+        return known
+
+    @staticmethod
+    def _current(group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
+        """The member that says to be of an epoch: the present one, or that before if the last answer was lost."""
+        member = group.member(said.member_id, said.instance_id)
+        is_late = said.epoch == member.previous_epoch and said.owned is not None and said.owned <= member.assigned
+        if said.epoch != member.epoch and not is_late:
+            raise RequestFailed(
+                _E.FENCED_MEMBER_EPOCH,
+                f"The member is at epoch {member.epoch}, not {said.epoch}: it has to join again.",
+            )
+        return member
+
+    @staticmethod
+    def _update(member: ConsumerMember, said: Heartbeat) -> None:
+        """Take over what is new."""
+        member.client_id, member.client_host = said.client_id, said.client_host
+        if said.rack_id is not None:
+            member.rack_id = said.rack_id
+        if said.rebalance_timeout_ms != -1:
+            member.rebalance_timeout_ms = said.rebalance_timeout_ms
+        if said.topics is not None:
+            member.topics = said.topics
+        if said.regex is not None:
+            member.regex = said.regex
+        if said.server_assignor is not None:
+            member.server_assignor = said.server_assignor
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def _watch(self, group_id: str, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """Begin a member's session anew, and the time that it has to give up what it is asked for."""
+        if member.session is not None:
+            member.session.cancel()
+        timeout_s = self._session_timeout_ms(group_id) / 1000
+        member.session = self._clock.call_later(timeout_s, lambda: self._remove(group, member))
+        if not member.revoking:
+            if member.rebalance is not None:
+                member.rebalance.cancel()
+                member.rebalance = None
+        elif member.rebalance is None:
+            patience_s = member.rebalance_timeout_ms / 1000
+            member.rebalance = self._clock.call_later(patience_s, lambda: self._remove(group, member))
+
+    def _remove(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        if group.members.get(member.member_id) is member:
+            group.remove(member)
+            group.assign(self._topics())
+
+    # -- offsets ------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def check_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int, version: int) -> None:
+        """Raise `RequestFailed` where a version of OffsetCommit may not write; None members only to an empty group."""
+        if epoch < 0 and group.state is ConsumerGroupState.EMPTY:
+            return
+        member = group.member(member_id, instance_id)
+        if version < _COMMITS_SINCE:
+            raise RequestFailed(_E.UNSUPPORTED_VERSION, "Only OffsetCommit from version 9 on knows epochs.")
+        if epoch != member.epoch:
+            raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
+
+    @staticmethod
+    def check_transactional_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int) -> None:
+        """The same for a TxnOffsetCommit, whose versions know nothing of epochs."""
+        if epoch < 0 and not member_id and instance_id is None:
+            return
+        if epoch != group.member(member_id, instance_id).epoch:
+            raise RequestFailed(_E.ILLEGAL_GENERATION)
+
+    def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> None:
+        """Raise `RequestFailed` where a member may not read the offsets of a group."""
+        group = self._groups.get(group_id)
+        if group is None or group.consumer is None or (member_id is None and epoch < 0):
+            return
+        member = group.consumer.member(member_id or "", None)
+        if epoch != member.epoch:
+            raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
+
+    def close(self) -> None:
+        """Cancel every timer: the broker ends."""
+        for group in self._groups.values():
+            for member in group.consumer.members.values() if group.consumer is not None else ():
+                member.stop()

@@ -1,0 +1,279 @@
+"""Groups of the type "consumer" (KIP-848) on virtual time: epochs, targets, giving up and getting, sessions."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.consumer_assignors import assign_range, assign_uniform
+from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember
+from kafka.broker.groups.consumer_members import Heartbeat
+
+from .grouped import GROUP, Harness
+
+T, U = UUID(int=1), UUID(int=2)
+E = ErrorCode
+
+
+def of(*numbers: int, topic: UUID = T) -> set[tuple[UUID, int]]:
+    return {(topic, number) for number in numbers}
+
+
+class Consumers:
+    """The coordinator, spoken to as members do; `t` has four partitions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.harness = Harness(folder)
+        self.topics = {"t": (T, 4)}
+        self.members = self.harness.coordinator.consumers
+        self.members._topics = lambda: self.topics
+
+    @property
+    def state(self) -> ConsumerGroupState:
+        group = self.harness.coordinator.groups[GROUP].consumer
+        assert group is not None
+        return group.state
+
+    def beat(
+        self,
+        member_id: str,
+        epoch: int,
+        owned: set[tuple[UUID, int]] | None = None,
+        *,
+        topics: set[str] | None = None,
+        instance: str | None = None,
+        regex: str | None = None,
+        assignor: str | None = None,
+        rebalance_ms: int = -1,
+    ) -> tuple[ConsumerMember, bool]:
+        """A heartbeat: the member, and whether it is told its assignment."""
+        wanted = None if topics is None else frozenset(topics)
+        said = Heartbeat(
+            GROUP, member_id, epoch, instance, None, "client", "/host", rebalance_ms, wanted, regex, assignor, owned
+        )
+        if epoch < 0:
+            self.members.leave(said)
+            return ConsumerMember(member_id, instance, "", ""), False
+        return self.members.heartbeat(said)
+
+    def join(self, member_id: str, **more: object) -> ConsumerMember:
+        """Join, with `t`."""
+        return self.beat(member_id, 0, set(), **{"topics": {"t"}, "rebalance_ms": 60_000, **more})[0]  # type: ignore[arg-type]
+
+    def refused(self, *arguments: object, **more: object) -> ErrorCode:
+        with pytest.raises(RequestFailed) as caught:
+            self.beat(*arguments, **more)  # type: ignore[arg-type]
+        return caught.value.code
+
+
+@pytest.fixture
+def consumers(tmp_path: Path) -> Consumers:
+    return Consumers(tmp_path)
+
+
+def test_the_first_member_gets_everything_at_once(consumers: Consumers) -> None:
+    member = consumers.join("a")
+    assert (member.assigned, member.epoch) == (of(0, 1, 2, 3), 1)
+    assert consumers.state is ConsumerGroupState.STABLE
+    assert consumers.beat("a", 1) == (member, False)
+
+
+def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: Consumers) -> None:
+    first, second = consumers.join("a"), consumers.join("b")
+    assert (second.assigned, second.epoch) == (set(), 2)
+    assert consumers.state is ConsumerGroupState.RECONCILING
+    _, told = consumers.beat("a", 1)
+    assert told
+    assert (first.epoch, len(first.assigned), len(first.revoking)) == (1, 2, 2)
+    assert consumers.beat("b", 2)[1] is False
+    kept = set(first.assigned)
+    consumers.beat("a", 1, of(0, 1, 2, 3))
+    assert first.epoch == 1, "it still has what it is to give up"
+    consumers.beat("a", 1, kept)
+    assert (first.epoch, first.revoking) == (2, set())
+    assert consumers.beat("b", 2)[1]
+    assert second.assigned == of(0, 1, 2, 3) - kept
+    assert consumers.state is ConsumerGroupState.STABLE
+
+
+def test_who_does_not_give_up_in_time_is_put_out(consumers: Consumers) -> None:
+    consumers.join("a")
+    second = consumers.join("b")
+    for _ in range(6):
+        consumers.harness.clock.advance(10)
+        consumers.beat("b", 2)
+        if "a" in consumers.harness.coordinator.groups[GROUP].consumer.members:  # type: ignore[union-attr]
+            consumers.beat("a", 1)
+    consumers.harness.clock.advance(11)
+    assert consumers.refused("a", 1) is E.UNKNOWN_MEMBER_ID
+    consumers.beat("b", second.epoch)
+    assert second.assigned == of(0, 1, 2, 3)
+
+
+def test_a_session_that_is_over_makes_room(consumers: Consumers) -> None:
+    consumers.join("a")
+    consumers.harness.clock.advance(44)
+    consumers.beat("a", 1)
+    consumers.harness.clock.advance(44)
+    second = consumers.join("b")
+    consumers.harness.clock.advance(2)
+    assert consumers.refused("a", 1) is E.UNKNOWN_MEMBER_ID
+    consumers.beat("b", second.epoch)
+    assert second.assigned == of(0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("epoch", [2, 7])
+def test_an_epoch_that_is_not_the_members_is_fenced(consumers: Consumers, epoch: int) -> None:
+    consumers.join("a")
+    assert consumers.refused("a", epoch) is E.FENCED_MEMBER_EPOCH
+    assert consumers.refused("b", 1) is E.UNKNOWN_MEMBER_ID
+    with pytest.raises(RequestFailed) as caught:
+        consumers.members.heartbeat(
+            Heartbeat("other", "a", 1, None, None, "", "", -1, None, None, None, None),
+        )
+    assert caught.value.code is E.GROUP_ID_NOT_FOUND
+
+
+def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: Consumers) -> None:
+    member = consumers.join("a")
+    consumers.beat("a", 1, topics={"t", "u"})
+    assert (member.epoch, member.previous_epoch) == (2, 1)
+    assert consumers.refused("a", 1) is E.FENCED_MEMBER_EPOCH, "as it does not say what it has"
+    assert consumers.beat("a", 1, of(0, 1, 2, 3))[0].epoch == 2
+
+
+def test_new_partitions_and_topics_make_a_new_target(consumers: Consumers) -> None:
+    member = consumers.join("a", topics={"t", "u"})
+    consumers.topics = {"t": (T, 5), "u": (U, 1)}
+    _, told = consumers.beat("a", 1)
+    assert told
+    assert (member.epoch, member.assigned) == (2, of(0, 1, 2, 3, 4) | of(0, topic=U))
+    consumers.topics = {"u": (U, 1)}
+    consumers.beat("a", 2)
+    assert member.revoking == of(0, 1, 2, 3, 4)
+    consumers.beat("a", 2, of(0, topic=U))
+    assert (member.epoch, member.assigned) == (3, of(0, topic=U))
+
+
+def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(consumers: Consumers) -> None:
+    first = consumers.join("a", instance="i")
+    second = consumers.join("b")
+    consumers.beat("a", 1, of(0, 1, 2, 3), instance="i")
+    consumers.beat("a", 1, set(first.assigned), instance="i")
+    consumers.beat("b", 2)
+    had, epoch = set(first.assigned), consumers.harness.coordinator.groups[GROUP].consumer.epoch  # type: ignore[union-attr]
+    assert consumers.refused("c", 0, set(), topics={"t"}, instance="i") is E.UNRELEASED_INSTANCE_ID
+    consumers.beat("a", -2, instance="i")
+    assert consumers.beat("b", 2) == (second, False)
+    back = consumers.join("c", instance="i")
+    assert back.assigned == had
+    assert consumers.refused("a", 2, instance="i") is E.FENCED_INSTANCE_ID
+    group = consumers.harness.coordinator.groups[GROUP].consumer
+    assert group is not None
+    assert group.epoch <= epoch + 1
+    assert group.state is ConsumerGroupState.STABLE
+
+
+def test_a_member_that_leaves_makes_room_at_once(consumers: Consumers) -> None:
+    consumers.join("a")
+    second = consumers.join("b")
+    consumers.beat("a", -1)
+    consumers.beat("b", 2)
+    assert second.assigned == of(0, 1, 2, 3)
+    consumers.beat("b", -1)
+    assert consumers.state is ConsumerGroupState.EMPTY
+    assert consumers.refused("b", -1) is E.UNKNOWN_MEMBER_ID
+
+
+def test_a_regular_expression_is_matched_with_whole_names(consumers: Consumers) -> None:
+    consumers.topics = {"t": (T, 1), "tt": (U, 1)}
+    member = consumers.join("a", topics=set(), regex="t")
+    assert member.assigned == of(0)
+    consumers.beat("a", 1, regex="t+")
+    assert member.assigned == of(0) | of(0, topic=U)
+    assert consumers.refused("a", 2, regex="(") is E.INVALID_REGULAR_EXPRESSION
+
+
+def test_the_assignor_that_most_members_ask_for_is_used(consumers: Consumers) -> None:
+    consumers.join("a", assignor="range")
+    group = consumers.harness.coordinator.groups[GROUP].consumer
+    assert group is not None
+    assert group.assignor == "range"
+    for name in ("b", "c"):
+        consumers.join(name, assignor="uniform")
+    assert group.assignor == "uniform"
+    assert consumers.refused("d", 0, set(), topics={"t"}, assignor="mine") is E.UNSUPPORTED_ASSIGNOR
+
+
+def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older_code(consumers: Consumers) -> None:
+    consumers.join("a")
+    coordinator = consumers.harness.coordinator
+
+    def commits(member_id: str, epoch: int, version: int = 9) -> ErrorCode:
+        try:
+            coordinator.check_commit(GROUP, member_id, None, epoch, version)
+        except RequestFailed as error:
+            return error.code
+        return E.NONE
+
+    assert commits("a", 1) is E.NONE
+    assert commits("a", 0) is E.STALE_MEMBER_EPOCH
+    assert commits("b", 1) is E.UNKNOWN_MEMBER_ID
+    assert commits("a", 1, version=8) is E.UNSUPPORTED_VERSION
+    assert commits("", -1) is E.UNKNOWN_MEMBER_ID
+    for member_id, epoch, code in (("a", 0, E.ILLEGAL_GENERATION), ("b", 1, E.UNKNOWN_MEMBER_ID)):
+        with pytest.raises(RequestFailed) as caught:
+            coordinator.check_transactional_commit(GROUP, member_id, None, epoch)
+        assert caught.value.code is code
+    coordinator.check_transactional_commit(GROUP, "a", None, 1)
+    for member_id, epoch, code in (("a", 0, E.STALE_MEMBER_EPOCH), ("b", 1, E.UNKNOWN_MEMBER_ID)):
+        with pytest.raises(RequestFailed) as caught:
+            consumers.members.check_fetch(GROUP, member_id, epoch)
+        assert caught.value.code is code
+    consumers.members.check_fetch(GROUP, "a", 1)
+    consumers.members.check_fetch(GROUP, None, -1)
+    consumers.beat("a", -1)
+    assert commits("", -1) is E.NONE
+
+
+def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_not(consumers: Consumers) -> None:
+    harness = consumers.harness
+    (member,) = harness.stable(1)
+    assert consumers.refused("a", 0, set(), topics={"t"}) is E.GROUP_ID_NOT_FOUND
+    harness.leave(member.member_id)
+    consumers.join("a")
+    assert harness.coordinator.groups[GROUP].type_name == "consumer"
+    assert harness.join()[0].error is E.INCONSISTENT_GROUP_PROTOCOL
+    with pytest.raises(RequestFailed) as caught:
+        harness.coordinator.delete_group(GROUP)
+    assert caught.value.code is E.NON_EMPTY_GROUP
+    consumers.beat("a", -1)
+    joined = harness.join()[0]
+    assert joined.error is E.NONE
+    assert joined.generation_id > 2, "generations go on from the epochs"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_uniform_is_even_and_moves_little(seed: int) -> None:
+    rng = random.Random(seed)
+    counts = {T: rng.randrange(1, 12), U: rng.randrange(1, 8)}
+    everything = {(topic, number) for topic, count in counts.items() for number in range(count)}
+    before: dict[str, set[tuple[UUID, int]]] = {}
+    for size in (1, 3, 2, 4):
+        wanted = {f"m{number}": frozenset(counts) for number in range(size)}
+        held = assign_uniform(wanted, counts, before)
+        assert set().union(*held.values()) == everything
+        assert sum(map(len, held.values())) == len(everything)
+        assert max(map(len, held.values())) - min(map(len, held.values())) <= 1
+        assert assign_uniform(wanted, counts, held) == held, "nothing moves without a cause"
+        before = held
+
+
+def test_range_gives_consecutive_partitions_topic_by_topic() -> None:
+    wanted = {"a": frozenset({T, U}), "b": frozenset({T})}
+    held = assign_range(wanted, {T: 3, U: 2}, {})
+    assert held == {"a": of(0, 1) | of(0, 1, topic=U), "b": of(2)}
