@@ -250,14 +250,13 @@ def test_the_transaction_of_a_member_that_was_put_out_is_refused_its_offsets(
         producer.init_transactions()
         producer.begin_transaction()
         producer.send(topic, b"made of a", partition=0)
-        quick = open_member(topic, group_protocol=protocol, **times)
+        quick = open_member(topic, group_protocol=protocol, enable_auto_commit=False, **times)
         poll_until(lambda: quick.assignment() == {tp}, quick)  # as the other one does not poll
         assert slow.assignment() == {tp}, "it knows nothing yet"
         with pytest.raises(TransactionAbortableError, match="the group has rebalanced"):
             producer.send_offsets_to_transaction({tp: OffsetAndMetadata(1, "", None)}, slow.group_metadata())
         producer.abort_transaction()
-    quick.commit()
-    assert quick.committed(tp).offset in (1, 2)  # type: ignore[union-attr]
+    assert quick.committed(tp) is None
 
 
 @pytest.mark.apache
