@@ -108,8 +108,9 @@ def test_messages_of_0_8_are_written_and_read(connection: BrokerConnection, make
     request = KafkaProtocol.encode_fetch_request([FetchRequestPayload(topic, 0, 1, 100_000)], 1000, 1)
     (read,) = KafkaProtocol.decode_fetch_response(ask(connection, request))
     assert (read.error, read.highwaterMark) == (0, 4)
-    # A broker sends whole batches; programs of that time passed over what they had not asked for.
-    found = [(m.offset, m.message.magic, m.message.key, m.message.value) for m in read.messages if m.offset >= 1]
+    # A broker sends whole batches; one that puts them into an older format adds a part of a message, which has no
+    # offset. Programs of that time passed over what they had not asked for.
+    found = [(m.offset, m.message.magic, m.message.key, m.message.value) for m in read.messages if (m.offset or 0) >= 1]
     assert found == [(1, 0, b"gone", None), (2, 0, b"k", b"b"), (3, 0, None, b"c")]
 
 
