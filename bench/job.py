@@ -22,6 +22,8 @@ PARTITION_FETCH_BYTES = 8 << 20
 BATCH_BYTES = 256 << 10
 LINGER_MS = 20
 BATCH_RECORDS = 10_000
+TRANSACTION_RECORDS = 100
+"""How many records a transaction has."""
 PATIENCE_S = 60.0
 
 

@@ -97,6 +97,7 @@ class Sizes:
     slow: int = 200_000
     slowest: int = 50_000
     singles: int = 5_000
+    transactions: int = 30_000
     trips: int = TRIPS
     streamed: int = 2_000
     partitions: int = 1_000
@@ -111,6 +112,7 @@ SMALL = Sizes(
     written=50_000,
     slow=20_000,
     slowest=10_000,
+    transactions=1_000,
     trips=300,
     streamed=320,
     partitions=100,
@@ -277,6 +279,14 @@ def _written(sizes: Sizes) -> list[Task]:
             title="asyncio `send()`",
             clients=("ours-async", "aiokafka"),
             targets=(Target("aiokafka", 3.0),),
+        ),
+        replace(
+            send,
+            name="transactions",
+            title="transactions of 100 records",
+            clients=("ours", "confluent"),
+            topics=(Topic("none", 100, sizes.transactions),),
+            targets=(Target("confluent", 1.0),),
         ),
         replace(
             send,

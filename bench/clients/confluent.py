@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import confluent_kafka
 
 from bench.gather import sum_up
-from bench.job import BATCH_BYTES, BATCH_RECORDS, PATIENCE_S, Job, Watch
+from bench.job import BATCH_BYTES, BATCH_RECORDS, PATIENCE_S, TRANSACTION_RECORDS, Job, Watch
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 
@@ -131,6 +132,31 @@ def send(job: Job, watch: Watch) -> None:
 
 send_callback = send
 send_arrow = send
+
+
+def transactions(job: Job, watch: Watch) -> None:
+    """Records in transactions; a commit sends what lingers."""
+    keys, values = make_records(job.count, job.size)
+    producer = confluent_kafka.Producer(
+        {
+            "bootstrap.servers": job.bootstrap_servers,
+            "linger.ms": SEND_LINGER_MS,
+            "batch.size": BATCH_BYTES,
+            "partitioner": "murmur2_random",
+            "transactional.id": f"bench-{uuid.uuid4()}",
+        }
+    )
+    producer.init_transactions(PATIENCE_S)
+    producer.list_topics(job.topic, 10)
+    watch.start()
+    for begin in range(0, job.count, TRANSACTION_RECORDS):
+        producer.begin_transaction()
+        end = begin + TRANSACTION_RECORDS
+        for key, value in zip(keys[begin:end], values[begin:end], strict=True):
+            producer.produce(job.topic, value, key)
+        producer.commit_transaction()
+    watch.stop()
+    watch.acknowledged(job.count)
 
 
 def round_trip(job: Job, watch: Watch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import kafka
@@ -11,6 +12,7 @@ from bench.job import (
     FETCH_BYTES,
     LINGER_MS,
     PATIENCE_S,
+    TRANSACTION_RECORDS,
     Job,
     Watch,
 )
@@ -144,6 +146,24 @@ def send_callback(job: Job, watch: Watch) -> None:
     producer.flush()
     watch.stop()
     watch.acknowledged(delivered)
+    producer.close()
+
+
+def transactions(job: Job, watch: Watch) -> None:
+    """Records in transactions; a commit sends what lingers."""
+    keys, values = make_records(job.count, job.size)
+    producer = kafka.KafkaProducer(**producer_settings(job), transactional_id=f"bench-{uuid.uuid4()}")
+    producer.init_transactions()
+    producer.partitions_for(job.topic)
+    watch.start()
+    for begin in range(0, job.count, TRANSACTION_RECORDS):
+        producer.begin_transaction()
+        end = begin + TRANSACTION_RECORDS
+        for key, value in zip(keys[begin:end], values[begin:end], strict=True):
+            producer.send(job.topic, value, key)
+        producer.commit_transaction()
+    watch.stop()
+    watch.acknowledged(job.count)
     producer.close()
 
 
