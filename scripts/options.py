@@ -30,7 +30,13 @@ import ssl
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 '''
-CLIENTS = {"Admin": "an admin client", "Producer": "a producer", "Consumer": "a consumer"}
+CLIENTS = {
+    "Admin": ("admin", "an admin client"),
+    "Producer": ("producer", "a producer"),
+    "Consumer": ("consumer", "a consumer"),
+    "Share": ("share consumer", "a share consumer"),
+}
+"""By the start of the name of its class: how the option table calls a client, and how texts do."""
 
 
 def text() -> str:
@@ -38,8 +44,8 @@ def text() -> str:
     table = option_table()
     everyone = [row for row in table.values() if len(row.clients) == len(CLIENTS)]
     parts = [HEAD, _class("CommonConfigs", "TypedDict, total=False", "Options that every client has.", everyone)]
-    for name, whose in CLIENTS.items():
-        own = [row for row in table.values() if name.lower() in row.clients and row not in everyone]
+    for name, (client, whose) in CLIENTS.items():
+        own = [row for row in table.values() if client in row.clients and row not in everyone]
         parts.append(_class(f"{name}Configs", "CommonConfigs, total=False", f"Options of {whose}.", own))
     return _formatted("\n\n".join(parts))
 

@@ -120,6 +120,16 @@ TWINS: tuple[Twin, ...] = (
         {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
     ),
     Twin(
+        "consumer/share/async_calls.py",
+        "consumer/share/calls.py",
+        {
+            "AsyncKafkaShareConsumer": "KafkaShareConsumer",
+            "AsyncShareCalls": "ShareCalls",
+            "LoopRunner": "ThreadRunner",
+            "loop_runner": "thread_runner",
+        },
+    ),
+    Twin(
         "producer/async_calls.py",
         "producer/calls.py",
         {

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer as KafkaConsumer
     from kafka.consumer.bounded.async_read import read_async as read_async
     from kafka.consumer.bounded.sync_read import read as read
+    from kafka.consumer.share.acknowledge_type import AcknowledgeType as AcknowledgeType
+    from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer as AsyncKafkaShareConsumer
+    from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer as KafkaShareConsumer
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
     from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
@@ -43,10 +46,12 @@ if TYPE_CHECKING:
 
 __title__ = "kafka"
 __all__ = [
+    "AcknowledgeType",
     "AsyncConsumerRebalanceListener",
     "AsyncKafkaAdminClient",
     "AsyncKafkaConsumer",
     "AsyncKafkaProducer",
+    "AsyncKafkaShareConsumer",
     "BrokerConnection",
     "ConsumerGroupMetadata",
     "ConsumerRebalanceListener",
@@ -60,6 +65,7 @@ __all__ = [
     "KafkaConnection",
     "KafkaConsumer",
     "KafkaProducer",
+    "KafkaShareConsumer",
     "KeyedProducer",
     "MultiProcessConsumer",
     "OffsetAndMetadata",
@@ -86,10 +92,12 @@ __all__ = [
 """The names of all generations. What only old ones had is loaded by `from kafka import *`, not by `import kafka`."""
 
 _HOMES = {
+    "AcknowledgeType": "kafka.consumer.share.acknowledge_type",
     "AsyncConsumerRebalanceListener": "kafka.consumer",
     "AsyncKafkaAdminClient": "kafka.admin",
     "AsyncKafkaConsumer": "kafka.consumer",
     "AsyncKafkaProducer": "kafka.producer",
+    "AsyncKafkaShareConsumer": "kafka.consumer.share.async_share_consumer",
     "ConsumerGroupMetadata": "kafka.structs",
     "ConsumerRebalanceListener": "kafka.consumer.subscription.subscription_state",
     "DefaultSerializer": "kafka.serializer",
@@ -102,6 +110,7 @@ _HOMES = {
     "KafkaConnection": "kafka.conn",
     "KafkaConsumer": "kafka.consumer",
     "KafkaProducer": "kafka.producer",
+    "KafkaShareConsumer": "kafka.consumer.share.kafka_share_consumer",
     "KeyedProducer": "kafka.producer",
     "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "Murmur2Partitioner": "kafka.partitioner.hashed",

@@ -196,12 +196,24 @@ class RecordDeserializationError(KafkaError):
         part: "key" or "value".
         why: what the deserializer had to say.
         record: the record as it was fetched: key and value are bytes or None (KIP-1036).
+        advice: what can be done, for the text; None: seek past it.
+
+    A share consumer releases the record, and goes on behind it.
     """
 
-    def __init__(self, topic_partition: Any, offset: int, part: str, why: str, record: Any = None) -> None:
+    def __init__(
+        self,
+        topic_partition: Any,
+        offset: int,
+        part: str,
+        why: str,
+        record: Any = None,
+        advice: str | None = None,
+    ) -> None:
+        advice = advice or f"seek to {offset + 1} to leave it out"
         super().__init__(
             f"the {part} of the record at offset {offset} of partition {topic_partition.partition} of topic "
-            f"{topic_partition.topic!r} could not be deserialized: {why}; seek to {offset + 1} to leave it out"
+            f"{topic_partition.topic!r} could not be deserialized: {why}; {advice}"
         )
         self.topic_partition = topic_partition
         self.offset = offset

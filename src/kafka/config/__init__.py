@@ -7,19 +7,22 @@ slice.
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.java_names import from_java_names
-from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs
+from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs, ShareConfigs
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
 from kafka.config.properties import load_properties
 from kafka.config.security import SecurityOptions
+from kafka.config.share import ShareOptions
 from kafka.config.table import (
     AdminConfig,
     ConsumerConfig,
     ProducerConfig,
+    ShareConfig,
     option_table,
     parse_admin,
     parse_consumer,
     parse_producer,
+    parse_share,
 )
 from kafka.config.text import option_lines, with_options
 
@@ -38,6 +41,9 @@ __all__ = [
     "ProducerConfigs",
     "ProducerOptions",
     "SecurityOptions",
+    "ShareConfig",
+    "ShareConfigs",
+    "ShareOptions",
     "from_java_names",
     "load_properties",
     "option_lines",
@@ -45,5 +51,6 @@ __all__ = [
     "parse_admin",
     "parse_consumer",
     "parse_producer",
+    "parse_share",
     "with_options",
 ]

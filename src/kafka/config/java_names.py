@@ -145,7 +145,7 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     Arguments:
         properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values.
             ``sasl.jaas.config`` becomes the credentials that it has.
-        client: "consumer", "producer" or "admin"; None: the names of all of them are taken.
+        client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
 
     What has no meaning here, or is another client's, is left out with one warning. Raises `KafkaConfigurationError` for
     an unknown name, with the nearest one that there is, for a Java class that nothing stands for, and for text that is

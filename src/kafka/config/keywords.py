@@ -358,3 +358,45 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """Prefix of the names of metric groups. (default 'consumer')"""
     legacy_iterator: Any
     """Accepted for the sake of older programs. It has no effect. (default False)"""
+
+
+class ShareConfigs(CommonConfigs, total=False):
+    """Options of a share consumer."""
+
+    fetch_min_bytes: int
+    """Bytes a broker gathers before it answers. (in bytes; default 1; Java: fetch.min.bytes)"""
+    fetch_max_wait_ms: int
+    """How long a broker gathers them. (in milliseconds; default 500; Java: fetch.max.wait.ms)"""
+    fetch_max_bytes: int
+    """Bytes in one answer, about. (in bytes; default 52428800; Java: fetch.max.bytes)"""
+    check_crcs: bool
+    """Whether checksums are checked. (default True; Java: check.crcs)"""
+    client_rack: str
+    """The rack this client is in (KIP-392). (default ''; Java: client.rack)"""
+    max_decompressed_batch_bytes: int | None
+    """Bytes that one batch may have once decompressed; None: 64 MiB, or 16 times max_partition_fetch_bytes. (in
+    bytes; default None)"""
+    group_id: str | None
+    """The group; None: no group, no commits. (default None; Java: group.id)"""
+    max_poll_interval_ms: int
+    """How long may pass between two calls of poll(). (in milliseconds; default 300000; Java:
+    max.poll.interval.ms)"""
+    key_deserializer: Any
+    """Turns the bytes of a key into an object. (default None; Java: key.deserializer)"""
+    value_deserializer: Any
+    """Turns the bytes of a value into an object. (default None; Java: value.deserializer)"""
+    max_poll_records: int
+    """Most records that one poll() gives. (default 500; Java: max.poll.records)"""
+    consumer_timeout_ms: float
+    """How long iteration waits for a record before it ends. (in milliseconds; default inf)"""
+    default_api_timeout_ms: int
+    """How long a call without a timeout of its own may block. (in milliseconds; default 60000; Java:
+    default.api.timeout.ms)"""
+    metric_group_prefix: str
+    """Prefix of the names of metric groups. (default 'consumer')"""
+    share_acknowledgement_mode: str
+    """'implicit': the next poll() accepts what was handed out; 'explicit': the program acknowledges each record.
+    (default 'implicit'; Java: share.acknowledgement.mode)"""
+    share_acquire_mode: str
+    """'batch_optimized': whole batches, so a few more than max_poll_records; 'record_limit': no more (KIP-1206).
+    (default 'batch_optimized'; Java: share.acquire.mode)"""

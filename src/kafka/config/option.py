@@ -48,7 +48,7 @@ class Option:
         parse: checks a value and brings it into the form used inside.
         doc: what it does, in a sentence.
         java: the name in Kafka's Java clients, "" where they have none.
-        clients: which clients have it, of "consumer", "producer", "admin".
+        clients: which clients have it, of "consumer", "producer", "admin", "share consumer".
         inert: accepted for the sake of older programs, without effect.
         accepts: the type of what may be given, as an annotation.
     """

@@ -13,18 +13,20 @@ from kafka.config.producer import ProducerOptions
 from kafka.config.proxy import check_proxy
 from kafka.config.sasl import MECHANISMS
 from kafka.config.security import SecurityOptions
+from kafka.config.share import NOT_FOR_SHARES, ShareOptions
 from kafka.config.tls import check_tls
 from kafka.errors import KafkaConfigurationError
 
 log = logging.getLogger(__name__)
 
 _SLICES: dict[type[Any], frozenset[str]] = {
-    ConnectionOptions: frozenset({"consumer", "producer", "admin"}),
-    SecurityOptions: frozenset({"consumer", "producer", "admin"}),
+    ConnectionOptions: frozenset({"consumer", "producer", "admin", "share consumer"}),
+    SecurityOptions: frozenset({"consumer", "producer", "admin", "share consumer"}),
     ProducerOptions: frozenset({"producer"}),
     FetchOptions: frozenset({"consumer"}),
     GroupOptions: frozenset({"consumer"}),
     ConsumerOptions: frozenset({"consumer"}),
+    ShareOptions: frozenset({"share consumer"}),
 }
 Slice = TypeVar("Slice")
 _IN_CLEAR = {"PLAIN": "password", "OAUTHBEARER": "token"}
@@ -48,9 +50,14 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
         if row is None or client not in row.clients:
             mine = [other for other, each in table.items() if client in each.clients and not each.inert]
             why = (
-                f"is an option of the {' and '.join(sorted(row.clients))}, not of the {client}" if row else "is unknown"
+                f"is no option of the share consumer: {NOT_FOR_SHARES[name]}"
+                if client == "share consumer" and name in NOT_FOR_SHARES
+                else f"is an option of the {' and '.join(sorted(row.clients))}, not of the {client}"
+                if row
+                else "is unknown"
             )
-            raise KafkaConfigurationError(f"option {name!r} {why}{nearest(name, mine)}")
+            hint = "" if client == "share consumer" and name in NOT_FOR_SHARES else nearest(name, mine)
+            raise KafkaConfigurationError(f"option {name!r} {why}{hint}")
         if row.inert and not _is(configs[name], row.default):
             log.warning("option %r is accepted, but has no effect", name)
 
@@ -99,6 +106,15 @@ class ConsumerConfig:
     fetch: FetchOptions
     group: GroupOptions
     consumer: ConsumerOptions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ShareConfig:
+    """All options of a share consumer."""
+
+    connection: ConnectionOptions
+    security: SecurityOptions
+    share: ShareOptions
 
 
 def _security(configs: Mapping[str, Any]) -> SecurityOptions:
@@ -219,3 +235,17 @@ def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> No
                 "group_remote_assignor chooses its assignor, and the group's configs there set its times "
                 "(consumer.session.timeout.ms, consumer.heartbeat.interval.ms)"
             )
+
+
+def parse_share(configs: Mapping[str, Any]) -> ShareConfig:
+    """Check the keyword arguments of a share consumer; raises `KafkaConfigurationError`."""
+    _check_names(configs, "share consumer")
+    connection, share = _slice(ConnectionOptions, configs), _slice(ShareOptions, configs)
+    if share.group_id is None:
+        raise KafkaConfigurationError("a share consumer needs a 'group_id', the name of its share group")
+    if share.fetch_max_wait_ms >= connection.request_timeout_ms:
+        raise KafkaConfigurationError(
+            f"fetch_max_wait_ms ({share.fetch_max_wait_ms}) has to be smaller than request_timeout_ms "
+            f"({connection.request_timeout_ms}), or every idle fetch would time out"
+        )
+    return ShareConfig(connection, _security(configs), share)

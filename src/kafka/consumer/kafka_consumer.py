@@ -49,7 +49,7 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
         self._make_driver(config)
         try:
             self._driver.run(self._core.start(in_background=config.connection.api_version is not None))
-            close_at_exit(self._core, self._driver.runner)
+            close_at_exit(self._core, self._driver.runner, config.group.group_id)
             if topics:
                 self.subscribe(topics)
         except BaseException:

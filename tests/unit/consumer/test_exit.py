@@ -75,7 +75,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def open_one(core: Core, runner: Runner) -> None:
-    lifetime.close_at_exit(core, runner)  # type: ignore[arg-type]
+    lifetime.close_at_exit(core, runner, core.config.group.group_id)  # type: ignore[arg-type]
 
 
 def test_all_consumers_together_get_the_time_of_one(clock: Clock) -> None:

@@ -51,6 +51,8 @@ class LoopRunner:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
+        self.owner = "AsyncKafkaConsumer"
+        """What it is called that was dropped without being closed."""
         self.time: Callable[[], float] = self.loop.time
         """The loop's time, in seconds."""
         self._news = asyncio.Event()
@@ -172,9 +174,7 @@ class LoopRunner:
         """
         if self._closing is not None:
             return
-        text = (
-            "an AsyncKafkaConsumer was dropped without being closed: await close(), or use it in an 'async with' block"
-        )
+        text = f"an {self.owner} was dropped without being closed: await close(), or use it in an 'async with' block"
         warnings.warn(text, ResourceWarning, stacklevel=2)
         if not self.loop.is_closed():
             self.loop.call_soon_threadsafe(lambda: self.loop.create_task(close()))

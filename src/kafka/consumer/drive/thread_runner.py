@@ -30,6 +30,8 @@ class ThreadRunner:
     def __init__(self, thread: LoopThread | None = None) -> None:
         self._thread = LoopThread.shared() if thread is None else thread
         self.loop = self._thread.loop
+        self.owner = "KafkaConsumer"
+        """Who waits by it."""
         self.time: Callable[[], float] = self.loop.time
         """The loop's time, in seconds."""
         self.check: Callable[[], None] = self._thread.check

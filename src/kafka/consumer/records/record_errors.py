@@ -13,14 +13,17 @@ class RecordTooLargeError(KafkaError):
     """A batch is larger than what is fetched at a time, so no whole batch came (brokers before 0.10.1)."""
 
 
-def deserialization_error(record: ConsumerRecord, part: str, cause: Exception) -> RecordDeserializationError:
+def deserialization_error(
+    record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None
+) -> RecordDeserializationError:
     """The error for what a deserializer raised: a `RecordDeserializationError`, and of the type of its cause.
 
     Arguments:
         record: with its key and value as they were fetched.
+        advice: what can be done; None: seek past it.
     """
     tp = TopicPartition(record.topic, record.partition)
-    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record)
+    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record, advice)
     kind: Any = type(cause)
     cls: Any = _of_both_types(kind)
     own: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")

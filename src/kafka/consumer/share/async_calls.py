@@ -1,0 +1,287 @@
+"""The share consumer's calls that wait, or that run the user's callback."""
+
+import functools
+import weakref
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from kafka.config import ShareConfig
+from kafka.consumer.arguments import check_max_records, check_timeout, check_topic_names
+from kafka.consumer.core import LEAVE_WAIT_MS
+from kafka.consumer.drive.loop_runner import LoopRunner
+from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.share.core import ShareCore
+from kafka.consumer.share.face import CLOSE_TIMEOUT_MS, ShareFace
+from kafka.consumer.share.piece import Piece
+from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
+from kafka.errors import KafkaTimeoutError
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Result = TypeVar("Result")
+
+_NO_LIMIT = 2**31 - 1
+_ABANDONED_CLOSE_MS = 1_000
+
+
+class AsyncShareCalls(ShareFace):
+    """The part of `AsyncKafkaShareConsumer` that is a step by step counterpart of another one's; see the module."""
+
+    def _make_driver(self, config: ShareConfig) -> None:
+        runner = LoopRunner()
+        runner.owner = type(self).__name__
+        self._core = ShareCore(config, runner, runner.loop)
+        self._runner = runner
+        self._abandon = functools.partial(_abandon, self._core, runner)
+        weakref.finalize(self, self._abandon).atexit = False
+
+    # Topics -----------------------------------------------------------------------------------------------------------
+
+    async def subscribe(self, topics: Iterable[str]) -> None:
+        """Read these topics as a member of the group; replaces an earlier subscription. None: as `unsubscribe`.
+
+        Arguments:
+            topics: names of topics. Share groups have no patterns.
+
+        Raises `IllegalStateError` once it is closed, `TypeError` and `IllegalArgumentError` for what is no name.
+        """
+        self._check_mine()
+        wanted = check_topic_names(topics)
+        if not wanted:
+            await self.unsubscribe()
+            return
+        self._core.subscription.subscribe(wanted, None, None)
+        self._core.subscribe(wanted)
+
+    async def unsubscribe(self) -> None:
+        """Read nothing, and leave the group; what was given can still be acknowledged.
+
+        The coordinator is waited for a second at most.
+        """
+        self._check_mine()
+        self._core.subscription.unsubscribe()
+        await self._runner.run(self._core.leave_group(LEAVE_WAIT_MS), LEAVE_WAIT_MS)
+
+    # Records ----------------------------------------------------------------------------------------------------------
+
+    async def poll(self, timeout_ms: float = 0, max_records: int | None = None) -> ConsumerRecords:
+        """Records that were acquired for this consumer, waiting for some if there are none.
+
+        With ``share_acknowledgement_mode='implicit'`` this accepts what the last call gave; with 'explicit' all of that
+        has to be acknowledged before. A record whose lock was renewed is given again.
+
+        Arguments:
+            timeout_ms: how long to wait, 0: not at all; what is fetched meanwhile is there for the next call.
+            max_records: how many to acquire; None: ``max_poll_records``. With ``share_acquire_mode='batch_optimized'``
+                there may be more, as whole batches are acquired.
+
+        Returns a dict of `TopicPartition` to lists of `ShareConsumerRecord`, empty if the time was up.
+
+        Raises `IllegalStateError` without a subscription, for records that are not acknowledged, and while another call
+        is under way; `RecordDeserializationError` and `CorruptRecordError`, after which the next call goes on behind;
+        `UnsupportedVersionError` where the brokers have no share groups, `TopicAuthorizationFailedError`,
+        `GroupAuthorizationFailedError`, and what the callback raises.
+        """
+        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        make = functools.partial(self._materializer.records, self._core)
+        return await self._hand_over(make, timeout_ms, most)
+
+    async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
+        """As `poll`, as one Arrow batch, empty if the time was up.
+
+        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers, delivery_count; no
+        Python object is made for a record. Needs the extra "arrow".
+
+        Arguments:
+            max_records: how many to acquire; None: as many as the brokers give.
+        """
+        most = check_max_records(max_records, _NO_LIMIT)
+        return await self._hand_over(to_arrow, timeout_ms, most)
+
+    def __aiter__(self) -> Self:
+        """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``.
+
+        A record is accepted, where that is implicit, when the next records are taken, by whatever call: those that
+        iteration has not given are given by that.
+        """
+        self._core.check_open()
+        return self
+
+    async def __anext__(self) -> ShareConsumerRecord:
+        """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
+        consumer is closed."""
+        while True:
+            for record in self._rest:
+                assert self._current is not None
+                self._current.handed += 1
+                return record
+            if self._core.closed or not await self._load():
+                raise StopAsyncIteration
+
+    async def _load(self) -> bool:
+        """Take more records for iteration, which has given all it has; False: there are none."""
+        if not self._loaded:
+            options = self._core.config.share
+            taken = await self._hand_over(list, options.consumer_timeout_ms, options.max_poll_records, True)
+            self._loaded.extend(piece for piece in taken if len(piece))
+            if not self._loaded:
+                return False
+        piece, in_flight = self._loaded[0], self._core.in_flight
+        records, failed = self._materializer.made(piece)
+        self._loaded.popleft()
+        if failed is not None:
+            rest = in_flight.cut(piece, failed.row or 1)
+            if rest is not None:
+                self._loaded.appendleft(rest)
+            if not records:
+                in_flight.drop(piece)
+                raise self._materializer.refuse(self._core, piece, failed)
+        self._current, self._rest = piece, iter(records)
+        return True
+
+    async def _hand_over(
+        self, make: Callable[[list[Piece]], Result], timeout_ms: float, max_records: int, one_by_one: bool = False
+    ) -> Result:
+        """What ``make`` makes of the next pieces. They are the program's if it is returned, and not before."""
+        core = self._core
+        self._check_mine()
+        before: list[Piece] | None = None
+        try:
+            with self._runner.one_caller:
+                try:
+                    self._in_a_call = True
+                    self._stop_iteration()
+                    taken = await self._take(check_timeout(timeout_ms), max_records)
+                    before = core.in_flight.pieces
+                    made = make(taken)
+                    core.handed_out(taken, one_by_one)
+                finally:
+                    self._in_a_call = False
+        except BaseException:
+            if before is not None:
+                core.taken_back(before)
+            raise
+        return made
+
+    async def _take(self, timeout_ms: float, max_records: int) -> list[Piece]:
+        """Pieces to hand out, which stay where they are; none if the time is up, or somebody woke the consumer."""
+        core, runner = self._core, self._runner
+        runner.check()
+        now = runner.time()
+        core.raise_error()
+        await self._run_callback()
+        core.begin_poll(now)
+        try:
+            deadline = now + timeout_ms / 1000
+            core.send_acknowledgements(0 if core.has_records() else max_records)
+            while True:
+                runner.clear()
+                taken = core.take(max_records)
+                if any(map(len, taken)):
+                    return taken
+                if taken:  # offsets without records: there is nothing to hand out, and something to acknowledge
+                    core.handed_out(taken)
+                    core.send_acknowledgements()
+                if core.closed or core.events.woken():
+                    return []
+                if core.events.pending:
+                    core.raise_error()
+                await self._run_callback()
+                left = deadline - runner.time() if timeout_ms else 0.0
+                if left <= 0:
+                    await runner.give_way()
+                    return []
+                runner.submit(core.fetcher.fetch, max_records)
+                await runner.wait(left)
+        finally:
+            core.clock.end(runner.time())
+
+    async def _run_callback(self) -> None:
+        """Tell the callback what became of acknowledgements; raises what it raises."""
+        outcomes = self._core.fetcher.outcomes
+        while outcomes and self._callback is not None:
+            acks = outcomes.popleft()
+            await self._runner.call(self._callback, {acks.tp: acks.offsets()}, acks.error)
+
+    # Acknowledging ----------------------------------------------------------------------------------------------------
+
+    async def commit(self, timeout_ms: float | None = None) -> dict[TopicPartition, Exception | None]:
+        """Send what is acknowledged (with 'implicit': accept all that was handed out), and wait for what becomes of it.
+
+        Arguments:
+            timeout_ms: how long to wait; None: ``default_api_timeout_ms``.
+
+        Returns, for each partition with acknowledgements, None or why they have failed: `InvalidRecordStateError` where
+        a lock had run out, `KafkaTimeoutError` where no answer came in time. What has failed is delivered again.
+
+        Raises `IllegalStateError` once it is closed, and what the callback raises.
+        """
+        limit = self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
+        self._check_mine()
+        self._settle()
+        core, runner = self._core, self._runner
+        acks = core.send_acknowledgements()
+        try:
+            self._in_a_call = True
+            if acks:
+                await runner.run(core.fetcher.outcome(acks, limit), limit)
+            await self._run_callback()
+        finally:
+            self._in_a_call = False
+        results: dict[TopicPartition, Exception | None] = {}
+        for each in acks:
+            late = None if each.done else KafkaTimeoutError(f"the broker has not answered within {limit} ms")
+            results[each.tp] = results.get(each.tp) or each.error or late
+        return results
+
+    async def commit_sync(self, timeout_ms: float | None = None) -> dict[TopicPartition, Exception | None]:
+        """The same as `commit`, under Java's name."""
+        return await self.commit(timeout_ms)
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    async def close(self, timeout_ms: float | None = None) -> None:
+        """Send what is acknowledged, release everything else, leave the group, close connections and deserializers.
+
+        As in Java nothing is accepted by closing: what the last `poll()` gave is delivered again unless `commit` was
+        called. The second call does nothing; one from another thread or task waits for the first.
+
+        Arguments:
+            timeout_ms: how long it may take; None: 30 seconds.
+
+        Raises `KafkaTimeoutError` if another thread or task is still closing it when the time is up.
+        """
+        limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
+        if self._started:
+            await self._runner.close_once(functools.partial(self._close, limit), limit)
+
+    async def _close(self, timeout_ms: float) -> None:
+        core, runner = self._core, self._runner
+        deadline = runner.time() + timeout_ms / 1000
+        try:
+            core.send_acknowledgements()
+            core.closed = core.events.pending = True
+            runner.notify()
+            await runner.run_through(core.close(timeout_ms), max((deadline - runner.time()) * 1000, 0.0))
+        finally:
+            try:
+                self._in_a_call = True  # so that the callback does not call the consumer
+                await self._run_callback()
+            finally:
+                self._deserializers.close()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        await self.close()
+
+
+def _abandon(core: Any, runner: LoopRunner) -> None:
+    """Close without waiting: nobody holds the consumer any more."""
+    if not core.close_begun:
+        core.closed = True
+        runner.abandon(functools.partial(core.close, _ABANDONED_CLOSE_MS))

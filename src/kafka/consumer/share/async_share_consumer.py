@@ -1,0 +1,58 @@
+"""`AsyncKafkaShareConsumer`: the share consumer on the caller's own event loop, without a thread."""
+
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from kafka.config import ShareConfigs, parse_share, with_options
+from kafka.consumer.share.async_calls import AsyncShareCalls
+from kafka.errors import IllegalStateError
+
+
+@with_options("share consumer")
+class AsyncKafkaShareConsumer(AsyncShareCalls):
+    """Reads records together with others of a share group, in asyncio; see `KafkaShareConsumer`. What waits is awaited.
+
+    `async with` starts and closes it. One task at a time may call it: what another one was given would be acknowledged.
+
+    Arguments:
+        topics: topics to subscribe to; without any, call `subscribe`.
+        configs: options, see `KafkaShareConsumer`.
+
+    Before `start` each method raises `IllegalStateError`.
+
+    Raises `KafkaConfigurationError` for an option that is unknown, wrong, or has no meaning for share groups.
+    """
+
+    def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
+        self._config = parse_share(configs)
+        self._topics = topics
+        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+        self._make_parts(self._config)
+
+    async def start(self) -> None:
+        """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
+        if self._started:
+            raise IllegalStateError("the consumer has been started already")
+        self._make_driver(self._config)
+        try:
+            await self._core.start()
+            if self._topics:
+                await self.subscribe(self._topics)
+        except BaseException:
+            await self.close(timeout_ms=1_000)
+            raise
+
+    async def stop(self) -> None:
+        """As `close`, under the name that other asyncio clients have."""
+        await self.close()
+
+    async def __aenter__(self) -> Self:
+        """The consumer itself, which is closed at the end of the block."""
+        await self.start()
+        return self
+
+    if not TYPE_CHECKING:  # a checker would take it to allow every name
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("_core", "_runner"):
+                raise IllegalStateError("the consumer has not been started: await start(), or use 'async with'")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -1,0 +1,305 @@
+"""Talks to one broker for a share consumer: one request at a time, as the session's epoch counts them.
+
+A fetch is sent when the caller wants records, never ahead of that: the locks of what was acquired would run out while
+nobody works on it. Acknowledgements go along with a fetch where there is one, else by themselves. Java:
+``ShareConsumeRequestManager``.
+"""
+
+import asyncio
+import logging
+from typing import Protocol
+from uuid import UUID
+
+from kafka.cluster import Attempts, RetryPolicy
+from kafka.cluster.protocols import BrokerConnections
+from kafka.config import ShareOptions
+from kafka.consumer.handover.fetched import SharedFrame
+from kafka.consumer.share.acknowledgements import Acknowledgements
+from kafka.consumer.share.acquired import Acquired, Range
+from kafka.consumer.share.share_session import LAST_EPOCH, Partition, ShareSession
+from kafka.errors import (
+    InvalidShareSessionEpochError,
+    KafkaError,
+    ShareSessionNotFoundError,
+    for_code,
+)
+from kafka.structs import TopicPartition
+from kafka.wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
+from kafka.wire.api.share_fetch import PartitionData, ShareFetchRequest, ShareFetchResponse
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "share"
+"""A connection of its own, so that a long poll does not hold up anything else."""
+_OLDEST_VERSION = 1
+_STRICT_SINCE = _RENEW_SINCE = 2
+_SESSION_LOST = (ShareSessionNotFoundError, InvalidShareSessionEpochError)
+
+
+class BrokerShareListener(Protocol):
+    """What the answers are for; called on the loop."""
+
+    def name_of(self, partition: Partition) -> TopicPartition | None:
+        """A partition that is or was assigned, by its topic's name."""
+
+    def acquired(self, acquired: Acquired) -> None:
+        """Records are there."""
+
+    def answered(self, lock_timeout_ms: int) -> None:
+        """A fetch was answered, maybe with nothing; the lock's duration, if the broker has said it, else 0."""
+
+    def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
+        """It is known what became of acknowledgements."""
+
+    def refused(self, partition: Partition, error: type[KafkaError], data: PartitionData) -> None:
+        """A broker cannot give records of a partition."""
+
+    def broker_failed(self, error: Exception) -> None:
+        """A broker could not be asked, or refused a request as a whole."""
+
+
+class BrokerShareFetcher:
+    """See the module; belongs to the loop.
+
+    Arguments:
+        node_id: the broker.
+        options: sizes, times, modes.
+        client: sends.
+        member_id: the member's name, which names the session too.
+        listener: is told of answers.
+        retry: judges failures.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        options: ShareOptions,
+        client: BrokerConnections,
+        member_id: str,
+        listener: BrokerShareListener,
+        retry: RetryPolicy,
+    ) -> None:
+        self.node_id = node_id
+        self.session = ShareSession()
+        self.pending: list[Acknowledgements] = []
+        """Acknowledgements that are to be sent."""
+        self.wanted = 0
+        """How many records the caller wants; 0: it has not asked since the last fetch."""
+        self._options = options
+        self._client = client
+        self._member_id = member_id
+        self._listener = listener
+        self._attempts: Attempts = retry.attempts(f"share fetches from broker {node_id}")
+        self._task: asyncio.Task[None] | None = None
+        self._sessions_lost = 0
+        """In a row."""
+        self._closed = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is on its way, or about to be tried again."""
+        return self._task is not None
+
+    def kick(self) -> None:
+        """There may be something to send."""
+        if self._task is None and self._has_work() and not self._closed:
+            self._task = asyncio.get_running_loop().create_task(self._run(), name=f"share fetches {self.node_id}")
+
+    def _has_work(self) -> bool:
+        return bool(self.pending or (self.wanted and self.session.targets))
+
+    async def _run(self) -> None:
+        try:
+            while self._has_work() and not self._closed:
+                try:
+                    await self._send()
+                except Exception as error:
+                    await asyncio.sleep(self._attempts.note(error))
+                else:
+                    self._attempts.succeeded()
+        finally:
+            self._task = None
+
+    async def _send(self) -> None:
+        if self.pending and not self.session.is_open:
+            self._complete(self._take_pending(), ShareSessionNotFoundError("the session it was acquired in is gone"))
+        elif self.pending and not self._can_go_along():
+            await self._acknowledge(self.session.epoch)
+        elif self._has_work():
+            await self._fetch()
+
+    def _can_go_along(self) -> bool:
+        """Whether the acknowledgements can be sent with a fetch, which is to be sent."""
+        return bool(self.wanted and self.session.targets) and all(
+            not acks.renewed and (acks.topic_id, acks.tp.partition) in self.session.targets for acks in self.pending
+        )
+
+    def _take_pending(self) -> list[Acknowledgements]:
+        taken, self.pending = self.pending, []
+        return taken
+
+    def _complete(self, acks: list[Acknowledgements], error: Exception | None) -> None:
+        for each in acks:
+            self._listener.completed(each, error)
+
+    # Fetching ---------------------------------------------------------------------------------------------------------
+
+    async def _fetch(self) -> None:
+        acks = self._take_pending()
+        options, wanted = self._options, self.wanted
+        strict = options.share_acquire_mode == "record_limit"
+        topics, forgotten = self.session.fetch_topics(acks)
+        request = ShareFetchRequest(
+            group_id=options.group_id,
+            member_id=self._member_id,
+            share_session_epoch=self.session.epoch,
+            max_wait_ms=options.fetch_max_wait_ms,
+            min_bytes=options.fetch_min_bytes,
+            max_bytes=options.fetch_max_bytes,
+            max_records=wanted,
+            batch_size=wanted,
+            share_acquire_mode=int(strict),
+            topics=topics,
+            forgotten_topics_data=forgotten,
+        )
+        try:
+            response = await self._client.send(
+                self.node_id,
+                request,
+                min_version=_STRICT_SINCE if strict else _OLDEST_VERSION,
+                channel=CHANNEL,
+            )
+        except BaseException as error:
+            self.session.lost()
+            self._complete(acks, error if isinstance(error, Exception) else _interrupted())
+            if isinstance(error, Exception):
+                self._listener.broker_failed(error)
+            raise
+        self.wanted = 0
+        if response.error_code:
+            self._refused(for_code(response.error_code), response.error_message, acks)
+            return
+        self.session.fetched()
+        self._sessions_lost = 0
+        self._take(response, acks)
+
+    def _take(self, response: ShareFetchResponse, acks: list[Acknowledgements]) -> None:
+        held = getattr(response, "frame", None)
+        frame = SharedFrame(held.release if held is not None else None)
+        said: dict[Partition, Exception | None] = {}
+        trouble: KafkaError | None = None
+        for topic in response.responses:
+            for data in topic.partitions:
+                key = topic.topic_id, data.partition_index
+                said[key] = _error(data.acknowledge_error_code, data.acknowledge_error_message)
+                if data.error_code:
+                    kind = for_code(data.error_code)
+                    trouble = kind(f"partition {key[1]} of {self._listener.name_of(key) or key[0]}")
+                    self._listener.refused(key, kind, data)
+                if data.acquired_records:
+                    self._acquired(key, data, frame)
+        frame.release()
+        for each in acks:
+            missing = KafkaError("the broker has not said what became of it")
+            self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
+        self._listener.answered(response.acquisition_lock_timeout_ms)
+        if trouble is not None:
+            raise trouble  # so that the next fetch waits a moment
+
+    def _acquired(self, key: Partition, data: PartitionData, frame: SharedFrame) -> None:
+        tp = self._listener.name_of(key)
+        ranges = [Range(one.first_offset, one.last_offset, one.delivery_count) for one in data.acquired_records]
+        if tp is None:
+            log.warning("broker %d sent records of %s, which was not asked for; they are left to others", *key)
+            return
+        frame.retain()
+        records = data.records if data.records is not None else b""
+        self._listener.acquired(Acquired(tp, key[0], self.node_id, ranges, _view(records), frame))
+
+    # Acknowledging ----------------------------------------------------------------------------------------------------
+
+    async def _acknowledge(self, epoch: int) -> None:
+        acks = self._take_pending()
+        renews = any(each.renewed for each in acks)
+        request = ShareAcknowledgeRequest(
+            group_id=self._options.group_id,
+            member_id=self._member_id,
+            share_session_epoch=epoch,
+            is_renew_ack=renews,
+            topics=self.session.acknowledge_topics(acks),
+        )
+        try:
+            response: ShareAcknowledgeResponse = await self._client.send(
+                self.node_id, request, min_version=_RENEW_SINCE if renews else _OLDEST_VERSION, channel=CHANNEL
+            )
+        except BaseException as error:
+            self.session.lost()
+            self._complete(acks, error if isinstance(error, Exception) else _interrupted())
+            if isinstance(error, Exception):
+                self._listener.broker_failed(error)
+            raise
+        if response.error_code:
+            self._refused(for_code(response.error_code), response.error_message, acks)
+            return
+        self.session.counted()
+        said: dict[tuple[UUID, int], Exception | None] = {
+            (topic.topic_id, data.partition_index): _error(data.error_code, data.error_message)
+            for topic in response.responses
+            for data in topic.partitions
+        }
+        missing = KafkaError("the broker has not said what became of it")
+        for each in acks:
+            self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
+
+    def _refused(self, kind: type[KafkaError], text: str | None, acks: list[Acknowledgements]) -> None:
+        """The request was refused as a whole; raises what has to be waited after."""
+        error = kind(f"broker {self.node_id}: {text or 'the share session is refused'}")
+        self.session.lost()
+        self._complete(acks, error)
+        if isinstance(error, _SESSION_LOST):
+            log.info("%s; beginning a new share session", error)
+            self._listener.answered(0)  # the caller asks again
+            self._sessions_lost += 1
+            if self._sessions_lost > 1:
+                raise error
+            return  # the first new one is begun at once
+        self._listener.broker_failed(error)
+        raise error
+
+    # Ending -----------------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Send what is to be acknowledged, and end the session: what else was acquired is released. Raises nothing."""
+        self.wanted = 0
+        self._closed = True
+        task = self._task
+        if task is not None:
+            await asyncio.wait({task})
+        if not self.session.is_open:
+            self._complete(self._take_pending(), ShareSessionNotFoundError("the session it was acquired in is gone"))
+            return
+        try:
+            await self._acknowledge(LAST_EPOCH)
+        except KafkaError as error:
+            log.debug("broker %d was not told of the end of a share session: %s", self.node_id, error)
+
+    def abort(self) -> None:
+        """Stop at once."""
+        self._closed = True
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _error(code: int, text: str | None) -> Exception | None:
+    if not code:
+        return None
+    kind = for_code(code)
+    return kind(text) if text else kind()
+
+
+def _interrupted() -> KafkaError:
+    return KafkaError("the consumer was closed before the broker answered")
+
+
+def _view(records: object) -> memoryview:
+    return memoryview(records)  # type: ignore[arg-type]

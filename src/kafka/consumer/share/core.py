@@ -1,0 +1,271 @@
+"""The core of a share consumer: all of it but the public classes and the way they wait.
+
+As in `kafka.consumer.core` methods of "the caller's side" run in the caller's thread and never wait; coroutines, and
+what the parts call, run on the client's loop.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from uuid import UUID
+
+from kafka.cluster import Backoff, ClusterAccess, ClusterClient
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.config import ShareConfig
+from kafka.consumer.background_events import BackgroundEvents
+from kafka.consumer.core import LEAVE_TIMEOUT_MS, Runner
+from kafka.consumer.share.acknowledgements import Acknowledgements
+from kafka.consumer.share.acquired import DecodeOptions
+from kafka.consumer.share.in_flight import InFlight
+from kafka.consumer.share.piece import Piece
+from kafka.consumer.share.share_fetcher import ShareFetcher
+from kafka.consumer.share.share_metrics import ShareMetrics
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.consumer.subscription.topic_watch import TopicWatch
+from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.share.membership import ShareMembership
+from kafka.errors import IllegalStateError
+
+log = logging.getLogger(__name__)
+
+_RESERVE_FOR_LEAVING = 0.75
+"""How much of the time for closing acknowledgements may take."""
+
+
+class ShareCore:
+    """See the module.
+
+    Arguments:
+        config: all options.
+        runner: reaches the caller.
+        loop: the loop that this runs on.
+        client: the cluster; None: one is made from the options.
+
+    Attributes:
+        in_flight: what the program has.
+        decoded: pieces that were decoded and not handed out.
+    """
+
+    def __init__(
+        self,
+        config: ShareConfig,
+        runner: Runner,
+        loop: asyncio.AbstractEventLoop,
+        client: ClusterAccess | None = None,
+    ) -> None:
+        self.config = config
+        options = config.share
+        assert options.group_id is not None
+        self._statistics = ShareMetrics(config, loop)
+        self.metrics = self._statistics.all
+        self.client: ClusterAccess = client or ClusterClient(
+            config.connection, config.security, traffic=self._statistics.traffic
+        )
+        self.subscription = SubscriptionState()
+        self.clock = PollClock(loop.time())
+        self.events = BackgroundEvents(runner.notify)
+        self.closed = self.close_begun = False
+        self.in_flight = InFlight()
+        self.decoded: deque[Piece] = deque()
+        self.decoding = DecodeOptions(options.check_crcs, options.max_decompressed_bytes)
+        self.is_implicit = options.share_acknowledgement_mode == "implicit"
+        self._runner = runner
+        self._loop = loop
+        self._refusal: Exception | None = None
+        backoff = Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms)
+        timeout_ms = config.connection.request_timeout_ms
+        self.membership = ShareMembership(
+            self.client,
+            options.group_id,
+            options.client_rack,
+            options.max_poll_interval_ms,
+            timeout_ms,
+            self.clock,
+            backoff,
+            self,
+        )
+        self.fetcher = ShareFetcher(
+            options, self.client, self.membership.member_id, backoff, runner.notify, self.events.failed_alike
+        )
+        self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
+        self._statistics.show(self.fetcher, self.membership)
+        self._statistics.report_by(runner.callback_runner)
+
+    # The loop's side --------------------------------------------------------------------------------------------------
+
+    async def start(self, *, in_background: bool = False) -> None:
+        """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``."""
+        await self.client.start(in_background=in_background)
+        self.client.on_metadata(self._metadata_changed)
+
+    def _metadata_changed(self, metadata: ClusterMetadata) -> None:
+        self.topics.metadata_changed(metadata)
+        self.fetcher.metadata_changed(metadata)
+
+    def assigned(self, partitions: dict[UUID, list[int]]) -> None:
+        """See `ShareMemberListener`."""
+        self.fetcher.assign(partitions)
+        self._runner.notify()  # a caller that waits asks for records of them
+
+    def failed(self, error: Exception) -> None:
+        """See `ShareMemberListener`."""
+        self.events.failed_alike(error)
+
+    def refused(self, error: Exception) -> None:
+        """See `ShareMemberListener`."""
+        self._refusal = error
+        self.events.happened()
+
+    async def close(self, timeout_ms: float) -> None:
+        """Send acknowledgements, end the sessions, leave the group, close the connections, once. Does not raise."""
+        if self.close_begun:
+            return
+        self.close_begun = self.closed = self.events.pending = True
+        self._runner.notify()
+        deadline = self._loop.time() + timeout_ms / 1000
+        self.topics.close()
+        try:
+            try:
+                async with asyncio.timeout(timeout_ms / 1000 * _RESERVE_FOR_LEAVING):
+                    await self.fetcher.close()
+            except TimeoutError:
+                log.warning("closing a share consumer: brokers have not taken all acknowledgements in time")
+            finally:
+                left_ms = (deadline - self._loop.time()) * 1000
+                await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+        finally:
+            try:
+                await self.client.close()
+            finally:
+                await self._statistics.close(deadline)
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def check_open(self) -> None:
+        """Raise `IllegalStateError` once the consumer is closed."""
+        if self.closed:
+            raise IllegalStateError("the consumer is closed")
+
+    def raise_error(self) -> None:
+        """Raise what went wrong in the background, one error a call."""
+        if self._refusal is not None:
+            raise self._refusal
+        self.events.pending = False
+        error = self.events.next_error()
+        if error is not None:
+            self.events.pending = True
+            raise error
+
+    def subscribe(self, topics: frozenset[str]) -> None:
+        """Be a member of the group that reads these topics."""
+        self._refusal = None
+        self._runner.submit(self._subscribe, topics)
+
+    def _subscribe(self, topics: frozenset[str]) -> None:
+        self.topics.update()
+        self.membership.subscribe(topics)
+
+    async def leave_group(self, timeout_ms: float) -> None:
+        """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
+        self.topics.update()
+        await self.membership.leave(timeout_ms)
+
+    def begin_poll(self, now: float) -> None:
+        """The caller is in a poll, up to `PollClock.end`; raises `IllegalStateError` where nothing can come of it."""
+        self.check_open()
+        if not self.subscription.topics:
+            raise IllegalStateError("the share consumer is not subscribed to any topics: call subscribe() first")
+        self.in_flight.put_back(self.decoded)
+        if self.is_implicit:
+            self.in_flight.accept_all()
+        elif self.in_flight.is_open:
+            raise IllegalStateError(
+                "share_acknowledgement_mode is 'explicit', and records of the last poll() are not acknowledged: call "
+                "acknowledge() for each of them before the next poll()"
+            )
+        self.clock.begin(now)
+        self._runner.submit(self.membership.polled)
+
+    def send_acknowledgements(self, max_records: int = 0) -> list[Acknowledgements]:
+        """Send what was said of records, along with the next fetch where records are wanted."""
+        acks = self.in_flight.take()
+        if acks or max_records:
+            self._runner.submit(self.fetcher.send, acks, max_records)
+        return acks
+
+    def has_records(self) -> bool:
+        """Whether there is something to hand out without asking a broker."""
+        return bool(self.fetcher.renewed or self.decoded or self.fetcher.ready)
+
+    def take(self, max_records: int) -> list[Piece]:
+        """Pieces with about so many records, the next ones; decodes. They stay where they are until `handed_out`.
+
+        Raises what was wrong with an answer, once what came before that is handed out.
+        """
+        taken: list[Piece] = []
+        count = 0
+        strict = self.config.share.share_acquire_mode == "record_limit"
+        while self.fetcher.renewed:
+            self.decoded.appendleft(self.fetcher.renewed.pop())
+        while count < max_records:
+            if len(taken) == len(self.decoded) and not self._decode_next(bool(count)):
+                break
+            piece = self.decoded[len(taken)]
+            if count and strict and count + len(piece) > max_records:
+                break
+            taken.append(piece)
+            count += len(piece)
+        return taken
+
+    def _decode_next(self, has_some: bool) -> bool:
+        """Decode the next answer; False: there is none, or what is wrong with it has to wait."""
+        ready = self.fetcher.ready
+        if not ready:
+            return False
+        acquired = ready[0]
+        decoded = acquired.decode(self.decoding)
+        if decoded.error is not None and has_some:
+            return False
+        ready.popleft()
+        acquired.drop()
+        self.decoded.extend(decoded.pieces)
+        self.in_flight.refuse(acquired, decoded.refused)
+        if decoded.error is not None:
+            raise decoded.error
+        return True
+
+    def cut(self, piece: Piece, row: int) -> None:
+        """Cut a piece that is to be handed out before a row; the rest comes next time."""
+        piece.handed = row
+        rest = piece.split()
+        piece.handed = 0
+        if rest is not None:
+            self.decoded.insert(self._place_of(piece) + 1, rest)
+
+    def drop(self, piece: Piece) -> None:
+        """Hand a piece out to nobody."""
+        del self.decoded[self._place_of(piece)]
+
+    def _place_of(self, piece: Piece) -> int:
+        return next(place for place, one in enumerate(self.decoded) if one is piece)
+
+    def handed_out(self, pieces: list[Piece], one_by_one: bool = False) -> None:
+        """The program has these now, or is given them one by one."""
+        for piece in pieces:
+            piece.handed = 0 if one_by_one else len(piece)
+        self.in_flight.pieces = [*self.in_flight.pieces, *pieces]
+        for _ in pieces:
+            self.decoded.popleft()
+
+    def taken_back(self, before: list[Piece]) -> None:
+        """Something was raised before the program got what `handed_out` was told of: it is handed out next time.
+
+        Arguments:
+            before: what the program had.
+        """
+        given = [piece for piece in self.in_flight.pieces if not any(piece is one for one in before)]
+        self.in_flight.pieces = before
+        for piece in reversed(given):
+            piece.handed = 0
+            if not any(piece is one for one in self.decoded):
+                self.decoded.appendleft(piece)

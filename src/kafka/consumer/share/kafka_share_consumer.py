@@ -1,0 +1,46 @@
+"""`KafkaShareConsumer`: the synchronous share consumer."""
+
+from typing import Self, Unpack
+
+from kafka.config import ShareConfigs, parse_share, with_options
+from kafka.consumer.drive.lifetime import close_at_exit
+from kafka.consumer.share.calls import ShareCalls
+
+
+@with_options("share consumer")
+class KafkaShareConsumer(ShareCalls):
+    """Reads records of topics together with others of a share group (KIP-932). Java: ``KafkaShareConsumer``.
+
+    The consumers of a share group share the records of each partition, however many there are. A record is acquired for
+    one of them, under a lock that runs out (30 seconds, if brokers are not told otherwise); acknowledged, it is done
+    with; else it is delivered again, to any of them, up to five times. Needs Kafka 4.2 or later.
+
+    A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats and requests run
+    on a loop thread that all clients of the process share.
+
+    Arguments:
+        topics: topics to subscribe to; without any, call `subscribe`.
+        configs: options, such as ``bootstrap_servers``, ``group_id``, ``share_acknowledgement_mode``,
+            ``max_poll_records``. Where a group begins is a config of the group, ``share.auto.offset.reset``.
+
+    Raises `KafkaConfigurationError` for an option that is unknown, wrong, or has no meaning for share groups,
+    `NoBrokersAvailable` if no bootstrap server answers within ``bootstrap_timeout_ms``.
+    """
+
+    def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
+        config = parse_share(configs)
+        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+        self._make_parts(config)
+        self._make_driver(config)
+        try:
+            self._runner.run(self._core.start(in_background=config.connection.api_version is not None))
+            close_at_exit(self._core, self._runner, config.share.group_id)
+            if topics:
+                self.subscribe(topics)
+        except BaseException:
+            self._abandon()
+            raise
+
+    def __enter__(self) -> Self:
+        """The consumer itself, which is closed at the end of the block."""
+        return self

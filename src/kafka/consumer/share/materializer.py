@@ -1,0 +1,101 @@
+"""Makes records of pieces, and deserializes their keys and values. What fails is released, and told."""
+
+from typing import NamedTuple
+
+from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.record_errors import deserialization_error
+from kafka.consumer.share.acknowledge_type import AcknowledgeType
+from kafka.consumer.share.acquired import Refused
+from kafka.consumer.share.core import ShareCore
+from kafka.consumer.share.piece import Piece
+from kafka.consumer.share.share_record import ShareConsumerRecord
+from kafka.record import Columns, ConsumerRecord
+from kafka.record.materialize import Deserialize
+from kafka.structs import TopicPartition
+
+_RELEASED = "the record is released, to be delivered again up to the group's limit of deliveries"
+_CHOICE = "; acknowledge(topic, partition, offset, AcknowledgeType.REJECT) before the next poll() gives it up instead"
+
+
+class FailedRow(NamedTuple):
+    """A record that could not be deserialized: its row, "key" or "value", and what was raised."""
+
+    row: int
+    part: str
+    cause: Exception
+
+
+class ShareMaterializer:
+    """Makes records of pieces.
+
+    Arguments:
+        key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
+            kept.
+    """
+
+    def __init__(self, key_deserializer: Deserialize | None, value_deserializer: Deserialize | None) -> None:
+        self._key = key_deserializer
+        self._value = value_deserializer
+
+    def records(self, core: ShareCore, pieces: list[Piece]) -> ConsumerRecords:
+        """The records of pieces by partition.
+
+        Where one cannot be deserialized, the list of pieces is cut before it. If it is the very first, it is released,
+        and its error raised.
+        """
+        gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
+        for number, piece in enumerate(pieces):
+            made, failed = self.made(piece)
+            if made:
+                gathered.setdefault(piece.tp, []).extend(made)
+            if failed is not None:
+                if not gathered:
+                    raise self._refuse(core, piece, failed)
+                if made:
+                    core.cut(piece, failed.row)
+                del pieces[number + bool(made) :]
+                break
+        return ConsumerRecords(gathered)
+
+    def made(self, piece: Piece) -> tuple[list[ShareConsumerRecord], FailedRow | None]:
+        """The records of a piece, up to the first that cannot be deserialized."""
+        plain: list[ConsumerRecord]
+        failed = None
+        try:
+            plain = piece.columns.to_records(None, None, self._key, self._value)
+        except Exception:  # a deserializer of the user's may raise anything
+            if self._key is None and self._value is None:
+                raise
+            plain, failed = self._one_by_one(piece.columns)
+        count, of = piece.delivery_count, ShareConsumerRecord.of
+        return [of(record, count) for record in plain], failed
+
+    def _one_by_one(self, columns: Columns) -> tuple[list[ConsumerRecord], FailedRow | None]:
+        """The records before the first that fails; None fails where whatever a deserializer depends on has changed."""
+        records: list[ConsumerRecord] = []
+        for index in range(len(columns)):
+            row = columns.slice(index, index + 1)
+            part = "key"
+            try:
+                if self._key is not None:
+                    row.to_records(None, None, self._key, None)
+                part = "value"
+                records += row.to_records(None, None, self._key, self._value)
+            except Exception as failure:  # as above
+                return records, FailedRow(index, part, failure)
+        return records, None
+
+    def _refuse(self, core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
+        """Release a record, the first of a piece that is next, and go on behind it; returns the error to raise."""
+        core.cut(piece, failed.row + 1)
+        core.drop(piece)
+        return self.refuse(core, piece, failed)
+
+    @staticmethod
+    def refuse(core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
+        """Release a record; returns the error to raise."""
+        [record] = piece.columns.slice(failed.row, failed.row + 1).to_records()
+        offset = record.offset
+        core.in_flight.refuse(piece, [Refused(offset, offset, AcknowledgeType.RELEASE)])
+        advice = _RELEASED if core.is_implicit else _RELEASED + _CHOICE
+        return deserialization_error(record, failed.part, failed.cause, advice)

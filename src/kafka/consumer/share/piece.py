@@ -1,0 +1,191 @@
+"""A range of acquired records: rows of columns, and what is said of each. No object is made per row."""
+
+from bisect import bisect_left
+from uuid import UUID
+
+from kafka.consumer.share.acknowledge_type import AcknowledgeType
+from kafka.errors import IllegalStateError
+from kafka.record import Columns
+from kafka.structs import TopicPartition
+
+GAP = 0
+"""The type for an offset that has no record: compaction removed it, or a transaction's marker is there."""
+OPEN, SENT = 0xFF, 0xFE
+"""Nothing has been said of a row; what was said is on its way, so that no more can be."""
+_ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
+
+
+class Piece:
+    """See the module; belongs to the caller.
+
+    Arguments:
+        tp, topic_id: the partition.
+        node_id: the broker that handed them out, which has to hear of them.
+        columns: the records; maybe fewer than there are offsets.
+        first, last: the offsets acquired.
+        delivery_count: how often they were delivered, this time included.
+
+    Attributes:
+        handed: how many rows the program was given, from the front.
+        has_gaps: whether there are offsets without a record that are to be acknowledged as such.
+    """
+
+    __slots__ = (
+        "_types",
+        "columns",
+        "delivery_count",
+        "first",
+        "handed",
+        "has_gaps",
+        "last",
+        "node_id",
+        "topic_id",
+        "tp",
+    )
+
+    def __init__(
+        self,
+        tp: TopicPartition,
+        topic_id: UUID,
+        node_id: int,
+        columns: Columns,
+        first: int,
+        last: int,
+        delivery_count: int,
+        has_gaps: bool,
+    ) -> None:
+        self.tp = tp
+        self.topic_id = topic_id
+        self.node_id = node_id
+        self.columns = columns
+        self.first = first
+        self.last = last
+        self.delivery_count = delivery_count
+        self.handed = 0
+        self.has_gaps = has_gaps
+        self._types: bytearray | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        return f"<Piece {self.tp.topic}-{self.tp.partition} {self.first}..{self.last}, {self.handed} handed out>"
+
+    @property
+    def types(self) -> bytearray:
+        """What is said of each row."""
+        if self._types is None:
+            self._types = bytearray((OPEN,)) * len(self.columns)
+        return self._types
+
+    def row_of(self, offset: int) -> int | None:
+        """The row of a record that was handed out; None: there is none."""
+        offsets = self.columns.offsets
+        row = bisect_left(offsets, offset, 0, self.handed)
+        return row if row < self.handed and offsets[row] == offset else None
+
+    def say(self, row: int, kind: AcknowledgeType) -> None:
+        """Acknowledge a row; raises `IllegalStateError` where that is on its way already."""
+        types = self.types
+        if types[row] == SENT:
+            raise IllegalStateError(
+                f"the record at offset {self.columns.offsets[row]} of partition {self.tp.partition} of topic "
+                f"{self.tp.topic!r} has been acknowledged before"
+            )
+        types[row] = kind
+
+    def accept_rest(self) -> None:
+        """Accept what was handed out and nothing was said of."""
+        if self._types is not None:
+            head = self._types[: self.handed].replace(bytes((OPEN,)), bytes((_ACCEPT,)))
+            self._types[: self.handed] = head
+        else:
+            self._types = bytearray((_ACCEPT,)) * self.handed + bytearray((OPEN,)) * (len(self) - self.handed)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something that was handed out is not acknowledged."""
+        if self._types is None:
+            return self.handed > 0
+        return self._types.find(OPEN, 0, self.handed) >= 0
+
+    @property
+    def is_said(self) -> bool:
+        """Whether there are acknowledgements, or gaps, to send."""
+        if self.has_gaps:
+            return True
+        return self._types is not None and bool(self._types.strip(bytes((OPEN, SENT))))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all is acknowledged, and on its way."""
+        if self.has_gaps:
+            return False
+        return not len(self) or (self._types is not None and self._types.count(SENT) == len(self))
+
+    def split(self) -> "Piece | None":
+        """Cut off what was not handed out; None: all was."""
+        if self.handed >= len(self):
+            return None
+        offsets = self.columns.offsets
+        cut = offsets[self.handed]
+        rest = self._part(self.handed, len(self), cut, self.last)
+        rest.has_gaps = self.has_gaps and len(rest) <= rest.last - rest.first
+        self.columns = self.columns.slice(0, self.handed)
+        self.last = cut - 1
+        self.has_gaps = self.has_gaps and len(self) <= self.last - self.first
+        if self._types is not None:
+            del self._types[self.handed :]
+        return rest
+
+    def _part(self, start: int, stop: int, first: int, last: int) -> "Piece":
+        columns = self.columns.slice(start, stop)
+        return Piece(self.tp, self.topic_id, self.node_id, columns, first, last, self.delivery_count, False)
+
+    def take(self) -> tuple[list[tuple[int, int, bytes]], list["Piece"]]:
+        """What is said and was not taken before, as ranges of offsets with their types; and what is to be renewed."""
+        count, types = len(self), self.types
+        size = self.last - self.first + 1
+        if count == size:  # the usual case: a row for each offset
+            kinds = bytes(types)
+        else:
+            spread = bytearray((GAP if self.has_gaps else SENT,)) * size
+            for row, offset in enumerate(self.columns.offsets):
+                spread[offset - self.first] = types[row]
+            kinds = bytes(spread)
+        self.has_gaps = False
+        renewed = self._renewed(types)
+        for row in range(count) if types.find(OPEN) >= 0 else ():
+            if types[row] != OPEN:
+                types[row] = SENT
+        if types.find(OPEN) < 0:
+            types[:] = bytes((SENT,)) * count
+        return _ranges(self.first, kinds), renewed
+
+    def _renewed(self, types: bytearray) -> list["Piece"]:
+        """The rows whose locks are to be renewed, as pieces that can be handed out again."""
+        found, start = [], types.find(_RENEW)
+        offsets = self.columns.offsets
+        while start >= 0:
+            stop = start + 1
+            while stop < len(types) and types[stop] == _RENEW and offsets[stop] == offsets[stop - 1] + 1:
+                stop += 1
+            found.append(self._part(start, stop, offsets[start], offsets[stop - 1]))
+            start = types.find(_RENEW, stop)
+        return found
+
+
+def _ranges(first: int, kinds: bytes) -> list[tuple[int, int, bytes]]:
+    """Ranges of offsets that something is said of; one type where it is the same for a whole range."""
+    found = []
+    start, size = 0, len(kinds)
+    while start < size:
+        if kinds[start] in (OPEN, SENT):
+            start += 1
+            continue
+        stops = [at for at in (kinds.find(OPEN, start), kinds.find(SENT, start)) if at >= 0]
+        stop = min(stops, default=size)
+        part = kinds[start:stop]
+        found.append((first + start, first + stop - 1, part[:1] if part.count(part[0]) == len(part) else part))
+        start = stop
+    return found

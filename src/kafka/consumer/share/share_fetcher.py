@@ -1,0 +1,232 @@
+"""Decides, on the loop, which broker is asked for which partitions, and who hears of acknowledgements."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from kafka.cluster import Backoff, RetryPolicy
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.protocols import BrokerConnections
+from kafka.cluster.retry import nothing
+from kafka.config import ShareOptions
+from kafka.consumer.share.acknowledgements import Acknowledgements
+from kafka.consumer.share.acquired import Acquired
+from kafka.consumer.share.broker_fetcher import BrokerShareFetcher
+from kafka.consumer.share.piece import Piece
+from kafka.consumer.share.share_session import Partition
+from kafka.errors import (
+    GroupAuthorizationFailedError,
+    KafkaError,
+    NotLeaderForPartitionError,
+    SaslAuthenticationFailedError,
+    TopicAuthorizationFailedError,
+    UnsupportedVersionError,
+)
+from kafka.structs import TopicPartition
+from kafka.wire.api.share_fetch import PartitionData
+
+log = logging.getLogger(__name__)
+
+_NEVER_MENDED = (GroupAuthorizationFailedError, SaslAuthenticationFailedError, UnsupportedVersionError)
+"""Errors of a broker that the caller has to hear of: trying again does not help."""
+
+
+class ShareFetcher:
+    """See the module.
+
+    Arguments:
+        options: sizes, times, modes.
+        client: sends, and knows the leaders.
+        member_id: the member's name.
+        backoff: pauses after failures.
+        notify: called when there is something for the caller to look at.
+        failed: called with what the caller has to raise.
+
+    Attributes:
+        ready: answers that the caller has not taken; it takes them from the left, in its thread.
+        renewed: pieces whose locks were renewed, likewise.
+        outcomes: acknowledgements that the callback is to hear of, likewise.
+        wants_outcomes: whether there is a callback.
+        renewing: how many renewals are on their way.
+        lock_timeout_ms: how long locks last, as a broker said last; None: none has.
+        records_acquired, bytes_fetched, fetches, acknowledged, acknowledgements_failed: counted for metrics.
+    """
+
+    def __init__(
+        self,
+        options: ShareOptions,
+        client: BrokerConnections,
+        member_id: str,
+        backoff: Backoff,
+        notify: Callable[[], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._options = options
+        self._client = client
+        self._member_id = member_id
+        self._notify = notify
+        self._failed = failed
+        self._retry = RetryPolicy(backoff, log, quiet=1, fatal=nothing)
+        self._brokers: dict[int, BrokerShareFetcher] = {}
+        self._assigned: dict[UUID, list[int]] = {}
+        self._names: dict[UUID, str] = {}
+        self._waiters: list[tuple[list[Acknowledgements], asyncio.Future[None]]] = []
+        self.ready: deque[Acquired] = deque()
+        self.renewed: deque[Piece] = deque()
+        self.outcomes: deque[Acknowledgements] = deque()
+        self.wants_outcomes = False
+        self.renewing = 0
+        self.lock_timeout_ms: int | None = None
+        self.records_acquired = self.bytes_fetched = self.fetches = 0
+        self.acknowledged = self.acknowledgements_failed = 0
+
+    # What is assigned -------------------------------------------------------------------------------------------------
+
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions that are fetched, as far as their topics are known. In any thread."""
+        names, assigned = self._names, self._assigned
+        return {TopicPartition(names[key], n) for key, numbers in assigned.items() if key in names for n in numbers}
+
+    def assign(self, partitions: dict[UUID, list[int]]) -> None:
+        """Fetch these and no others."""
+        self._assigned = partitions
+        self.metadata_changed(self._client.metadata)
+        if any(topic_id not in self._names for topic_id in partitions):
+            self._client.request_refresh()
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """Leaders may have moved, and names of topics may be known now."""
+        for topic in metadata.topics(False):
+            known_id = metadata.topic_id(topic)
+            if known_id is not None:
+                self._names[known_id] = topic
+        targets: dict[int, set[Partition]] = {}
+        for topic_id, numbers in self._assigned.items():
+            for number in numbers:
+                name = self._names.get(topic_id)
+                leader = None if name is None else metadata.leader_for_partition(TopicPartition(name, number))
+                if leader is not None:
+                    targets.setdefault(leader, set()).add((topic_id, number))
+        for node_id in targets.keys() - self._brokers.keys():
+            self._broker(node_id)
+        for node_id, broker in self._brokers.items():
+            broker.session.targets = targets.get(node_id, set())
+            broker.kick()
+
+    def _broker(self, node_id: int) -> BrokerShareFetcher:
+        broker = self._brokers.get(node_id)
+        if broker is None:
+            broker = BrokerShareFetcher(node_id, self._options, self._client, self._member_id, self, self._retry)
+            self._brokers[node_id] = broker
+        return broker
+
+    # What the caller wants --------------------------------------------------------------------------------------------
+
+    def fetch(self, max_records: int) -> None:
+        """The caller waits for records: ask each broker for so many, but those that are being asked."""
+        if self.ready or self.renewed or self.renewing:
+            return
+        for broker in self._brokers.values():
+            broker.wanted = max_records
+            broker.kick()
+
+    def send(self, acks: Iterable[Acknowledgements], max_records: int = 0) -> None:
+        """Send acknowledgements, with the next fetch if ``max_records`` are wanted."""
+        brokers = set()
+        for each in acks:
+            each.sort()
+            if each.renewed:
+                self.renewing += 1
+            leader = self._client.metadata.leader_for_partition(each.tp)
+            if leader is not None and leader != each.node_id:
+                text = f"the leader that gave the records, broker {each.node_id}, leads partition {each.tp} no more"
+                self.completed(each, NotLeaderForPartitionError(text))
+                continue
+            broker = self._broker(each.node_id)
+            broker.pending.append(each)
+            brokers.add(broker)
+        if max_records:
+            self.fetch(max_records)
+        for broker in brokers:
+            broker.kick()
+
+    async def outcome(self, acks: list[Acknowledgements], timeout_ms: float) -> None:
+        """Wait until it is known what became of acknowledgements; raises TimeoutError."""
+        if all(each.done for each in acks):
+            return
+        done = asyncio.get_running_loop().create_future()
+        entry = acks, done
+        self._waiters.append(entry)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await done
+        finally:
+            self._waiters.remove(entry)
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def name_of(self, partition: Partition) -> TopicPartition | None:
+        """See `BrokerShareListener`."""
+        name = self._names.get(partition[0])
+        return None if name is None else TopicPartition(name, partition[1])
+
+    def acquired(self, acquired: Acquired) -> None:
+        """See `BrokerShareListener`."""
+        self.records_acquired += acquired.count
+        self.bytes_fetched += acquired.nbytes
+        self.ready.append(acquired)
+
+    def answered(self, lock_timeout_ms: int) -> None:
+        """See `BrokerShareListener`."""
+        self.fetches += 1
+        if lock_timeout_ms > 0:
+            self.lock_timeout_ms = lock_timeout_ms
+        self._notify()
+
+    def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
+        """See `BrokerShareListener`."""
+        acks.error, acks.done = error, True
+        if error is None:
+            self.acknowledged += 1
+        else:
+            self.acknowledgements_failed += 1
+            log.debug("acknowledgements of %s have failed: %s", acks.tp, error)
+        if acks.renewed:
+            self.renewing -= 1
+            if error is None:
+                self.renewed.extend(acks.renewed)
+        if self.wants_outcomes:
+            self.outcomes.append(acks)
+        for waited, done in self._waiters:
+            if not done.done() and all(each.done for each in waited):
+                done.set_result(None)
+        self._notify()
+
+    def refused(self, partition: Partition, error: type[KafkaError], data: PartitionData) -> None:
+        """See `BrokerShareListener`."""
+        tp = self.name_of(partition)
+        if issubclass(error, TopicAuthorizationFailedError) and tp is not None:
+            self._failed(TopicAuthorizationFailedError({tp.topic}))
+            return
+        if tp is not None and data.current_leader.leader_id >= 0:
+            self._client.note_leader(tp, data.current_leader.leader_id, data.current_leader.leader_epoch)
+        self._client.request_refresh()
+
+    def broker_failed(self, error: Exception) -> None:
+        """See `BrokerShareListener`."""
+        if isinstance(error, _NEVER_MENDED):
+            self._failed(error)
+        self._client.request_refresh()
+        self._notify()
+
+    # Ending -----------------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Send what is to be acknowledged, and end the sessions. Raises nothing."""
+        try:
+            await asyncio.gather(*(broker.close() for broker in self._brokers.values()))
+        finally:
+            for broker in self._brokers.values():
+                broker.abort()

@@ -1,0 +1,285 @@
+"""A member of a share group: a task on the loop that joins, sends heartbeats, and takes what it is assigned.
+
+The member names itself, once for its life. Partitions come and go with an answer, and nobody has to agree. Java:
+``ShareMembershipManager`` and ``ShareHeartbeatRequestManager``.
+"""
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from typing import Protocol
+from uuid import UUID
+
+from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
+from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.share.state import ShareMemberState, check_move
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    FencedMemberEpochError,
+    KafkaError,
+    NotCoordinatorError,
+    TopicAuthorizationFailedError,
+    UnknownMemberIdError,
+    UnsupportedVersionError,
+    for_code,
+)
+from kafka.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+
+log = logging.getLogger(__name__)
+
+_JOIN, _LEAVE = 0, -1
+_OLDEST_VERSION = 1
+"""Version 0 was an early access of Kafka 4.0, which works otherwise."""
+_ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError)
+_REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
+_FEATURE = "share.version"
+_SHORTEST_TIMEOUT_MS = 1_000.0
+
+
+class ShareMemberListener(Protocol):
+    """Who the membership is for; called on the loop."""
+
+    def assigned(self, partitions: dict[UUID, list[int]]) -> None:
+        """These partitions, by the ids of their topics, are to be fetched, and no others."""
+
+    def failed(self, error: Exception) -> None:
+        """The caller has to hear of it."""
+
+    def refused(self, error: Exception) -> None:
+        """As `failed`, and again with each call until nothing is subscribed to."""
+
+
+class ShareMembership:
+    """See the module; belongs to the loop.
+
+    Arguments:
+        client: sends to the coordinator.
+        group_id: the group.
+        rack: where this client is, "" if it is not known.
+        max_poll_interval_ms: how long the caller may be away.
+        request_timeout_ms: how long a heartbeat may take at most.
+        clock: tells when the caller last polled.
+        backoff: pauses after failures.
+        listener: is told of what happens.
+
+    Attributes:
+        member_id: its name.
+        heartbeats, joins: how many were answered.
+    """
+
+    def __init__(
+        self,
+        client: CoordinatorRequests,
+        group_id: str,
+        rack: str,
+        max_poll_interval_ms: float,
+        request_timeout_ms: float,
+        clock: PollClock,
+        backoff: Backoff,
+        listener: ShareMemberListener,
+    ) -> None:
+        self.member_id = str(uuid.uuid4())
+        self.state = ShareMemberState.UNSUBSCRIBED
+        self.heartbeats = self.joins = 0
+        self._client = client
+        self._group_id = group_id
+        self._rack = rack or None
+        self._max_poll_s = max_poll_interval_ms / 1000
+        self._timeout_ms = request_timeout_ms
+        self._clock = clock
+        self._listener = listener
+        self._attempts = RetryPolicy(backoff, log, quiet=1, fatal=lambda error: False)
+        self._topics: frozenset[str] = frozenset()
+        self._told: frozenset[str] | None = None
+        """What the coordinator knows of the topics; None: not sure."""
+        self._epoch = _JOIN
+        self._interval_s = 0.0
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    # What the caller wants --------------------------------------------------------------------------------------------
+
+    def subscribe(self, topics: frozenset[str]) -> None:
+        """Be a member that reads these topics."""
+        self._topics = topics
+        if self.state is ShareMemberState.FATAL:
+            self._go(ShareMemberState.UNSUBSCRIBED)
+        if self.state is ShareMemberState.UNSUBSCRIBED:
+            self._rejoin()
+        if self._task is None:
+            name = f"heartbeats of share group {self._group_id}"
+            self._task = asyncio.get_running_loop().create_task(self._run(), name=name)
+        self._news.set()
+
+    def polled(self) -> None:
+        """The caller polls: a member that had to leave for want of that joins again."""
+        if self.state is ShareMemberState.STALE:
+            self._rejoin()
+            self._news.set()
+
+    async def leave(self, timeout_ms: float) -> None:
+        """Be no member any more, and tell the coordinator, for so long at most. Raises nothing."""
+        if self.state in (ShareMemberState.UNSUBSCRIBED, ShareMemberState.CLOSED):
+            return
+        was_member = self.state is ShareMemberState.STABLE
+        self._go(ShareMemberState.UNSUBSCRIBED)
+        self._listener.assigned({})
+        if was_member:
+            await self._tell_of_leaving(timeout_ms)
+
+    async def close(self, timeout_ms: float) -> None:
+        """Leave, and end. Raises nothing."""
+        task, self._task = self._task, None
+        try:
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+        finally:
+            try:
+                await self.leave(timeout_ms)
+            finally:
+                if self.state is not ShareMemberState.CLOSED:
+                    self._go(ShareMemberState.CLOSED)
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _go(self, state: ShareMemberState) -> None:
+        check_move(self.state, state)
+        self.state = state
+
+    def _rejoin(self) -> None:
+        self._go(ShareMemberState.JOINING)
+        self._epoch, self._told = _JOIN, None
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        attempts = self._attempts.attempts(f"heartbeat of share group {self._group_id!r}")
+        due = loop.time()
+        while True:
+            self._news.clear()
+            now = loop.time()
+            if self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
+                await self._news.wait()
+                due = loop.time()
+                continue
+            idle = self._clock.idle(now)
+            if idle > self._max_poll_s and self.state is ShareMemberState.STABLE:
+                await self._leave_for_want_of_polls(idle)
+                continue
+            if now < due and not (self.state is ShareMemberState.STABLE and self._told not in (None, self._topics)):
+                await self._wait(min(due - now, max(self._max_poll_s - idle, 0.001)))
+                continue
+            try:
+                await self._send()
+            except Exception as error:
+                self._told = None
+                if not isinstance(error, _REJOIN):
+                    self._client.forget_coordinator("group", self._group_id)
+                due = loop.time() + attempts.note(error)
+            else:
+                attempts.succeeded()
+                due = loop.time() + self._interval_s
+
+    async def _wait(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
+    async def _leave_for_want_of_polls(self, idle_s: float) -> None:
+        log.warning(
+            "share group %s: leaving, as the consumer was not polled for %.1f s, longer than max_poll_interval_ms=%d; "
+            "handle records quicker, take fewer of them with max_poll_records, or raise it",
+            self._group_id,
+            idle_s,
+            self._max_poll_s * 1000,
+        )
+        self._go(ShareMemberState.STALE)
+        self._listener.assigned({})
+        await self._tell_of_leaving(self._timeout_ms)
+
+    async def _tell_of_leaving(self, timeout_ms: float) -> None:
+        request = ShareGroupHeartbeatRequest(group_id=self._group_id, member_id=self.member_id, member_epoch=_LEAVE)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._client.send_coordinator(
+                    "group",
+                    self._group_id,
+                    request,
+                    timeout_ms=max(timeout_ms, _SHORTEST_TIMEOUT_MS),
+                    min_version=_OLDEST_VERSION,
+                )
+        except (KafkaError, TimeoutError) as error:
+            log.debug("share group %s: the coordinator was not told of leaving: %s", self._group_id, error)
+
+    async def _send(self) -> None:
+        topics, epoch = self._topics, self._epoch
+        joins = self.state is ShareMemberState.JOINING
+        request = ShareGroupHeartbeatRequest(
+            group_id=self._group_id,
+            member_id=self.member_id,
+            member_epoch=epoch,
+            rack_id=self._rack if joins else None,
+            subscribed_topic_names=None if self._told == topics and not joins else sorted(topics),
+        )
+        try:
+            response = await self._client.send_coordinator(
+                "group", self._group_id, request, timeout_ms=self._timeout_ms, min_version=_OLDEST_VERSION
+            )
+        except UnsupportedVersionError as error:
+            self._refuse(self._unsupported(str(error)))
+            return
+        if self._epoch != epoch or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
+            return  # it has left or joined anew meanwhile
+        if response.error_code:
+            self._failed(for_code(response.error_code), response.error_message)
+        else:
+            self._answered(response, topics)
+
+    def _answered(self, response: ShareGroupHeartbeatResponse, topics: frozenset[str]) -> None:
+        self.heartbeats += 1
+        if self.state is ShareMemberState.JOINING:
+            self.joins += 1
+            log.info("share group %s: joined as member %s", self._group_id, self.member_id)
+        self._go(ShareMemberState.STABLE)
+        self._told = topics
+        self._epoch = response.member_epoch
+        self._interval_s = response.heartbeat_interval_ms / 1000
+        if response.assignment is not None:
+            self._listener.assigned(
+                {each.topic_id: list(each.partitions) for each in response.assignment.topic_partitions}
+            )
+
+    def _failed(self, kind: type[KafkaError], text: str | None) -> None:
+        """Act on an error of the coordinator; raises what is tried again."""
+        error = kind(f"share group {self._group_id!r}: {text or kind.__name__}")
+        if issubclass(kind, _REJOIN):
+            log.info("%s; joining again", error)
+            self._rejoin()
+            self._listener.assigned({})
+            raise error
+        if issubclass(kind, _ELSEWHERE):
+            raise error
+        if issubclass(kind, TopicAuthorizationFailedError):
+            self._listener.failed(TopicAuthorizationFailedError(set(self._topics)))
+            raise error
+        if isinstance(error, UnsupportedVersionError):
+            self._refuse(self._unsupported(text or "it refuses share groups"))
+        elif getattr(error, "retriable", False):
+            raise error
+        else:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        self._go(ShareMemberState.FATAL)
+        self._listener.assigned({})
+        self._listener.refused(error)
+
+    def _unsupported(self, why: str) -> UnsupportedVersionError:
+        level = self._client.feature_level(_FEATURE)
+        return UnsupportedVersionError(
+            f"share group {self._group_id!r}: share groups (KIP-932) need brokers of Kafka 4.2, or of 4.1 with the "
+            f"feature {_FEATURE} at level 1; in this cluster it is at level {level} ({why}). Where the brokers are new "
+            f"enough, kafka-features.sh upgrade --feature {_FEATURE}=1 turns it on"
+        )
