@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pathlib
+import re
 import threading
 import time
 import uuid
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
 PATIENCE_S = 30.0
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "SHARE_GROUPS.md"
 Open = Callable[..., KafkaShareConsumer]
 
 
@@ -424,3 +427,29 @@ async def test_only_one_task_at_a_time(group: Group) -> None:
             await consumer.poll(0)
         consumer.wakeup()
         assert not await polling
+
+
+# -- the guide --------------------------------------------------------------------------------------------------------
+
+
+def test_the_programs_of_the_guide_run(broker: Broker, make_topic: MakeTopic) -> None:
+    pytest.importorskip("pyarrow")
+    jobs, orders, mark = make_topic(), make_topic(), uuid.uuid4().hex
+    group = Group(broker, jobs)
+    for name in ("clerks", "columns"):
+        group.id = f"{name}-{mark}"
+        group.configure()
+    group.fill(10)
+    produce(broker.bootstrap_servers, orders, 0, [b"x" if number == 3 else b"%d" % number for number in range(10)])
+    programs = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(programs) == 3
+    names: dict[str, Any] = {}
+    for program in programs:
+        program = program.replace("localhost:9092", broker.bootstrap_servers)
+        program = program.replace('"jobs"', repr(jobs)).replace('"orders"', repr(orders))
+        for name in ("workers", "clerks", "columns"):
+            program = program.replace(f'"{name}"', f'"{name}-{mark}"')
+        exec(compile(program, str(GUIDE), "exec"), names)
+    assert names["done"] == [b"%d" % number for number in range(10)]
+    assert names["outcomes"] == {number: "REJECT" if number == 3 else "ACCEPT" for number in range(10)}
+    assert names["total"] == 10

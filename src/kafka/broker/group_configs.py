@@ -106,7 +106,7 @@ def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
             int_,
             str(settings.share_partition_max_record_locks),
             "How many records of a partition may be in flight.",
-            _within(100, 10_000),
+            _within(100, 4_000),
         ),
         TopicOption(
             "share.record.lock.duration.ms",

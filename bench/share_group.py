@@ -1,0 +1,18 @@
+"""A share group of a job's own, which reads a topic from its beginning."""
+
+from __future__ import annotations
+
+import uuid
+
+import kafka
+from kafka.admin import ConfigResource
+
+
+def new_share_group(bootstrap_servers: str) -> str:
+    """Configure a group and return its name."""
+    name = f"bench-{uuid.uuid4()}"
+    admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap_servers)
+    configs = {"share.auto.offset.reset": "earliest", "share.partition.max.record.locks": "4000"}
+    admin.alter_configs([ConfigResource("group", name, configs)])
+    admin.close()
+    return name
