@@ -17,7 +17,7 @@ from kafka.errors import (
     UnknownError,
     UnknownTopicOrPartitionError,
 )
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import OffsetAndMetadata, TopicPartition, TopicPartitionReplica
 
 MISSING = "there-is-no-such-topic"
 
@@ -205,3 +205,42 @@ def test_records_are_deleted_up_to_an_offset(admin, broker, make_topic):
     fill(broker, topic, 10)
     assert admin.delete_records({tp: 4})[tp]["low_watermark"] == 4
     assert admin.delete_records({tp: -1})[tp]["low_watermark"] == 10
+
+
+@pytest.mark.needs(broker=(1, 1), why="log directories that are described (KIP-113)")
+def test_the_sizes_of_partitions_and_the_directories_of_replicas_are_told(admin, broker, make_topic):
+    topic = make_topic(2)
+    fill(broker, topic, 3)
+
+    def sizes():
+        (told,) = admin.describe_log_dirs({topic: [0, 1, 9], MISSING: [0]})
+        (directory,) = told["log_dirs"]
+        found = {each["name"]: each["partitions"] for each in directory["topics"]}
+        return {each["partition_index"]: each["partition_size"] for each in found.get(topic, ())}
+
+    deadline = time.monotonic() + 20
+    while set(found := sizes()) != {0, 1}:  # the logs are made after the leaders are known
+        assert time.monotonic() < deadline, found
+    assert found[0] > 0
+    assert found[1] == 0
+    (node,) = (each["node_id"] for each in admin.describe_cluster()["brokers"])
+    here, nowhere = TopicPartitionReplica(topic, 0, node), TopicPartitionReplica(topic, 9, node)
+    places = admin.describe_replica_log_dirs([here, nowhere])
+    assert places[here].current_replica_log_dir is not None
+    assert (places[here].current_replica_offset_lag, places[here].future_replica_log_dir) == (0, None)
+    assert places[nowhere].current_replica_log_dir is None
+
+
+@pytest.mark.needs(broker=(4, 1), why="ListConfigResources (KIP-1142)")
+def test_what_has_a_configuration_is_listed_by_kind(admin, make_topic, name):
+    topic = make_topic()
+    (node,) = (each["node_id"] for each in admin.describe_cluster()["brokers"])
+    admin.alter_configs([ConfigResource("group", name, {"share.session.timeout.ms": "50000"})], incremental=True)
+    deadline = time.monotonic() + 20
+    while name not in admin.list_config_resources(["group"]).get("group", ()):
+        assert time.monotonic() < deadline
+    found = admin.list_config_resources()
+    assert topic in found["topic"]
+    assert found["broker"] == [str(node)]
+    assert set(admin.list_config_resources(["topic", "broker"])) == {"topic", "broker"}
+    assert admin.list_client_metrics_resources() == []

@@ -153,6 +153,10 @@ class GroupConfigs:
             log.error("%s is damaged (%s); it is kept as %s, the groups' configs are lost", self._path, error, kept)
             return {}
 
+    def groups(self) -> list[str]:
+        """The groups for which something was set."""
+        return list(self._set)
+
     def of(self, group_id: str) -> Mapping[str, str]:
         """What was set for a group."""
         return self._set.get(group_id, {})
