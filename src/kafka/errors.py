@@ -69,6 +69,13 @@ class IllegalStateError(KafkaError):
     """The object is in a state in which this operation is not allowed."""
 
 
+class WakeupError(KafkaError):
+    """`wakeup()` has ended a `poll()` or an iteration: nothing was handed out, and the next call goes on.
+
+    Java: ``WakeupException``.
+    """
+
+
 class AssertedArgumentError(IllegalArgumentError, AssertionError):
     """An illegal argument that kafka-python asserts not to be: an `AssertionError` as well."""
 

@@ -19,6 +19,7 @@ from kafka.errors import (
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
     RecordDeserializationError,
+    WakeupError,
 )
 
 if TYPE_CHECKING:
@@ -400,7 +401,8 @@ def test_wakeup_ends_a_poll(make_topic: MakeTopic, open_consumer: Open) -> None:
     consumer = open_consumer()
     consumer.assign([TopicPartition(make_topic(), 0)])
     waker = when_it_waits(consumer, consumer.wakeup)
-    assert consumer.poll(3_600_000) == {}
+    with pytest.raises(WakeupError):
+        consumer.poll(3_600_000)
     waker.join()
     waited = when_it_waits(consumer, lambda: None)
     assert consumer.poll(200) == {}

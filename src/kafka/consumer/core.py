@@ -34,7 +34,13 @@ from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.ungrouped import UngroupedMembership
-from kafka.errors import AssertedStateError, IllegalStateError, KafkaTimeoutError, NoOffsetForPartitionError
+from kafka.errors import (
+    AssertedStateError,
+    IllegalStateError,
+    KafkaTimeoutError,
+    NoOffsetForPartitionError,
+    WakeupError,
+)
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.net.callback_runner import CallbackRunner
 from kafka.structs import TopicPartition
@@ -265,6 +271,11 @@ class ConsumerCore:
             raise IllegalStateError("the consumer is closed")
         self.clock.begin(now)
 
+    def raise_wakeup(self) -> None:
+        """Raise `WakeupError`, once, if the caller was woken."""
+        if self.events.woken() and not self.closed:
+            raise WakeupError("wakeup() was called")
+
     def begin_processing_events(self) -> None:
         """The caller looks at what happened in the background; from now on `events.pending` means something newer."""
         self.events.pending = False
@@ -312,6 +323,16 @@ class ConsumerCore:
         self.rebalance.subscription_changed()
         self.events.pending = True
         self._runner.submit(self._resubscribe)
+
+    def enforce_rebalance(self, reason: str) -> None:
+        """Have the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
+        group = self.config.group
+        if group.group_id is None:
+            raise AssertedStateError("a rebalance is a group's: give the consumer a group_id")
+        if group.group_protocol == "consumer":
+            log.warning("enforce_rebalance() has no effect with group_protocol='consumer': the coordinator assigns")
+        elif self.subscription.is_automatic:
+            self._runner.submit(self.membership.subscription_changed, reason)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Take partitions by hand."""

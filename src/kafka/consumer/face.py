@@ -188,8 +188,25 @@ class ConsumerFace:
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def wakeup(self) -> None:
-        """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""
+        """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.
+
+        It raises once, and takes nothing: no position moves, and the next call goes on. An iteration has handed out the
+        records that it holds before. Any thread may call this, also a signal's handler. Java: ``wakeup``.
+        """
         self._core.events.wake()
+
+    def enforce_rebalance(self, reason: str | None = None) -> None:
+        """Have the group rebalance with the next `poll()`, for example because an assignor would decide otherwise now.
+
+        In a group of the protocol of KIP-848 it does nothing but warn, as the coordinator assigns (KIP-568, KIP-800).
+
+        Arguments:
+            reason: for the logs of both sides.
+
+        Raises `IllegalStateError` without a ``group_id``.
+        """
+        self._check_open()
+        self._core.enforce_rebalance(reason or "the program asked for a rebalance")
 
     def __getstate__(self) -> object:
         raise TypeError(

@@ -5,6 +5,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+
 
 class CommitMode(enum.Enum):
     """How a member of a group commits."""
@@ -12,6 +14,14 @@ class CommitMode(enum.Enum):
     AUTOMATIC = "by itself, from time to time and when it gives partitions up"
     SYNC = "by commit(), after records and when it gives partitions up"
     ASYNC = "by commit_async(), after records"
+
+
+class GroupProtocol(enum.Enum):
+    """What the members of a group speak."""
+
+    EAGER = "classic, with the assignors of every consumer"
+    COOPERATIVE = "classic, with `CooperativeStickyAssignor` (KIP-429)"
+    CONSUMER = "that of KIP-848"
 
 
 @dataclass(frozen=True)
@@ -22,8 +32,8 @@ class MemberPlan:
     options: dict[str, Any]
 
     @classmethod
-    def draw(cls, rng: random.Random) -> "MemberPlan":
-        """Draw one."""
+    def draw(cls, rng: random.Random, protocol: GroupProtocol) -> "MemberPlan":
+        """Draw one of a group of this protocol."""
         commits = rng.choice((CommitMode.AUTOMATIC, CommitMode.AUTOMATIC, CommitMode.SYNC, CommitMode.ASYNC))
         options = {
             "auto_offset_reset": "earliest",
@@ -31,10 +41,15 @@ class MemberPlan:
             "auto_commit_interval_ms": rng.choice((200, 5_000)),
             "max_poll_records": rng.choice((1, 10, 500)),
             "fetch_max_wait_ms": rng.choice((50, 500)),
-            "session_timeout_ms": rng.choice((6_000, 10_000)),
-            "heartbeat_interval_ms": 2_000,
             "request_timeout_ms": 15_000,
         }
+        session_timeout_ms = rng.choice((6_000, 10_000))
+        if protocol is GroupProtocol.CONSUMER:
+            options |= {"group_protocol": "consumer", "group_remote_assignor": rng.choice((None, "uniform", "range"))}
+        else:
+            options |= {"session_timeout_ms": session_timeout_ms, "heartbeat_interval_ms": 2_000}
+        if protocol is GroupProtocol.COOPERATIVE:
+            options["partition_assignment_strategy"] = [CooperativeStickyAssignor]
         return cls(commits, options)
 
 
@@ -103,10 +118,20 @@ class Plan:
         """Draw one."""
         return cls(
             producers=[ProducerPlan.draw(rng) for _ in range(rng.randrange(1, 4))],
-            groups=[[MemberPlan.draw(rng) for _ in range(rng.randrange(1, 4))] for _ in range(rng.randrange(1, 3))],
+            groups=[_draw_group(rng) for _ in range(rng.randrange(1, 3))],
             topics=[(f"topic-{number}", rng.randrange(1, 5)) for number in range(rng.randrange(1, 3))],
             trouble_s=rng.choice((0.0, 30.0, 120.0)),
             segment_bytes=rng.choice((0, 0, 7, 1_000)),
-            broker={"fsync": rng.random() < 0.3, "transaction_version": rng.choice((1, 2, 2))},
+            broker={
+                "fsync": rng.random() < 0.3,
+                "transaction_version": rng.choice((1, 2, 2)),
+                "consumer_heartbeat_interval_ms": 2_000,
+                "consumer_session_timeout_ms": 10_000,
+            },
             transactions=[TransactionPlan.draw(rng) for _ in range(rng.choice((0, 0, 1, 2)))],
         )
+
+
+def _draw_group(rng: random.Random) -> list[MemberPlan]:
+    protocol = rng.choice(tuple(GroupProtocol))
+    return [MemberPlan.draw(rng, protocol) for _ in range(rng.randrange(1, 4))]

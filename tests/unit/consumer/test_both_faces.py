@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka import TopicPartition
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import KafkaTimeoutError, WakeupError
 from unit.consumer.faces import PATIENCE_S
 from unit.consumer.scene import Scene, committed
 
@@ -100,7 +100,22 @@ async def test_a_wakeup_ends_one_poll(scene: Scene) -> None:
     await consumer.assign([scene.first])
     await consumer.seek_to_end()
     await consumer.wakeup()
-    assert await consumer.poll(3_600_000) == {}
+    with pytest.raises(WakeupError):
+        await consumer.poll(3_600_000)
+    assert await consumer.poll(0) == {}
+
+
+async def test_a_wakeup_takes_nothing_and_ends_an_iteration_too(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    await consumer.seek_to_beginning()
+    await consumer.wakeup()
+    with pytest.raises(WakeupError):
+        await consumer.next()
+    await consumer.wakeup()
+    with pytest.raises(WakeupError):
+        await consumer.poll(3_600_000)
+    assert (await consumer.next()).offset == 0
 
 
 async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene) -> None:
@@ -121,7 +136,8 @@ async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene)
     runner.wait = wait
     thread = threading.Thread(target=wake)
     thread.start()
-    assert await consumer.poll(3_600_000) == {}
+    with pytest.raises(WakeupError):
+        await consumer.poll(3_600_000)
     thread.join()
 
 

@@ -7,6 +7,7 @@ that of KIP-848, of which only the sets of partitions differ.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Collection
 
 import pytest
@@ -18,7 +19,7 @@ from kafka.coordinator.classic.rebalance_steps import CooperativeSteps
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Step
-from kafka.errors import FencedInstanceIdError, RebalanceInProgressError
+from kafka.errors import FencedInstanceIdError, IllegalStateError, RebalanceInProgressError
 from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
 from unit.consumer.scripted_membership import ADD, KEEP, LOSE, REVOKE, A, B, C, D, Scene, play
@@ -507,5 +508,24 @@ def test_a_membership_that_was_lost_is_not_told_as_one_that_nobody_checks(monkey
         scene.membership.eagerly(LOSE)
         await scene.poll()
         assert scene.core.commits.group_metadata() == ("g", 1, "me", None, MembershipState.UNJOINED), "to be refused"
+
+    play(monkeypatch, scenario)
+
+
+def test_a_rebalance_may_be_asked_for(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.eagerly(ADD, [A])
+        await scene.poll()
+        changes = scene.membership.subscription_changes
+        scene.core.enforce_rebalance("the test wants it")
+        assert scene.membership.subscription_changes == changes + 1
+        group = dataclasses.replace(scene.core.config.group, group_protocol="consumer")
+        scene.core.config = dataclasses.replace(scene.core.config, group=group)
+        scene.core.enforce_rebalance("the test wants it")
+        assert scene.membership.subscription_changes == changes + 1
+        assert "the coordinator assigns" in caplog.text
+        scene.core.config = dataclasses.replace(scene.core.config, group=dataclasses.replace(group, group_id=None))
+        with pytest.raises(IllegalStateError, match="group_id"):
+            scene.core.enforce_rebalance("the test wants it")
 
     play(monkeypatch, scenario)

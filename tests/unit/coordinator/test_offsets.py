@@ -68,7 +68,10 @@ def play(scenario: Callable[[FakeCluster, GroupOffsets], Awaitable[None]], **opt
             cluster.versions["OffsetFetch"] = 0, version
             await cluster.connection(cluster.coordinator_id)  # only then a client knows a broker's versions
         stable = options.pop("require_stable", False)
-        offsets = GroupOffsets(cluster, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000))
+        newest = options.pop("newest", lambda: NO_GENERATION)
+        offsets = GroupOffsets(
+            cluster, "g", None, lambda *news: refused.append(news), stable, Backoff(100, 1_000), None, newest
+        )
         await scenario(cluster, offsets)
         await cluster.close()
 
@@ -317,3 +320,90 @@ def test_all_topics_that_may_not_be_read_are_named_at_once() -> None:
         assert len(cluster.requests("OffsetFetch")) == 1
 
     play(scenario)
+
+
+# Epochs (KIP-848) -----------------------------------------------------------------------------------------------------
+
+EPOCHS = [Generation(epoch, "me", None, membership=1) for epoch in (5, 6)]
+
+
+class Epochs:
+    """The credentials of a member, which change."""
+
+    def __init__(self) -> None:
+        self.now = EPOCHS[0]
+
+    def __call__(self) -> Generation:
+        return self.now
+
+
+def test_a_commit_whose_epoch_is_stale_is_sent_again_with_the_next() -> None:
+    newest = Epochs()
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        def stale(call: Any) -> Any:
+            newest.now = EPOCHS[1]
+            return committed(113)
+
+        cluster.script("OffsetCommit", stale, committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, EPOCHS[0], 10_000)
+        asked = [each.generation_id_or_member_epoch for each in cluster.requests("OffsetCommit")]
+        assert asked == [5, 6]
+        assert cluster.forgotten == 0
+
+    assert play(scenario, newest=newest) == [(113, EPOCHS[0])]
+
+
+def test_a_commit_whose_epoch_stays_stale_fails_when_its_time_is_up() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.serve("OffsetCommit", lambda call: committed(113))
+        with pytest.raises(KafkaTimeoutError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, EPOCHS[0], 5_000)
+        with pytest.raises(RetriableCommitFailedError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, EPOCHS[0], 5_000, resend=False)
+
+    play(scenario, newest=Epochs())
+
+
+@pytest.mark.parametrize("newest", [NO_GENERATION, Generation(7, "me", None, membership=3)])
+def test_a_commit_of_a_membership_that_is_over_is_not_sent_with_another(newest: Generation) -> None:
+    epochs = Epochs()
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        def stale(call: Any) -> Any:
+            epochs.now = newest
+            return committed(113)
+
+        cluster.script("OffsetCommit", stale)
+        with pytest.raises(CommitFailedError):
+            await offsets.commit({TP: OffsetAndMetadata(1)}, EPOCHS[0], 10_000)
+        assert len(cluster.requests("OffsetCommit")) == 1
+
+    play(scenario, newest=epochs)
+
+
+@pytest.mark.parametrize("code", [113, 25])
+def test_offsets_are_fetched_with_the_member_and_its_newest_epoch(code: int) -> None:
+    newest = Epochs()
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        def refuse(call: Any) -> Any:
+            newest.now = EPOCHS[1]
+            return fetched(-1, group_code=code)
+
+        cluster.script("OffsetFetch", refuse, fetched(42))
+        assert (await offsets.fetch([TP], 10_000))[TP].offset == 42
+        groups = [each.groups[0] for each in cluster.requests("OffsetFetch")]
+        assert [(each.member_id, each.member_epoch) for each in groups] == [("me", 5), ("me", 6)]
+
+    play(scenario, newest=newest)
+
+
+def test_a_member_of_a_classic_group_fetches_offsets_without_naming_itself() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.script("OffsetFetch", fetched(42))
+        await offsets.fetch([TP], 10_000)
+        group = cluster.requests("OffsetFetch")[0].groups[0]
+        assert (group.member_id, group.member_epoch) == (None, -1)
+
+    play(scenario, newest=lambda: MEMBER)

@@ -36,7 +36,10 @@ class AsyncDriver:
         return await self.runner.run(coroutine, timeout_ms)
 
     async def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
-        """What ``take`` gives, called again as news come, until it gives something or the time is up."""
+        """What ``take`` gives, called again as news come, until it gives something or the time is up.
+
+        Raises `WakeupError` after a `wakeup()`, before anything is taken.
+        """
         core, runner = self.core, self.runner
         runner.check()
         now = runner.time()
@@ -45,10 +48,11 @@ class AsyncDriver:
             deadline = now + timeout_ms / 1000
             while True:
                 runner.clear()
+                core.raise_wakeup()
                 if core.events.pending and not await self.process_events(deadline - runner.time()):
                     return core.buffer.nothing()  # another task's listener has not found its place yet
                 taken = take()
-                if taken.count or core.closed or core.events.woken():
+                if taken.count or core.closed:
                     return taken
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:

@@ -37,7 +37,10 @@ class SyncDriver:
         return self.runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
-        """What ``take`` gives, called again as news come, until it gives something or the time is up."""
+        """What ``take`` gives, called again as news come, until it gives something or the time is up.
+
+        Raises `WakeupError` after a `wakeup()`, before anything is taken.
+        """
         core, runner = self.core, self.runner
         runner.check()
         now = runner.time()
@@ -46,10 +49,11 @@ class SyncDriver:
             deadline = now + timeout_ms / 1000
             while True:
                 runner.clear()
+                core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
                     return core.buffer.nothing()  # another task's listener has not found its place yet
                 taken = take()
-                if taken.count or core.closed or core.events.woken():
+                if taken.count or core.closed:
                     return taken
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
