@@ -86,18 +86,22 @@ class Kdc:
         """How Kerberos finds its settings, with a ticket cache of its own."""
         return {"KRB5_CONFIG": str(self.folder / "krb5.conf"), "KRB5CCNAME": f"FILE:{self.folder}/none.cc"}
 
-    def keytab(self, principal: str, max_life: str = "1h") -> Path:
+    def keytab(self, principal: str) -> Path:
         """Make a principal with a random key; gives the keytab that has it."""
         path = self.folder / f"{principal.replace('/', '-')}.keytab"
-        self._run("kadmin.local", "-r", REALM, "-q", f'addprinc -randkey -maxlife "{max_life}" {principal}')
+        self._run("kadmin.local", "-r", REALM, "-q", f"addprinc -randkey {principal}")
         self._run("kadmin.local", "-r", REALM, "-q", f"ktadd -k {path} {principal}")
         return path
 
-    def ticket_cache(self, principal: str, keytab: Path) -> str:
+    def ticket_cache(self, principal: str, keytab: Path, life: str = "1h") -> str:
         """Log a principal in; gives the name of the ticket cache."""
-        name = f"FILE:{self.folder}/{principal}.cc"
-        self._run("kinit", "-k", "-t", str(keytab), "-c", name, principal)
+        name = f"FILE:{self.folder}/{principal}-{life}.cc"
+        self._run("kinit", "-k", "-t", str(keytab), "-l", life, "-c", name, principal)
         return name
+
+    def holds(self, cache: str) -> bool:
+        """Whether there is a ticket in the cache that has not expired."""
+        return subprocess.run(["klist", "-s", "-c", cache], env=self._environment, check=False).returncode == 0
 
     def __enter__(self) -> Kdc:
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import time
 
 import pytest
@@ -10,6 +9,8 @@ import pytest
 import kafka
 from kafka import AsyncKafkaProducer, KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaConfigurationError, NoBrokersAvailable, SaslAuthenticationFailedError
+from kafka.net.connection import Connection
+from kafka.net.sasl.session import SaslSession
 
 pytestmark = pytest.mark.apache
 REAUTHENTICATE_MS = 1_500
@@ -103,25 +104,41 @@ PLAIN, SCRAM = "plain.PlainLoginModule", "scram.ScramLoginModule"
 OAUTH = f"{_LOGIN}.oauthbearer.OAuthBearerLoginModule required"
 
 
-def through_all_clients(options, topic):
-    """Write, read, administrate; each connection authenticates again meanwhile."""
-    with KafkaAdminClient(**options) as admin, contextlib.closing(KafkaProducer(**options)) as producer:
-        end = time.monotonic() + REAUTHENTICATE_MS / 1000
-        sent = 0
-        while time.monotonic() < end or sent < 2:
-            producer.send(topic, b"v").get(20)
-            admin.list_topics()
-            sent += 1
-    with contextlib.closing(
-        KafkaConsumer(topic, auto_offset_reset="earliest", consumer_timeout_ms=20_000, **options)
-    ) as consumer:
-        assert [next(consumer).value for _ in range(sent)] == [b"v"] * sent
+@pytest.fixture
+def through_all_clients(monkeypatch, caplog):
+    """Gives what writes, reads and administrates, until the connections have logged in again."""
+    counts = {"logins": 0, "connections": 0}
 
-    async def asynchronously():
+    def counted(name, method):
+        def count(*arguments):
+            counts[name] += 1
+            return method(*arguments)
+
+        return count
+
+    monkeypatch.setattr(SaslSession, "begin", counted("logins", SaslSession.begin))
+    monkeypatch.setattr(Connection, "connect", counted("connections", Connection.connect))
+
+    async def asynchronously(options, topic):
         async with AsyncKafkaProducer(**options) as producer:
             await producer.send_and_wait(topic, b"w")
 
-    asyncio.run(asynchronously())
+    def run(options, topic):
+        with KafkaAdminClient(**options) as admin, contextlib.closing(KafkaProducer(**options)) as producer:
+            deadline = time.monotonic() + 30
+            sent = 0
+            while counts["logins"] < counts["connections"] + 2 and time.monotonic() < deadline:
+                producer.send(topic, b"v").get(20)
+                admin.list_topics()
+                sent += 1
+        assert counts["logins"] >= counts["connections"] + 2
+        assert "authenticating again failed" not in caplog.text
+        reading = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 20_000, **options}
+        with contextlib.closing(KafkaConsumer(topic, **reading)) as consumer:
+            assert [next(consumer).value for _ in range(sent)] == [b"v"] * sent
+        asyncio.run(asynchronously(options, topic))
+
+    return run
 
 
 def is_refused(options, match):
@@ -133,7 +150,7 @@ def is_refused(options, match):
 @pytest.mark.parametrize(
     ("mechanism", "module"), [("PLAIN", PLAIN), ("SCRAM-SHA-256", SCRAM), ("SCRAM-SHA-512", SCRAM)]
 )
-def test_user_and_password(configured, mechanism, module):
+def test_user_and_password(through_all_clients, configured, mechanism, module):
     through_all_clients(configured(mechanism, user(module)), f"of-{mechanism}")
     told = is_refused(configured(mechanism, user(module, password="not-hers")), "refused the .* credentials|password")
     assert "not-hers" not in told
@@ -151,7 +168,7 @@ def until_known(options):
                 raise
 
 
-def test_a_delegation_token(secured, configured, tmp_path):
+def test_a_delegation_token(through_all_clients, secured, configured, tmp_path):
     owner = tmp_path / "owner.properties"
     owner.write_text(
         f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\nsasl.jaas.config={user(SCRAM)};\n"
@@ -172,7 +189,7 @@ def client(secret):
     return f'{OAUTH} clientId="alice" clientSecret="{secret}"'
 
 
-def test_client_credentials_of_an_oauth_server(oidc, configured):
+def test_client_credentials_of_an_oauth_server(through_all_clients, oidc, configured):
     from harness.oidc import CLIENTS
 
     url = {"sasl_oauthbearer_token_endpoint_url": f"{oidc.url}/token"}
@@ -190,7 +207,7 @@ def test_client_credentials_of_an_oauth_server(oidc, configured):
     oidc.replies.clear()
 
 
-def test_a_signed_assertion_for_an_oauth_server(oidc, configured, tmp_path):
+def test_a_signed_assertion_for_an_oauth_server(through_all_clients, oidc, configured, tmp_path):
     key = tmp_path / "key.pem"
     key.write_text(oidc.assertion_pem())
     options = configured(
@@ -233,12 +250,20 @@ def kerberos(kdc, monkeypatch):
 KRB5 = "com.sun.security.auth.module.Krb5LoginModule required"
 
 
-def test_kerberos_by_keytab(kerberos, configured):
+def test_kerberos_by_keytab(through_all_clients, kerberos, configured):
     login = f'{KRB5} useKeyTab=true storeKey=true keyTab="{kerberos.alice_keytab}" principal="alice@LAB.TEST"'
     options = configured("GSSAPI", login, sasl_kerberos_service_name="kafka")
     through_all_clients({**options, "sasl_kerberos_domain_name": "localhost"}, "of-kerberos")
     told = is_refused(options, "gives no ticket for the broker as 'kafka@127.0.0.1'")
     assert "sasl_kerberos_domain_name" in told
+
+
+def test_a_kerberos_ticket_that_has_expired_is_refused(kerberos, configured):
+    cache = kerberos.ticket_cache("alice", kerberos.alice_keytab, life="1s")
+    while kerberos.holds(cache):
+        pass
+    options = configured("GSSAPI", f'{KRB5} useTicketCache=true ticketCache="{cache}"')
+    is_refused({**options, "sasl_kerberos_domain_name": "localhost"}, "[Ee]xpired")
 
 
 def test_kerberos_by_ticket_cache_and_by_environment(kerberos, configured, monkeypatch):
@@ -251,7 +276,6 @@ def test_kerberos_by_ticket_cache_and_by_environment(kerberos, configured, monke
     monkeypatch.setenv("KRB5CCNAME", cache)
     with KafkaAdminClient(**environment, **name) as admin:
         admin.list_topics()
-    monkeypatch.setenv("KRB5CCNAME", f"FILE:{os.devnull}.none")
     monkeypatch.setenv("KRB5_CLIENT_KTNAME", f"FILE:{kerberos.alice_keytab}")
     monkeypatch.setenv("KRB5CCNAME", "MEMORY:of-the-test")
     with KafkaAdminClient(**environment, **name) as admin:

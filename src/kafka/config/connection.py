@@ -14,6 +14,7 @@ from kafka.config.option import (
     option,
     text,
 )
+from kafka.errors import KafkaConfigurationError
 from kafka.version import __version__
 
 DEFAULT_PORT = 9092
@@ -29,6 +30,8 @@ def _host_and_port(name: str, entry: object) -> tuple[str, int]:
     entry = entry.strip()
     _, sign, rest = entry.partition("://")
     address = rest if sign else entry
+    if "@" in address:  # there may be a password before it
+        raise KafkaConfigurationError(f"option {name!r} expects 'host:port' without a user; the value is not shown")
     if address.startswith("["):  # [IPv6]:port
         host, _, tail = address[1:].partition("]")
         port_text = tail[1:] if tail.startswith(":") else ""

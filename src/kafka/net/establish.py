@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
+from kafka.net.blocking import run_blocking
 from kafka.net.connection import Connection
 from kafka.net.old_brokers import OldBrokerError, look_whether_old, unless_old
 from kafka.net.proxy import check_proxy_library
@@ -52,7 +53,8 @@ async def open_connection(
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
     `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
     """
-    check_proxy_library(security.proxy)
+    if security.proxy is not None:
+        await run_blocking(check_proxy_library)
     check_mechanism(security)
 
     def new_connection() -> Connection:

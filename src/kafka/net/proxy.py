@@ -11,10 +11,8 @@ class ProxyRefusedError(KafkaConnectionError):
     """The proxy cannot be reached, does not let this client in, or cannot reach the broker."""
 
 
-def check_proxy_library(proxy: ProxyAddress | None) -> None:
-    """Raise `KafkaConfigurationError` where a proxy is to be used, and what that needs is not installed."""
-    if proxy is None:
-        return
+def check_proxy_library() -> None:
+    """Raise `KafkaConfigurationError` where what a proxy needs is not installed. Imports it, which takes a moment."""
     try:
         import python_socks.async_.asyncio  # noqa: F401
     except ImportError as error:

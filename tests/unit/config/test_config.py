@@ -165,6 +165,13 @@ def test_secrets_are_not_in_the_text_form() -> None:
     assert "hunter2" not in repr(config)
 
 
+def test_a_server_with_a_password_is_refused_and_not_shown() -> None:
+    for servers in ("SASL_SSL://ann:hunter2@h:1", ["h:1", "ann:hunter2@h:1"]):
+        with pytest.raises(KafkaConfigurationError, match="without a user") as caught:
+            parse_admin({"bootstrap_servers": servers})
+        assert "hunter2" not in str(caught.value)
+
+
 def test_a_clients_config_has_secrets_and_does_not_show_them() -> None:
     given = GivenConfigs(sasl_plain_password="hunter2", proxy_url=None, client_id="c")
     assert repr(given) == (

@@ -80,6 +80,21 @@ def authority(name: str = "authority") -> Issued:
     return issued(name, name)
 
 
+def revocations(*revoked: Issued) -> str:
+    """A list of what the authority has revoked, as PEM text."""
+    now = datetime.datetime.now(datetime.UTC)
+    builder = (
+        x509.CertificateRevocationListBuilder()
+        .issuer_name(authority().certificate.subject)
+        .last_update(now - _DAY)
+        .next_update(now + _DAY)
+    )
+    for each in revoked:
+        entry = x509.RevokedCertificateBuilder().serial_number(each.certificate.serial_number)
+        builder = builder.add_revoked_certificate(entry.revocation_date(now - _DAY).build())
+    return builder.sign(authority().key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode()
+
+
 def jks_trust(*trusted: Issued) -> bytes:
     entries = [jks.TrustedCertEntry.new(f"ca{number}", each.der) for number, each in enumerate(trusted)]
     return jks.KeyStore.new("jks", entries).saves(STORE_PASSWORD)

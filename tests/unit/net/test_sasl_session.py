@@ -162,6 +162,17 @@ async def test_a_closed_connection_is_not_renewed(broker):
     assert len(broker.requests("SaslAuthenticate")) == 1
 
 
+async def test_a_connection_that_is_closed_while_it_is_renewed_is_no_failure(broker, caplog):
+    accept_all(broker, lifetime_ms=20)
+    connection = await connect(broker)
+    broker.on("SaslAuthenticate", lambda *_: SILENCE)
+    await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
+    await connection.close()
+    for _ in range(5):  # the renewal is told
+        await asyncio.sleep(0)
+    assert caplog.messages == []
+
+
 async def test_a_hang_up_during_the_exchange_is_a_connection_error(broker):
     broker.on("SaslAuthenticate", lambda *_: HANG_UP)
     with pytest.raises(KafkaConnectionError):

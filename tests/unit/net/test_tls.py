@@ -20,6 +20,7 @@ from unit.net.certificates import (
     jks_trust,
     p12_key,
     p12_trust,
+    revocations,
 )
 
 pytestmark = pytest.mark.once
@@ -203,12 +204,23 @@ def test_versions_and_ciphers_are_set(tmp_path):
         security(ssl_enabled_protocols="SSLv3")
 
 
-def test_a_revoked_certificate_is_checked(tmp_path):
+def test_without_a_list_of_revoked_certificates_none_is_trusted(tmp_path):
     crl = written(tmp_path, "crl.pem", authority().pem)  # a file without any list: nothing can be checked
     context = context_of(ssl_truststore_certificates=authority().pem, ssl_crlfile=crl)
     assert context.verify_flags & ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
     with pytest.raises(ssl.SSLCertVerificationError, match="CRL"):
         handshake(context, server_context(tmp_path))
+
+
+def test_a_certificate_that_its_authority_has_revoked_is_not_trusted(tmp_path):
+    gone, fine = issued("revoked broker"), issued("broker")
+    options = {
+        "ssl_truststore_certificates": authority().pem,
+        "ssl_crlfile": written(tmp_path, "crl.pem", revocations(gone)),
+    }
+    handshake(context_of(**options), server_context(tmp_path, fine))
+    with pytest.raises(ssl.SSLCertVerificationError, match="revoked"):
+        handshake(context_of(**options), server_context(tmp_path, gone))
 
 
 @pytest.mark.parametrize(

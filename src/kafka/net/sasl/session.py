@@ -62,6 +62,8 @@ class SaslSession:
         try:
             await self.begin()
         except KafkaError as error:
+            if self._connection.ended_here:  # closed by this side meanwhile
+                return
             log.warning("%s: authenticating again failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
         except Exception as error:  # of the user's token provider
