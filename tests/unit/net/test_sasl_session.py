@@ -170,7 +170,7 @@ async def test_a_connection_that_is_closed_while_it_is_renewed_is_no_failure(bro
     await connection.close()
     for _ in range(5):  # the renewal is told
         await asyncio.sleep(0)
-    assert caplog.messages == []
+    assert not [each for each in caplog.messages if "again" in each]
 
 
 async def test_a_hang_up_during_the_exchange_is_a_connection_error(broker):
