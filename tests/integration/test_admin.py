@@ -52,6 +52,13 @@ def settings(admin, topic, *names):
     return {config["name"]: config["value"] for config in result["results"][0]["configs"]}
 
 
+def await_settings(admin, topic, fulfilled):
+    """Wait until the broker tells such settings; it hears of them as `await_listed` says."""
+    deadline = time.monotonic() + 20
+    while not fulfilled(told := settings(admin, topic)):
+        assert time.monotonic() < deadline, told
+
+
 def fill(broker, topic, count):
     from kafka.producer import KafkaProducer
 
@@ -122,12 +129,11 @@ def test_configs_are_altered_one_by_one_or_replaced(admin, make_topic):
     admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 1000})], incremental=True)
     admin.alter_configs([ConfigResource("topic", topic, {"segment.bytes": 2_000_000})], incremental=True)
     both = ("retention.ms", "segment.bytes")
-    assert settings(admin, topic, *both) == {"retention.ms": "1000", "segment.bytes": "2000000"}
+    await_settings(admin, topic, lambda told: [told[each] for each in both] == ["1000", "2000000"])
     admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": None})], incremental=True)
-    assert settings(admin, topic, "retention.ms")["retention.ms"] != "1000"
+    await_settings(admin, topic, lambda told: told["retention.ms"] != "1000")
     admin.alter_configs([ConfigResource("topic", topic, {"retention.ms": 3000})])
-    assert settings(admin, topic, "retention.ms")["retention.ms"] == "3000"
-    assert settings(admin, topic, "segment.bytes")["segment.bytes"] != "2000000"
+    await_settings(admin, topic, lambda told: told["retention.ms"] == "3000" and told["segment.bytes"] != "2000000")
 
 
 @pytest.mark.needs(broker=(2, 3), why="IncrementalAlterConfigs")
