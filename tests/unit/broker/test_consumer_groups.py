@@ -189,6 +189,15 @@ def test_a_member_that_leaves_makes_room_at_once(consumers: Consumers) -> None:
     assert consumers.refused("b", -1) is E.UNKNOWN_MEMBER_ID
 
 
+def test_an_administrator_may_put_a_member_out(consumers: Consumers) -> None:
+    consumers.join("a", instance="i")
+    consumers.join("b")
+    assert consumers.harness.leave("", "i") is E.NONE
+    assert consumers.harness.leave("", "i") is E.UNKNOWN_MEMBER_ID
+    assert consumers.harness.leave("b") is E.NONE
+    assert consumers.state is ConsumerGroupState.EMPTY
+
+
 def test_a_regular_expression_is_matched_with_whole_names(consumers: Consumers) -> None:
     consumers.topics = {"t": (T, 1), "tt": (U, 1)}
     member = consumers.join("a", topics=set(), regex="t")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.topics import create_topic
-from kafka import KafkaProducer, TopicPartition
+from kafka import KafkaProducer, SubscriptionPattern, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError
 from unit.consumer.faces import Face
@@ -151,3 +151,33 @@ async def test_a_thread_has_no_use_for_a_listener_of_coroutines_and_a_loop_takes
     else:
         await consumer.subscribe([scene.topic], listener=Face("sync").listener(lambda *_: None))
         await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+
+
+@pytest.mark.parametrize("first", [True, False])
+async def test_the_coordinator_matches_a_subscription_pattern(scene: Scene, first: bool) -> None:
+    consumer = await scene.face.open(group_protocol="consumer", heartbeat_interval_ms=3_000)
+    told: list[tuple[str, set[TopicPartition]]] = []
+    listener = consumer.listener(lambda kind, partitions: told.append((kind, partitions)))
+    pattern = SubscriptionPattern(f"{scene.topic[:-1]}.")
+    if first:
+        await consumer.subscribe(pattern, listener=listener)
+    else:
+        await consumer.subscribe(pattern=pattern, listener=listener)
+    assert await consumer.subscription() == set()
+    await consumer.read(20)
+    assert await consumer.subscription() == {scene.topic}
+    await consumer.close()
+    assert told == [("assigned", {scene.first, scene.second}), ("revoked", {scene.first, scene.second})]
+    assert await committed(scene, scene.first, scene.second) == [10, 10]
+
+
+async def test_a_subscription_pattern_is_refused_where_nobody_would_match_it(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    for arguments in ({"topics": SubscriptionPattern("t")}, {"pattern": SubscriptionPattern("t")}):
+        with pytest.raises(IllegalStateError, match="group_protocol='consumer'"):
+            await consumer.subscribe(**arguments)
+    with pytest.raises(IllegalStateError, match="one pattern"):
+        await consumer.subscribe(SubscriptionPattern("t"), pattern="t")
+    for wrong in ("", None, 3):
+        with pytest.raises(ValueError, match="regular expression"):
+            SubscriptionPattern(wrong)  # type: ignore[arg-type]

@@ -98,6 +98,13 @@ class ConsumerMembers:
         else:
             self._remove(group, member)
 
+    def put_out(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+        """Put a member out for an administrator, who may name a static one by its instance alone."""
+        if instance_id is not None and not member_id:
+            static = group.static_member(instance_id)
+            member_id = "" if static is None else static.member_id
+        self._remove(group, group.member(member_id, instance_id))
+
     # -- groups and members -------------------------------------------------------------------------------------------
 
     def _existing(self, group_id: str) -> ConsumerGroup:

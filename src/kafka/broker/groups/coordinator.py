@@ -239,6 +239,9 @@ class GroupCoordinator:
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
+        if group.consumer is not None:
+            self.consumers.put_out(group.consumer, member_id, group_instance_id)
+            return
         if group_instance_id is None and member_id in group.pending:
             self._rounds.remove_pending(group, member_id)
             return
