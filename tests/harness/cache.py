@@ -46,7 +46,7 @@ def build_once(final: Path, make: Callable[[Path], None]) -> Path:
     if final.exists():
         return final
     final.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(final.with_name(f".{final.name}.lock")):
+    with locked(final.with_name(f".{final.name}.lock")):
         if final.exists():
             return final
         work = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
@@ -60,7 +60,7 @@ def build_once(final: Path, make: Callable[[Path], None]) -> Path:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold an advisory lock on a file; the system drops it when the process ends, however it ends."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

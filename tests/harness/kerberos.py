@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from types import TracebackType
 
-from harness.cache import ROOT
+from harness.cache import ROOT, cache_folder, locked
 from harness.pins import PinsError, pinned_folder
 from harness.ports import free_ports
 from harness.process import Supervised
@@ -16,6 +16,7 @@ from harness.process import Supervised
 PINS = ROOT / "requirements" / "kerberos.txt"
 REALM = "LAB.TEST"
 _PACKAGES = ("krb5-kdc", "krb5-admin-server", "krb5-user", "libkrb5-dev")
+_TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local", "krb5-config")
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 _CLIENT = """[libdefaults]
@@ -53,9 +54,9 @@ def require_kerberos() -> Path:
 
     Raises `KerberosMissing`, which says what is missing and why.
     """
-    if any(shutil.which(tool, path=_PATH) is None for tool in ("krb5kdc", "kdb5_util", "kadmin.local", "krb5-config")):
-        _install()
-
+    with locked(cache_folder() / ".kerberos.lock"):
+        if any(shutil.which(tool, path=_PATH) is None for tool in _TOOLS):
+            _install()
     try:
         return pinned_folder(PINS)
     except PinsError as error:

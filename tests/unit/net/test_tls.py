@@ -4,6 +4,7 @@ import asyncio
 import os
 import ssl
 import tempfile
+import threading
 
 import pytest
 
@@ -181,6 +182,18 @@ def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypa
     assert handshake(context, server_context(tmp_path, demand=True)) == "alice"
     assert modes == ([] if way.startswith("files") else [0o600])
     assert not list(temporary.iterdir())
+
+
+def test_a_function_that_gives_the_password_is_not_called_on_the_loop(tmp_path):
+    threads = []
+
+    def password():
+        threads.append(threading.current_thread())
+        return KEY_PASSWORD
+
+    context_of(**{**identity_options(tmp_path, "files with a password"), "ssl_password": password})
+    assert threads
+    assert threading.current_thread() not in threads
 
 
 def test_the_first_of_several_keys_is_used_and_named(tmp_path, caplog):
