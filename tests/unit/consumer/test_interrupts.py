@@ -57,7 +57,9 @@ class Desk:
         calls._make_parts(config)
         calls._events = SimpleNamespace(pending=False)
         calls._clock = SimpleNamespace(progressed=False)
-        calls._core = SimpleNamespace(config=config, buffer=buffer, closed=False, check_wanted=lambda: None)
+        calls._core = SimpleNamespace(
+            config=config, buffer=buffer, closed=False, check_wanted=lambda: None, interceptors=None
+        )
         calls._driver = SimpleNamespace(one_caller=SingleCaller(), wait_for=lambda timeout_ms, take: take())
 
     def _fetch(self, state: PartitionState) -> None:
