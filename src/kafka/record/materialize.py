@@ -256,3 +256,28 @@ class RecordMaker:
             if collects:
                 PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
         return result
+
+
+def with_field(records: list[ConsumerRecord], cls: type[ConsumerRecord], value: object) -> list[ConsumerRecord]:
+    """Records of a class that has one field more, the last, with the same value in all of them.
+
+    What the garbage collector did not look at it does not look at afterwards, where `value` is a number; see `_record`.
+    """
+    extra = (value,)
+    is_tuple: cython.bint = _IS_TUPLE and cls.__basicsize__ == tuple.__basicsize__ and not cls.__dictoffset__
+    if not cython.compiled or not is_tuple:
+        return [tuple.__new__(cls, record + extra) for record in records]
+    result: list = []  # type: ignore[type-arg]
+    collects: cython.bint = PyGC_Disable()  # type: ignore[name-defined]  # noqa: F821
+    try:
+        for record in records:
+            fields = record + extra
+            Py_INCREF(cls)
+            Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
+            if not PyObject_GC_IsTracked(record):  # type: ignore[name-defined]  # noqa: F821
+                PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
+            result.append(fields)
+    finally:
+        if collects:
+            PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
+    return result

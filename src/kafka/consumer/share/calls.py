@@ -118,7 +118,7 @@ class ShareCalls(ShareFace):
             for record in self._rest:
                 assert self._current is not None
                 self._current.handed += 1
-                return record
+                return record  # type: ignore[return-value]
             if self._core.closed or not self._load():
                 raise StopIteration
 
@@ -177,7 +177,8 @@ class ShareCalls(ShareFace):
         core.begin_poll(now)
         try:
             deadline = now + timeout_ms / 1000
-            core.send_acknowledgements(0 if core.has_records() else max_records)
+            asks = not core.has_records()
+            core.send_acknowledgements(max_records if asks else 0)
             while True:
                 runner.clear()
                 taken = core.take(max_records)
@@ -195,7 +196,9 @@ class ShareCalls(ShareFace):
                 if left <= 0:
                     runner.give_way()
                     return []
-                runner.submit(core.fetcher.fetch, max_records)
+                if not asks:
+                    runner.submit(core.fetcher.fetch, max_records)
+                asks = False
                 runner.wait(left)
         finally:
             core.clock.end(runner.time())

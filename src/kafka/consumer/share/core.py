@@ -24,6 +24,7 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.share.membership import ShareMembership
+from kafka.coordinator.share.state import ShareMemberState
 from kafka.errors import IllegalStateError
 
 log = logging.getLogger(__name__)
@@ -184,7 +185,8 @@ class ShareCore:
                 "acknowledge() for each of them before the next poll()"
             )
         self.clock.begin(now)
-        self._runner.submit(self.membership.polled)
+        if self.membership.state is ShareMemberState.STALE:  # else it need not hear of it
+            self._runner.submit(self.membership.polled)
 
     def send_acknowledgements(self, max_records: int = 0) -> list[Acknowledgements]:
         """Send what was said of records, along with the next fetch where records are wanted."""

@@ -11,7 +11,6 @@ from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.materializer import ShareMaterializer
 from kafka.consumer.share.piece import Piece
-from kafka.consumer.share.share_record import ShareConsumerRecord
 from kafka.errors import IllegalArgumentError, IllegalStateError
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
@@ -39,7 +38,7 @@ class ShareFace:
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._callback: CommitCallback | None = None
         self._in_a_call = False
-        self._rest: Iterator[ShareConsumerRecord] = iter(())
+        self._rest: Iterator[ConsumerRecord] = iter(())
         self._current: Piece | None = None
         self._loaded: deque[Piece] = deque()
 

@@ -10,7 +10,7 @@ from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord
 from kafka.record import Columns, ConsumerRecord
-from kafka.record.materialize import Deserialize
+from kafka.record.materialize import Deserialize, with_field
 from kafka.structs import TopicPartition
 
 _RELEASED = "the record is released, to be delivered again up to the group's limit of deliveries"
@@ -57,7 +57,7 @@ class ShareMaterializer:
                 break
         return ConsumerRecords(gathered)
 
-    def made(self, piece: Piece) -> tuple[list[ShareConsumerRecord], FailedRow | None]:
+    def made(self, piece: Piece) -> tuple[list[ConsumerRecord], FailedRow | None]:
         """The records of a piece, up to the first that cannot be deserialized."""
         plain: list[ConsumerRecord]
         failed = None
@@ -67,8 +67,7 @@ class ShareMaterializer:
             if self._key is None and self._value is None:
                 raise
             plain, failed = self._one_by_one(piece.columns)
-        count, of = piece.delivery_count, ShareConsumerRecord.of
-        return [of(record, count) for record in plain], failed
+        return with_field(plain, ShareConsumerRecord, piece.delivery_count), failed
 
     def _one_by_one(self, columns: Columns) -> tuple[list[ConsumerRecord], FailedRow | None]:
         """The records before the first that fails; None fails where whatever a deserializer depends on has changed."""
