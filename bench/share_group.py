@@ -7,6 +7,9 @@ import uuid
 import kafka
 from kafka.admin import ConfigResource
 
+SHARE_RECORDS = 4_000
+"""How many records a poll asks for: as many as a partition may have in flight."""
+
 
 def new_share_group(bootstrap_servers: str) -> str:
     """Configure a group and return its name."""

@@ -184,7 +184,7 @@ def _is_quick(name: str, topic: Topic) -> bool:
 
 
 def _tasks(sizes: Sizes) -> list[Task]:
-    read = [*_columns(sizes), *_records(sizes), *_small_batches(sizes)]
+    read = [*_columns(sizes), *_records(sizes), *_small_batches(sizes), *_shares(sizes)]
     return [*read, *_written(sizes), *_trips(sizes), *_memory(sizes), *_spark(sizes), *_simple(sizes)]
 
 
@@ -248,6 +248,18 @@ def _small_batches(sizes: Sizes) -> list[Task]:
     records = replace(columns, name="poll", title="`poll()`", targets=_against(CONFLUENT[:1], 1.3))
     spread = (Topic("none", 100, sizes.sparse, partitions=sizes.partitions),)
     return [columns, records, replace(records, topics=spread, targets=_against(CONFLUENT[:1], 1.0))]
+
+
+def _shares(sizes: Sizes) -> list[Task]:
+    """Reading as the one consumer of a share group: the broker writes each acknowledgement down before it goes on."""
+    topics = (Topic("none", 100, sizes.slow),)
+    row = Task(
+        "share", "`KafkaShareConsumer.poll()`", ("ours", "confluent"), topics, targets=(Target("confluent", 2.0),)
+    )
+    arrow = replace(
+        row, name="share-arrow", title="`KafkaShareConsumer.poll_arrow()`", targets=(Target("confluent", 5.0),)
+    )
+    return [row, arrow]
 
 
 def _plain() -> Target:

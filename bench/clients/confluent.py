@@ -9,6 +9,7 @@ import confluent_kafka
 
 from bench.gather import sum_up
 from bench.job import BATCH_BYTES, BATCH_RECORDS, PATIENCE_S, TRANSACTION_RECORDS, Job, Watch
+from bench.share_group import SHARE_RECORDS, new_share_group
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 
@@ -44,6 +45,21 @@ def poll(job: Job, watch: Watch) -> None:
 
 poll_arrow = poll
 """It has no columns: its best is what the columns are compared with."""
+
+
+def share(job: Job, watch: Watch) -> None:
+    """Lists of messages of a share group."""
+    group = new_share_group(job.bootstrap_servers)
+    settings = {"bootstrap.servers": job.bootstrap_servers, "group.id": group, "max.poll.records": SHARE_RECORDS}
+    consumer = confluent_kafka.ShareConsumer(settings)
+    consumer.subscribe([job.topic])
+    while not watch.done():
+        messages: Any = consumer.poll(1.0)
+        watch.sums.add([m.key() for m in messages], [m.value() for m in messages])
+    consumer.close()
+
+
+share_arrow = share
 
 
 def memory(job: Job, watch: Watch) -> None:

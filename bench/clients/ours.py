@@ -16,6 +16,7 @@ from bench.job import (
     Job,
     Watch,
 )
+from bench.share_group import SHARE_RECORDS, new_share_group
 from bench.trips import Pairs, round_trips
 from bench.workload import make_records
 from kafka import _variant, version
@@ -97,6 +98,30 @@ def _poll(consumer: kafka.KafkaConsumer, watch: Watch) -> None:
         for records in consumer.poll(timeout_ms=1000).values():
             watch.sums.add([r.key for r in records], [r.value for r in records])
     consumer.close()
+
+
+def share(job: Job, watch: Watch) -> None:
+    """Lists of records of a share group."""
+    consumer = _share_consumer(job)
+    while not watch.done():
+        for records in consumer.poll(timeout_ms=1000).values():
+            watch.sums.add([r.key for r in records], [r.value for r in records])
+    consumer.close()
+
+
+def share_arrow(job: Job, watch: Watch) -> None:
+    """Arrow batches of records of a share group."""
+    consumer = _share_consumer(job)
+    while not watch.done():
+        watch.sums.add_arrow(consumer.poll_arrow(timeout_ms=1000))
+    consumer.close()
+
+
+def _share_consumer(job: Job) -> kafka.KafkaShareConsumer:
+    group = new_share_group(job.bootstrap_servers)
+    return kafka.KafkaShareConsumer(
+        job.topic, bootstrap_servers=job.bootstrap_servers, group_id=group, max_poll_records=SHARE_RECORDS
+    )
 
 
 def count(job: Job, watch: Watch) -> None:

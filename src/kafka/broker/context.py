@@ -68,6 +68,8 @@ class Broker:
         self.identity = Identity(data_dir, settings.fsync, self._random, clock.wall_ms())
         self.topics = TopicStore(data_dir, settings, self._random)
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
+        self.is_killed = False
+        """It ends as a process that is killed: nothing that happens from now on is written down."""
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
         self._shares: "ShareCoordinator | None" = None
@@ -141,7 +143,7 @@ class Broker:
 
     def disconnected(self, connection: object) -> None:
         """A client's connection is gone."""
-        if self._shares is not None:
+        if self._shares is not None and not self.is_killed:
             self._shares.disconnected(connection)
 
     def now_ms(self) -> int:

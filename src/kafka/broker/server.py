@@ -188,6 +188,8 @@ class BrokerServer:
         With `lose_unsynced` as a machine whose power fails: what was not synced to the disk is gone, which without the
         setting `fsync` are all records and commits since the start.
         """
+        if self._broker is not None:
+            self._broker.is_killed = True
         await self._stop_listening()
         self._close_data(in_order=False, lose_unsynced=lose_unsynced)
 

@@ -29,7 +29,12 @@ from kafka.wire.api.share_fetch import PartitionData
 
 log = logging.getLogger(__name__)
 
-_NEVER_MENDED = (GroupAuthorizationFailedError, SaslAuthenticationFailedError, UnsupportedVersionError)
+_NEVER_MENDED = (
+    GroupAuthorizationFailedError,
+    SaslAuthenticationFailedError,
+    TopicAuthorizationFailedError,
+    UnsupportedVersionError,
+)
 """Errors of a broker that the caller has to hear of: trying again does not help."""
 
 
@@ -153,15 +158,14 @@ class ShareFetcher:
             broker.kick()
 
     async def outcome(self, acks: list[Acknowledgements], timeout_ms: float) -> None:
-        """Wait until it is known what became of acknowledgements; raises TimeoutError."""
+        """Wait until it is known what became of acknowledgements, or the time is up."""
         if all(each.done for each in acks):
             return
         done = asyncio.get_running_loop().create_future()
         entry = acks, done
         self._waiters.append(entry)
         try:
-            async with asyncio.timeout(timeout_ms / 1000):
-                await done
+            await asyncio.wait({done}, timeout=timeout_ms / 1000)
         finally:
             self._waiters.remove(entry)
 

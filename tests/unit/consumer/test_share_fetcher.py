@@ -1,0 +1,220 @@
+"""Which broker a share consumer asks, and what becomes of acknowledgements where leaders move; a scripted cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+from fakes.cluster import FakeCluster
+from kafka.cluster import Backoff
+from kafka.config import parse_share
+from kafka.consumer.share.acknowledgements import AckBatch, Acknowledgements
+from kafka.consumer.share.share_fetcher import ShareFetcher
+from kafka.errors import KafkaError, NotLeaderForPartitionError, ShareSessionNotFoundError
+from kafka.structs import TopicPartition
+from kafka.wire.api import share_acknowledge, share_fetch
+from unit.virtual_loop import simulate
+
+TP = TopicPartition("t", 0)
+
+
+class Scene:
+    """A fetcher on a cluster of two brokers."""
+
+    def __init__(self) -> None:
+        self.cluster = FakeCluster({"t": 2}, brokers=2)
+        self.fetches: list[tuple[int, Any]] = []
+        self.acks: list[tuple[int, Any]] = []
+        self.fetch_answer: Callable[[Any], Any] = lambda call: share_fetch.ShareFetchResponse()
+        self.cluster.serve("ShareFetch", self._fetch)
+        self.cluster.serve("ShareAcknowledge", self._acknowledge)
+        options = parse_share({"group_id": "g"}).share
+        self.fetcher = ShareFetcher(options, self.cluster, "member", Backoff(100, 1000), lambda: None, self._failed)
+        self.errors: list[Exception] = []
+
+    def _failed(self, error: Exception) -> None:
+        self.errors.append(error)
+
+    def _fetch(self, call: Any) -> Any:
+        self.fetches.append((call.node_id, call.request))
+        return self.fetch_answer(call)
+
+    def _acknowledge(self, call: Any) -> Any:
+        self.acks.append((call.node_id, call.request))
+        topics = [
+            share_acknowledge.ShareAcknowledgeTopicResponse(
+                topic_id=topic.topic_id,
+                partitions=[
+                    share_acknowledge.PartitionData(partition_index=one.partition_index) for one in topic.partitions
+                ],
+            )
+            for topic in call.request.topics
+        ]
+        return share_acknowledge.ShareAcknowledgeResponse(responses=topics)
+
+    @property
+    def topic_id(self) -> UUID:
+        found = self.cluster.metadata.topic_id("t")
+        assert found is not None
+        return found
+
+    def leader(self, partition: int = 0) -> int:
+        found = self.cluster.metadata.leader_for_partition(TopicPartition("t", partition))
+        assert found is not None
+        return found
+
+    def said(self, node_id: int, partition: int = 0) -> Acknowledgements:
+        acks = Acknowledgements(TopicPartition("t", partition), self.topic_id, node_id)
+        acks.batches.append(AckBatch(0, 3, b"\x01"))
+        return acks
+
+
+def play(scenario: Callable[[Scene], Awaitable[None]]) -> None:
+    async def run() -> None:
+        scene = Scene()
+        await scene.cluster.start()
+        scene.cluster.watch_topics({"t"})
+        await scene.cluster.refresh_metadata(["t"])
+        try:
+            await scenario(scene)
+        finally:
+            await scene.fetcher.close()
+
+    simulate(run)
+
+
+def test_each_broker_is_asked_once_for_each_wish() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0, 1]})
+        await asyncio.sleep(1)
+        assert not scene.fetches, "nobody wants records"
+        for _ in range(2):
+            scene.fetcher.fetch(100)
+            await asyncio.sleep(1)
+        by_node: dict[int, list[Any]] = {}
+        for node_id, request in scene.fetches:
+            by_node.setdefault(node_id, []).append(request)
+        assert sorted(by_node) == sorted({scene.leader(0), scene.leader(1)})
+        for requests in by_node.values():
+            assert [request.share_session_epoch for request in requests] == [0, 1]
+            assert [request.max_records for request in requests] == [100, 100]
+            assert [len(request.topics) for request in requests] == [1, 0], "the second names nothing new"
+
+    play(scenario)
+
+
+def test_what_is_not_assigned_any_more_is_forgotten() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0]})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+        scene.fetcher.assign({})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+        assert len(scene.fetches) == 1
+        assert scene.fetcher.assignment() == set()
+
+    play(scenario)
+
+
+def test_acknowledgements_of_an_old_leader_fail_at_once() -> None:
+    async def scenario(scene: Scene) -> None:
+        acks = scene.said(3 - scene.leader())
+        scene.fetcher.send([acks])
+        assert acks.done
+        assert isinstance(acks.error, NotLeaderForPartitionError)
+        assert not scene.acks
+
+    play(scenario)
+
+
+def test_acknowledgements_without_a_session_fail() -> None:
+    async def scenario(scene: Scene) -> None:
+        acks = scene.said(scene.leader())
+        scene.fetcher.send([acks])
+        await scene.fetcher.outcome([acks], 5000)
+        assert isinstance(acks.error, ShareSessionNotFoundError)
+        assert not scene.acks
+
+    play(scenario)
+
+
+def test_two_that_wait_for_one_partition_are_sent_as_one() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0]})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+        one, two = scene.said(scene.leader()), scene.said(scene.leader())
+        two.batches[:] = [AckBatch(9, 9, b"\x02"), AckBatch(5, 6, b"\x01\x03")]
+        scene.fetcher.send([two])
+        scene.fetcher.send([one])
+        await scene.fetcher.outcome([one, two], 5000)
+        assert (one.error, two.error) == (None, None)
+        [(_, request)] = scene.acks
+        [partition] = request.topics[0].partitions
+        found = [(b.first_offset, b.last_offset, b.acknowledge_types) for b in partition.acknowledgement_batches]
+        assert found == [(0, 3, [1]), (5, 6, [1, 3]), (9, 9, [2])]
+
+    play(scenario)
+
+
+def test_acknowledgements_go_along_with_a_fetch_that_is_wanted() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0]})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+
+        def answer(call: Any) -> Any:
+            data = share_fetch.PartitionData(partition_index=0, acknowledge_error_code=121, records=b"")
+            topic = share_fetch.ShareFetchableTopicResponse(topic_id=scene.topic_id, partitions=[data])
+            return share_fetch.ShareFetchResponse(responses=[topic], acquisition_lock_timeout_ms=7)
+
+        scene.fetch_answer = answer
+        acks = scene.said(scene.leader())
+        scene.fetcher.send([acks], 10)
+        await scene.fetcher.outcome([acks], 5000)
+        assert acks.error is not None
+        assert "INVALID_RECORD_STATE" in repr(acks.error) or getattr(acks.error, "errno", 0) == 121
+        assert scene.fetcher.lock_timeout_ms == 7
+        assert not scene.acks
+
+    play(scenario)
+
+
+def test_what_a_broker_says_nothing_of_has_failed() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0]})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+        acks = scene.said(scene.leader())
+        scene.fetcher.send([acks], 10)
+        await scene.fetcher.outcome([acks], 5000)
+        assert isinstance(acks.error, KafkaError)
+        assert "has not said" in str(acks.error)
+
+    play(scenario)
+
+
+def test_closing_ends_the_session_with_what_is_left_to_say() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.fetcher.assign({scene.topic_id: [0]})
+        scene.fetcher.fetch(1)
+        await asyncio.sleep(1)
+        acks = scene.said(scene.leader())
+        scene.fetcher.send([acks])
+        await scene.fetcher.close()
+        assert (acks.done, acks.error) == (True, None)
+        assert [request.share_session_epoch for _, request in scene.acks][-1] == -1
+
+    play(scenario)
+
+
+def test_waiting_for_an_outcome_ends_in_its_time() -> None:
+    async def scenario(scene: Scene) -> None:
+        acks = scene.said(scene.leader())
+        await scene.fetcher.outcome([acks], 100)
+        assert not acks.done
+
+    play(scenario)
