@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
 BASE = ("_variant", "_cython", "_loop_services", "_old_names", "version")
 """Below all layers."""
-FACES = ("__main__", "pytest_plugin", "testing")
+FACES = ("__main__", "aio", "pytest_plugin", "testing")
 """Above all layers."""
 BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "broker"}
 OLD_PATHS = (

@@ -1,8 +1,9 @@
 """The consumer's calls that wait, or that run the user's listeners and callbacks."""
 
 import functools
+import math
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -18,7 +19,6 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.errors import IllegalStateError
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.structs import TopicPartition
@@ -93,14 +93,28 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
     ) -> ConsumerRecords:
         """As `poll`, under the name that other asyncio clients have.
 
-        Raises `IllegalStateError` where partitions are given: pause the others instead.
+        Arguments:
+            partitions: only of these, which have to be assigned; none: of all.
         """
-        if partitions:
-            raise IllegalStateError("getmany() takes no partitions here; pause() those that are not wanted")
-        return await self.poll(timeout_ms, max_records)
+        if not partitions:
+            return await self.poll(timeout_ms, max_records)
+        most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
+        wanted = {self._assigned(tp).tp for tp in partitions}
 
-    async def getone(self) -> ConsumerRecord:
-        """The next record, however long that takes."""
+        def records(hand_out: HandOut) -> ConsumerRecords:
+            return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
+
+        return await self._hand_over(records, timeout_ms, most, wanted=wanted)
+
+    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord:
+        """The next record, however long that takes.
+
+        Arguments:
+            partitions: as of `getmany`.
+        """
+        while partitions:
+            for records in (await self.getmany(*partitions, timeout_ms=math.inf, max_records=1)).values():
+                return records[0]
         while True:
             async for record in self:
                 return record
@@ -196,6 +210,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         max_records: int,
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
         hand_out: HandOut | None = None
@@ -204,7 +219,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
             with caller:
                 try:
                     caller.is_polling = True
-                    with await self._take(timeout_ms, max_records, max_bytes, one_each) as hand_out:
+                    with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted) as hand_out:
                         made = make(hand_out)
                         hand_out.commit()  # here, or another thread could get the same records
                 finally:
@@ -217,9 +232,14 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         return made
 
     async def _take(
-        self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False
+        self,
+        timeout_ms: float,
+        max_records: int,
+        max_bytes: int = NO_LIMIT,
+        one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
     ) -> HandOut:
-        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted)
         return await self._driver.wait_for(check_timeout(timeout_ms), take)
 
     # The cluster ------------------------------------------------------------------------------------------------------

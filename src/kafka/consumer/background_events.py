@@ -38,6 +38,11 @@ class BackgroundEvents:
         if not any(type(waiting) is type(error) for waiting in tuple(self._errors)):
             self.failed(error)
 
+    @property
+    def has_errors(self) -> bool:
+        """Whether there is an error that was not raised."""
+        return bool(self._errors)
+
     def next_error(self) -> Exception | None:
         """The oldest error that was not raised, which is forgotten with this."""
         return self._errors.popleft() if self._errors else None

@@ -2,8 +2,9 @@
 """The consumer's calls that wait, or that run the user's listeners and callbacks."""
 
 import functools
+import math
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -19,7 +20,6 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.errors import IllegalStateError
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.structs import TopicPartition
@@ -94,14 +94,28 @@ class ConsumerCalls(OffsetCalls):
     ) -> ConsumerRecords:
         """As `poll`, under the name that other asyncio clients have.
 
-        Raises `IllegalStateError` where partitions are given: pause the others instead.
+        Arguments:
+            partitions: only of these, which have to be assigned; none: of all.
         """
-        if partitions:
-            raise IllegalStateError("getmany() takes no partitions here; pause() those that are not wanted")
-        return self.poll(timeout_ms, max_records)
+        if not partitions:
+            return self.poll(timeout_ms, max_records)
+        most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
+        wanted = {self._assigned(tp).tp for tp in partitions}
 
-    def getone(self) -> ConsumerRecord:
-        """The next record, however long that takes."""
+        def records(hand_out: HandOut) -> ConsumerRecords:
+            return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
+
+        return self._hand_over(records, timeout_ms, most, wanted=wanted)
+
+    def getone(self, *partitions: TopicPartition) -> ConsumerRecord:
+        """The next record, however long that takes.
+
+        Arguments:
+            partitions: as of `getmany`.
+        """
+        while partitions:
+            for records in (self.getmany(*partitions, timeout_ms=math.inf, max_records=1)).values():
+                return records[0]
         while True:
             for record in self:
                 return record
@@ -195,6 +209,7 @@ class ConsumerCalls(OffsetCalls):
         max_records: int,
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
         hand_out: HandOut | None = None
@@ -203,7 +218,7 @@ class ConsumerCalls(OffsetCalls):
             with caller:
                 try:
                     caller.is_polling = True
-                    with self._take(timeout_ms, max_records, max_bytes, one_each) as hand_out:
+                    with self._take(timeout_ms, max_records, max_bytes, one_each, wanted) as hand_out:
                         made = make(hand_out)
                         hand_out.commit()  # here, or another thread could get the same records
                 finally:
@@ -215,8 +230,15 @@ class ConsumerCalls(OffsetCalls):
         hand_out.before_commit = None  # from here on no interrupt comes before the return; see `HandOut`
         return made
 
-    def _take(self, timeout_ms: float, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
-        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each)
+    def _take(
+        self,
+        timeout_ms: float,
+        max_records: int,
+        max_bytes: int = NO_LIMIT,
+        one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
+    ) -> HandOut:
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted)
         return self._driver.wait_for(check_timeout(timeout_ms), take)
 
     # The cluster ------------------------------------------------------------------------------------------------------

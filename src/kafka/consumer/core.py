@@ -263,6 +263,10 @@ class ConsumerCore:
         """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
         await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
 
+    def begin_to_leave_group(self) -> None:
+        """Give up the membership; the coordinator is told in the background."""
+        self.membership.begin_to_leave("the consumer has unsubscribed")
+
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
     def begin_poll(self, now: float) -> None:

@@ -112,6 +112,9 @@ class Membership(Protocol):
     def commit_refused(self, error_code: int, generation: Generation) -> None:
         """The coordinator refused a commit made with ``generation``; that may be news about the membership."""
 
+    def begin_to_leave(self, reason: str) -> None:
+        """Give the membership up; the coordinator is told in the background."""
+
     async def leave(self, reason: str, timeout_ms: float) -> None:
         """Give the membership up and tell the coordinator; the next step joins again. Raises nothing.
 

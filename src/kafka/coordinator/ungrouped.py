@@ -60,6 +60,9 @@ class UngroupedMembership:
     def commit_refused(self, error_code: int, generation: Generation) -> None:
         """Without a group there are no commits."""
 
+    def begin_to_leave(self, reason: str) -> None:
+        """There is nobody to tell."""
+
     async def leave(self, reason: str, timeout_ms: float) -> None:
         """There is nobody to tell."""
 

@@ -91,27 +91,36 @@ class Commits:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def commit(self, offsets: Offsets, timeout_ms: float, *, resend: bool = True) -> None:
-        """Commit; nothing is sent for no offsets. Arguments and what is raised are those of `GroupOffsets.commit`."""
+    async def commit(
+        self, offsets: Offsets, timeout_ms: float, *, resend: bool = True, generation: Generation | None = None
+    ) -> None:
+        """Commit; nothing is sent for no offsets. Arguments and what is raised are those of `GroupOffsets.commit`.
+
+        Arguments:
+            generation: None: the present one.
+        """
         group = self._group()
         if offsets:
-            await group.commit(offsets, self._credentials(), timeout_ms, resend=resend)
+            await group.commit(offsets, generation or self._credentials(), timeout_ms, resend=resend)
             self.succeeded += 1
 
-    async def commit_automatically(self, offsets: Offsets, timeout_ms: float, *, resend: bool = True) -> None:
+    async def commit_automatically(
+        self, offsets: Offsets, timeout_ms: float, *, resend: bool = True, generation: Generation | None = None
+    ) -> None:
         """Commit where that is automatic; a failure is logged, as no call reports it.
 
         Arguments:
             resend: False for one that nobody waits for: instead of sending these offsets again, the then-current
                 positions are committed.
+            generation: None: the present one.
         """
         if not self.is_automatic or not offsets:
             return
-        if self._subscription.is_automatic and not self._membership.generation.is_valid:
+        if generation is None and self._subscription.is_automatic and not self._membership.generation.is_valid:
             return
         failure: Exception | None = None
         try:
-            await self.commit(offsets, timeout_ms, resend=resend)
+            await self.commit(offsets, timeout_ms, resend=resend, generation=generation)
         except RebalanceInProgressError as error:
             failure = RetriableCommitFailedError(f"it was not sent: {error}")
             self._schedule.failed(failure, len(offsets))
@@ -145,6 +154,15 @@ class Commits:
             timeout_ms = max(self._options.auto_commit_interval_ms, 1_000)
             offsets = self._subscription.all_consumed_offsets()
             self._submit(self._begin_automatic, offsets, timeout_ms)
+
+    def begin_last(self, offsets: Offsets, timeout_ms: float) -> None:
+        """Begin an automatic commit of what the caller gives up at once, by the membership as it is now. On the loop.
+
+        The caller goes on; `finish` waits for it. A failure is logged.
+        """
+        generation = self._membership.generation if self._subscription.is_automatic else NO_GENERATION
+        if self.is_automatic and offsets and (generation.is_valid or not self._subscription.is_automatic):
+            self._spawn(self.commit_automatically(offsets, timeout_ms, generation=generation))
 
     def commit_later(self, offsets: Offsets, callback: Callback | None, timeout_ms: float) -> CommitFuture:
         """Commit without waiting; see `KafkaConsumer.commit_async`."""

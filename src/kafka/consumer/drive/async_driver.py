@@ -86,6 +86,10 @@ class AsyncDriver:
     async def _process_events(self) -> None:
         self.core.begin_processing_events()
         await self.run_callbacks()
+        await self.carry_out_steps()
+
+    async def carry_out_steps(self) -> None:
+        """Do what the group asks for. Whoever calls this has its turn."""
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
             if step.kind in (StepKind.REVOKE, StepKind.KEEP):

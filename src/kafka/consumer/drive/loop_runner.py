@@ -59,6 +59,7 @@ class LoopRunner:
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news; the caller looks at everything after this and before `wait`."""
         self.one_caller = AnyCaller()
+        self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
 
@@ -71,9 +72,20 @@ class LoopRunner:
         except RuntimeError:
             here = False
         if here:
-            self._news.set()
+            self._tell()
         else:
-            self.loop.call_soon_threadsafe(self._news.set)
+            self.loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        self._news.set()
+        if self._attendant is not None:
+            self._attendant.set()
+
+    def news_for_attendant(self) -> asyncio.Event:
+        """An event that is set at all news: for somebody who looks besides the caller, at his own pace."""
+        self._attendant = asyncio.Event()
+        self._attendant.set()
+        return self._attendant
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
         """Call ``function(*args)``, at once."""

@@ -87,6 +87,10 @@ class SyncDriver:
     def _process_events(self) -> None:
         self.core.begin_processing_events()
         self.run_callbacks()
+        self.carry_out_steps()
+
+    def carry_out_steps(self) -> None:
+        """Do what the group asks for. Whoever calls this has its turn."""
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
             if step.kind in (StepKind.REVOKE, StepKind.KEEP):

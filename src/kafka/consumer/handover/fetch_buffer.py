@@ -4,7 +4,7 @@ The loop puts in the answers for partitions, and goes on fetching as long as the
 without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while decoding.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
@@ -16,6 +16,7 @@ from kafka.consumer.handover.next_answer import NextAnswer
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.handover.ready_queue import ReadyQueue
 from kafka.net.loop_lock import loop_lock
+from kafka.structs import TopicPartition
 
 NO_LIMIT = 2**62
 """More records, or bytes, than there can be."""
@@ -118,7 +119,13 @@ class FetchBuffer:
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
-    def take(self, max_records: int, max_bytes: int = NO_LIMIT, one_each: bool = False) -> HandOut:
+    def take(
+        self,
+        max_records: int,
+        max_bytes: int = NO_LIMIT,
+        one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
+    ) -> HandOut:
         """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
 
         Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
@@ -127,6 +134,7 @@ class FetchBuffer:
             max_bytes: about how many bytes of columns to make, if they have to be made.
             one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
                 stands alone.
+            wanted: only these partitions; None: all.
         """
         if self._hand_out.slices or self._hand_out.returning:
             self._hand_out.roll_back()
@@ -136,7 +144,7 @@ class FetchBuffer:
         hand_out = self._hand_out = HandOut(self._put_back)
         try:
             hand_out.is_being_read = True  # a handler that pauses leaves it as it is
-            told = self._fill(hand_out, max_records, max_bytes, one_each)
+            told = self._fill(hand_out, max_records, max_bytes, one_each, wanted)
         except BaseException:
             hand_out.roll_back()
             if self._ready.at is not None:
@@ -219,7 +227,14 @@ class FetchBuffer:
                     item.drop()
             del self._dropped[-1:]
 
-    def _fill(self, hand_out: HandOut, max_records: int, max_bytes: int, one_each: bool) -> Exception | None:
+    def _fill(
+        self,
+        hand_out: HandOut,
+        max_records: int,
+        max_bytes: int,
+        one_each: bool,
+        wanted: Collection[TopicPartition] | None,
+    ) -> Exception | None:
         """Take; returns the error of a partition, if there is one and nothing to be handed out before it."""
         ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
@@ -228,11 +243,13 @@ class FetchBuffer:
             self._put_first_what_is_decoded()
         while hand_out.count < max_records and made < bound:
             state = self._ready.next()
-            if state is not None and (state in seen or self._next.is_awaited(state)):
+            if state is not None and (
+                (wanted is not None and state.tp not in wanted) or state in seen or self._next.is_awaited(state)
+            ):
                 passed_over.append(state)
                 continue
             if state is None and passed_over and not hand_out.count:
-                state = self._ready.at = passed_over.pop()  # there is nothing else: wait until it is decoded
+                state = self._ready.take_passed_over(wanted)  # there is nothing else: wait until it is decoded
             if state is None:
                 break
             if state.buffer.current is None:

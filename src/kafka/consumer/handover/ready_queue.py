@@ -2,9 +2,10 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.structs import TopicPartition
 
 
 class ReadyQueue:
@@ -58,6 +59,14 @@ class ReadyQueue:
                 self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
             else:
                 self.add(state)
+
+    def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
+        """The last of those passed over that is wanted (None: any), as `next` gives it."""
+        for index in range(len(self.passed_over) - 1, -1, -1):
+            if wanted is None or self.passed_over[index].tp in wanted:
+                self.at = self.passed_over.pop(index)
+                return self.at
+        return None
 
     def give_back_passed_over(self) -> None:
         """They are not in the caller's hands any more. Called again if an interrupt came: one twice does no harm."""

@@ -162,9 +162,13 @@ class ClassicMembership:
         if generation == self.generation and self.state in SENDS_HEARTBEATS:
             self.heartbeat_answered(error_code)
 
-    async def leave(self, reason: str, timeout_ms: float) -> None:
+    def begin_to_leave(self, reason: str) -> None:
         """See `Membership`; a static member only stops (KIP-345)."""
         self._begin_to_leave(self._drop_membership(lost=False), reason)
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """See `Membership`."""
+        self.begin_to_leave(reason)
         await self._leaving.wait(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:

@@ -146,7 +146,7 @@ class ConsumerGroupMembership:
         if generation == self.generation:
             self._heartbeat.hurry()
 
-    async def leave(self, reason: str, timeout_ms: float) -> None:
+    def begin_to_leave(self, reason: str) -> None:
         """See `Membership`; a static member says that it will be back (KIP-345)."""
         if self.state in IN_GROUP:
             log.info("leaving group %s, because %s", self.group_id, reason)
@@ -154,6 +154,10 @@ class ConsumerGroupMembership:
         elif self.state not in (MemberState.UNSUBSCRIBED, MemberState.LEAVING):
             self._move(MemberState.UNSUBSCRIBED)
         self.last_generation = NO_GENERATION
+
+    async def leave(self, reason: str, timeout_ms: float) -> None:
+        """See `Membership`."""
+        self.begin_to_leave(reason)
         if self._leaving is not None:
             await asyncio.wait({self._leaving}, timeout=timeout_ms / 1000)
 

@@ -1,0 +1,52 @@
+"""A pipeline: one task per stage with queues between them, and offsets committed when the last stage is done."""
+
+import asyncio
+import os
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+
+SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
+COUNT = 30
+
+
+async def read(consumer, queue):
+    async for message in consumer:
+        await queue.put(message)
+
+
+async def work(queue, ready):
+    while True:
+        message = await queue.get()
+        await ready.put((message, message.value.upper()))
+
+
+async def write(ready, producer, consumer):
+    for _ in range(COUNT):
+        message, value = await ready.get()
+        await producer.send_and_wait(OUT, value, key=message.key)
+        await consumer.commit({TopicPartition(message.topic, message.partition): message.offset + 1})
+
+
+async def main():
+    async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
+        for number in range(COUNT):
+            await producer.send(TOPIC, b"word-%d" % number, key=b"%d" % (number % 5))
+        await producer.flush()
+        consumer = AIOKafkaConsumer(
+            TOPIC, bootstrap_servers=SERVERS, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest"
+        )
+        async with consumer:
+            queue, ready = asyncio.Queue(10), asyncio.Queue(10)
+            tasks = [asyncio.create_task(read(consumer, queue)), asyncio.create_task(work(queue, ready))]
+            await asyncio.wait_for(write(ready, producer, consumer), 30)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            committed = [await consumer.committed(TopicPartition(TOPIC, number)) for number in range(3)]
+            print("committed", sum(each or 0 for each in committed))
+        async with AIOKafkaConsumer(OUT, bootstrap_servers=SERVERS, auto_offset_reset="earliest") as reader:
+            values = [(await reader.getone()).value for _ in range(COUNT)]
+        print("written", sorted(values) == sorted(b"WORD-%d" % number for number in range(COUNT)))
+
+
+asyncio.run(main())

@@ -1,0 +1,3 @@
+"""An import path of `NewPartitions`."""
+
+from kafka.admin import NewPartitions as NewPartitions

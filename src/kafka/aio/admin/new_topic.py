@@ -1,0 +1,3 @@
+"""An import path of `NewTopic`."""
+
+from kafka.admin import NewTopic as NewTopic

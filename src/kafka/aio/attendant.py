@@ -1,0 +1,107 @@
+"""Does in the background what other consumers do within `poll()`: the steps of rebalances, and callbacks.
+
+So a group is joined, and its listener called, whether anybody polls or not. What was handed out counts as processed
+when partitions go away, as in aiokafka; commits by interval wait for the next call that asks for records.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection
+from typing import Any
+
+from kafka.aio.abc import ConsumerRebalanceListener
+from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class ToldListener(AsyncConsumerRebalanceListener):
+    """A user's listener, which a consumer that is being stopped, or has unsubscribed, does not tell any more.
+
+    Arguments:
+        listener: the user's. What it raises is logged.
+    """
+
+    def __init__(self, listener: ConsumerRebalanceListener) -> None:
+        self._listener = listener
+        self.silent = False
+
+    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        await self._tell("revocation", self._listener.on_partitions_revoked, revoked)
+
+    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        await self._tell("assignment", self._listener.on_partitions_assigned, assigned)
+
+    async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
+        await self._tell("loss", self._listener.on_partitions_lost, lost)
+
+    async def _tell(self, what: str, method: Any, partitions: Collection[TopicPartition]) -> None:
+        if self.silent:
+            return
+        try:
+            result = method(set(partitions))
+            if result is not None and hasattr(result, "__await__"):
+                await result
+        except Exception:
+            log.exception("the listener %r failed at the %s of %s", self._listener, what, sorted(partitions))
+
+
+class Attendant:
+    """See the module.
+
+    Arguments:
+        driver: of the consumer, which is started.
+    """
+
+    def __init__(self, driver: AsyncDriver) -> None:
+        self._driver = driver
+        self._core = driver.core
+        self._max_idle_s = self._core.config.group.max_poll_interval_ms / 1000
+        self._acted = asyncio.Event()
+        self._news = driver.runner.news_for_attendant()
+        self._task = driver.runner.loop.create_task(self._run(), name="consumer attendant")
+
+    def wake(self) -> None:
+        """Look at once."""
+        self._news.set()
+
+    async def joined(self, timeout_s: float) -> None:
+        """Wait until partitions were taken for the first time, an error waits to be raised, or the time is up."""
+        core = self._core
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not core.rebalance.completed and not core.events.has_errors and not core.closed:
+                    self._acted.clear()
+                    await self._acted.wait()
+        except TimeoutError:
+            log.warning("no partitions were assigned within %g s; start() goes on without", timeout_s)
+
+    async def stop(self) -> None:
+        """End, and wait for that; the consumer is closed."""
+        if self._task is not asyncio.current_task():
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        core, runner = self._core, self._driver.runner
+        while not core.closed:
+            self._news.clear()
+            # After an error nothing goes on before somebody has heard of it, nor for a caller that counts as stuck.
+            if not core.events.has_errors and core.clock.idle(runner.time()) <= self._max_idle_s:
+                try:
+                    await self._attend()
+                except Exception as error:
+                    core.events.failed(error)
+            self._acted.set()
+            await self._news.wait()
+
+    async def _attend(self) -> None:
+        driver = self._driver
+        await driver.runner.begin_turn()
+        try:
+            await driver.run_callbacks()
+            await driver.carry_out_steps()
+        finally:
+            driver.runner.end_turn()

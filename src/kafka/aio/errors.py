@@ -1,0 +1,85 @@
+"""aiokafka's errors: those of `kafka.errors`, under aiokafka's names too where these differ."""
+
+from kafka.consumer.records.record_errors import RecordTooLargeError as RecordTooLargeError
+from kafka.errors import *  # noqa: F403  # a whole tree under its own names
+from kafka.errors import (
+    ConcurrentTransactionsError,
+    DelegationTokenAuthDisabledError,
+    DelegationTokenAuthorizationFailedError,
+    DelegationTokenExpiredError,
+    DelegationTokenNotFoundError,
+    DelegationTokenOwnerMismatchError,
+    DelegationTokenRequestNotAllowedError,
+    DuplicateSequenceNumberError,
+    FetchSessionIdNotFoundError,
+    GroupIdNotFoundError,
+    InvalidFetchSessionEpochError,
+    InvalidPrincipalTypeError,
+    InvalidProducerEpochError,
+    InvalidProducerIdMappingError,
+    InvalidTransactionTimeoutError,
+    InvalidTxnStateError,
+    KafkaConnectionError,
+    KafkaError,
+    ListenerNotFoundError,
+    LogDirNotFoundError,
+    MemberIdRequiredError,
+    NoBrokersAvailable,
+    NonEmptyGroupError,
+    OperationNotAttemptedError,
+    OutOfOrderSequenceNumberError,
+    ProducerFencedError,
+    ReassignmentInProgressError,
+    SaslAuthenticationFailedError,
+    SecurityDisabledError,
+    TransactionalIdAuthorizationFailedError,
+    TransactionCoordinatorFencedError,
+    UnknownProducerIdError,
+)
+
+
+class ConsumerStoppedError(Exception):
+    """The consumer is stopped: it gives no records any more."""
+
+
+class IllegalOperation(Exception):
+    """The client's options do not allow this: a commit without a group, a transaction without an id for it."""
+
+
+class ProducerClosed(KafkaError):
+    """The producer is stopped: it takes no records any more."""
+
+
+class BootstrapError(NoBrokersAvailable, KafkaConnectionError):
+    """`start()` found no broker: this package's `NoBrokersAvailable`, and aiokafka's `KafkaConnectionError`."""
+
+
+ConcurrentTransactions = ConcurrentTransactionsError
+DelegationTokenAuthDisabled = DelegationTokenAuthDisabledError
+DelegationTokenAuthorizationFailed = DelegationTokenAuthorizationFailedError
+DelegationTokenExpired = DelegationTokenExpiredError
+DelegationTokenNotFound = DelegationTokenNotFoundError
+DelegationTokenOwnerMismatch = DelegationTokenOwnerMismatchError
+DelegationTokenRequestNotAllowed = DelegationTokenRequestNotAllowedError
+DuplicateSequenceNumber = DuplicateSequenceNumberError
+FetchSessionIdNotFound = FetchSessionIdNotFoundError
+GroupIdNotFound = GroupIdNotFoundError
+InvalidFetchSessionEpoch = InvalidFetchSessionEpochError
+InvalidPrincipalType = InvalidPrincipalTypeError
+InvalidProducerEpoch = InvalidProducerEpochError
+InvalidProducerIdMapping = InvalidProducerIdMappingError
+InvalidTransactionTimeout = InvalidTransactionTimeoutError
+InvalidTxnState = InvalidTxnStateError
+ListenerNotFound = ListenerNotFoundError
+LogDirNotFound = LogDirNotFoundError
+MemberIdRequired = MemberIdRequiredError
+NonEmptyGroup = NonEmptyGroupError
+OperationNotAttempted = OperationNotAttemptedError
+OutOfOrderSequenceNumber = OutOfOrderSequenceNumberError
+ProducerFenced = ProducerFencedError
+ReassignmentInProgress = ReassignmentInProgressError
+SaslAuthenticationFailed = SaslAuthenticationFailedError
+SecurityDisabled = SecurityDisabledError
+TransactionCoordinatorFenced = TransactionCoordinatorFencedError
+TransactionalIdAuthorizationFailed = TransactionalIdAuthorizationFailedError
+UnknownProducerId = UnknownProducerIdError

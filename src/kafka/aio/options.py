@@ -1,0 +1,114 @@
+"""aiokafka's options as this package's: names that only aiokafka has, and its defaults where groups depend on them."""
+
+import asyncio
+import inspect
+from collections.abc import Coroutine
+from typing import Any
+
+from kafka.config import AdminConfigs, ConsumerConfigs, ProducerConfigs
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.errors import KafkaConfigurationError
+
+_REQUEST_TIMEOUT_MS = 40_000
+_GIVE_UP_AT_ONCE_MS = 1
+"""`start()` does not go on asking servers that refuse connections: programs have a loop of their own around it."""
+
+
+class AIOConsumerConfigs(ConsumerConfigs, total=False):
+    """The options of `AIOKafkaConsumer`: those of `KafkaConsumer`, and aiokafka's."""
+
+    loop: Any
+    """Has no effect: the loop is the one that `start` runs on."""
+    rebalance_timeout_ms: int | None
+    """How long members may take to join anew; None: ``session_timeout_ms``. Here ``max_poll_interval_ms`` says it."""
+
+
+class AIOProducerConfigs(ProducerConfigs, total=False):
+    """The options of `AIOKafkaProducer`: those of `KafkaProducer`, and aiokafka's."""
+
+    loop: Any
+    """Has no effect: the loop is the one that `start` runs on."""
+    max_batch_size: int
+    """As ``batch_size``."""
+
+
+class AIOAdminConfigs(AdminConfigs, total=False):
+    """The options of `AIOKafkaAdminClient`: those of `KafkaAdminClient`, and aiokafka's."""
+
+    loop: Any
+    """Has no effect: the loop is the one that `start` runs on."""
+
+
+class TokensOnLoop:
+    """A token provider whose ``token`` is a coroutine, asked from another thread, as authentication does.
+
+    Arguments:
+        provider: the user's.
+
+    Attributes:
+        loop: where its coroutines run; the clients set it when they start.
+    """
+
+    def __init__(self, provider: Any) -> None:
+        self._provider = provider
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def token(self) -> str:
+        """The provider's token."""
+        wanted: Coroutine[Any, Any, str] | str = self._provider.token()
+        if not inspect.iscoroutine(wanted):
+            return str(wanted)
+        if self.loop is None:
+            wanted.close()
+            raise KafkaConfigurationError("a token was asked for before the client was started")
+        token: str = asyncio.run_coroutine_threadsafe(wanted, self.loop).result()
+        return token
+
+    def extensions(self) -> Any:
+        """The provider's extensions, if it has any."""
+        given = getattr(self._provider, "extensions", None)
+        return {} if given is None else given()
+
+
+def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
+    """The options of an `AsyncKafkaConsumer`. ``max_poll_records`` of None, any number, is left out."""
+    options = _common(given)
+    options.pop("rebalance_timeout_ms", None)
+    options.pop("consumer_timeout_ms", None)  # there the longest pause of its fetching; here iteration would end by it
+    if options.get("max_poll_records", 0) is None:
+        del options["max_poll_records"]
+    if options.get("group_protocol", "classic") == "classic":  # else the coordinator decides
+        options.setdefault("session_timeout_ms", 10_000)
+        options.setdefault("partition_assignment_strategy", (RoundRobinPartitionAssignor,))
+    return options
+
+
+def producer_options(given: AIOProducerConfigs) -> dict[str, Any]:
+    """The options of an `AsyncKafkaProducer`. Records fail after about twice ``request_timeout_ms``, as there."""
+    options = _common(given)
+    if "max_batch_size" in options:
+        options["batch_size"] = options.pop("max_batch_size")
+    timeout_ms = options["request_timeout_ms"]
+    options.setdefault("max_block_ms", timeout_ms)
+    options.setdefault("delivery_timeout_ms", 2 * timeout_ms + options.get("linger_ms", 0))
+    return options
+
+
+def admin_options(given: AIOAdminConfigs) -> dict[str, Any]:
+    """The options of an `AsyncKafkaAdminClient`."""
+    return _common(given)
+
+
+def _common(given: Any) -> dict[str, Any]:
+    options = dict(given)
+    options.pop("loop", None)
+    if options.get("api_version") == "auto":
+        del options["api_version"]
+    options.setdefault("request_timeout_ms", _REQUEST_TIMEOUT_MS)
+    options.setdefault("api_version_auto_timeout_ms", _GIVE_UP_AT_ONCE_MS)
+    if options.get("security_protocol") in ("SASL_PLAINTEXT", "SASL_SSL"):
+        options.setdefault("sasl_mechanism", "PLAIN")
+    provider = options.get("sasl_oauth_token_provider")
+    if inspect.iscoroutinefunction(getattr(provider, "token", None)):
+        options["sasl_oauth_token_provider"] = TokensOnLoop(provider)
+    return options

@@ -1,0 +1,217 @@
+"""`AIOKafkaProducer`."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from kafka.aio.batch import BatchBuilder
+from kafka.aio.errors import IllegalOperation, ProducerClosed
+from kafka.aio.offsets import as_offsets
+from kafka.aio.options import AIOProducerConfigs, producer_options
+from kafka.aio.starting import start
+from kafka.aio.structs import RecordMetadata
+from kafka.errors import AssertedArgumentError, TransactionAbortedError
+from kafka.producer.async_producer import AsyncKafkaProducer
+from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.outcome.record_metadata import RecordMetadata as WrittenAt
+from kafka.producer.transactions.async_block import AsyncTransactionBlock
+from kafka.structs import TopicPartition
+
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+class _Producer(AsyncKafkaProducer):
+    """The producer below, with its inside for `AIOKafkaProducer`."""
+
+    @property
+    def is_started(self) -> bool:
+        """Whether `start` was called."""
+        return self._core is not None
+
+    def send_now(self) -> None:
+        """Send what has come, as somebody waits for it."""
+        self._started().send_now()
+
+    @property
+    def batch_size(self) -> int:
+        """In bytes."""
+        return self._parsed.producer.batch_size
+
+
+class AIOKafkaProducer:
+    """aiokafka's producer: an `AsyncKafkaProducer` whose `send` gives `asyncio.Future` objects.
+
+    Arguments:
+        configs: see `AIOProducerConfigs`. ``acks`` and ``enable_idempotence`` are this package's where they are not
+            given: all replicas, and no duplicates.
+    """
+
+    def __init__(self, **configs: Unpack[AIOProducerConfigs]) -> None:
+        self._options = producer_options(configs)
+        self._producer = _Producer(**self._options)
+        self._is_transactional = self._options.get("transactional_id") is not None
+        self._stopped = False
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Find the cluster, and get the transactional producer its id; raises `KafkaConnectionError`."""
+        await start(self._producer.start(), self._options)
+        try:
+            if self._is_transactional:
+                await self._producer.init_transactions()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Send what is buffered, wait for it, and close the connections. Does nothing the second time."""
+        self._stopped = True
+        await self._producer.stop()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def flush(self) -> None:
+        """Send everything that is buffered now, and wait until it is delivered or has failed."""
+        await self._producer.flush()
+
+    async def partitions_for(self, topic: str) -> set[int]:
+        """All partitions of a topic."""
+        return await self._producer.partitions_for(topic)
+
+    # Sending ----------------------------------------------------------------------------------------------------------
+
+    async def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+        headers: Headers | None = None,
+    ) -> "asyncio.Future[RecordMetadata]":
+        """Take a record, waiting while there is no room; gives a future of where it is, None with ``acks=0``."""
+        return self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
+
+    async def send_and_wait(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+        headers: Headers | None = None,
+    ) -> RecordMetadata:
+        """Send a record and wait until it is acknowledged; None with ``acks=0``."""
+        future = self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
+        self._producer.send_now()
+        written: RecordMetadata = await future
+        return written
+
+    async def _append(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: Headers | None,
+    ) -> FutureRecordMetadata:
+        if self._stopped:
+            raise ProducerClosed("the producer is stopped")
+        if value is None and key is None:
+            raise AssertedArgumentError("a record needs a key or a value")
+        sent = await self._producer.send(topic, value, key, headers, partition, timestamp_ms)
+        if sent.is_done and (error := sent.exception) is not None:  # too large, for one
+            raise error
+        return sent
+
+    def _future(self, sent: FutureRecordMetadata) -> "asyncio.Future[Any]":
+        made: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        sent.add_callback(partial(_succeed, made, sent)).add_errback(partial(_fail, made))
+        return made
+
+    def create_batch(self) -> BatchBuilder:
+        """An empty batch of at most ``max_batch_size`` bytes, for `send_batch`."""
+        options = self._options
+        return BatchBuilder(self._producer.batch_size, options.get("key_serializer"), options.get("value_serializer"))
+
+    async def send_batch(self, batch: BatchBuilder, topic: str, *, partition: int) -> "asyncio.Future[RecordMetadata]":
+        """Send the records of a batch to a partition, in order; gives a future of where the first one is.
+
+        It is done when all of them are delivered, or the first has failed.
+        """
+        batch.close()
+        sent = [
+            await self._append(topic, record.value, record.key, partition, record.timestamp, record.headers)
+            for record in batch.records()
+        ]
+        if not sent:
+            raise AssertedArgumentError("the batch is empty")
+        first, last = self._future(sent[0]), self._future(sent[-1])
+        return first if len(sent) == 1 else asyncio.ensure_future(_first_of(first, last))
+
+    # Transactions -----------------------------------------------------------------------------------------------------
+
+    async def begin_transaction(self) -> None:
+        """Open a transaction."""
+        self._check_transactional()
+        await self._producer.begin_transaction()
+
+    async def commit_transaction(self) -> None:
+        """Send what is buffered, wait for it, and commit the transaction."""
+        self._check_transactional()
+        await self._producer.commit_transaction()
+
+    async def abort_transaction(self) -> None:
+        """Drop what is not sent, and abort the transaction."""
+        self._check_transactional()
+        await self._producer.abort_transaction()
+
+    def transaction(self) -> AsyncTransactionBlock:
+        """A transaction as a block: committed at its end, aborted by what is raised in it."""
+        self._check_transactional()
+        return self._producer.transaction()
+
+    async def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, Any], group_id: str) -> None:
+        """Commit offsets of a consumer group with the transaction; offsets as for `AIOKafkaConsumer.commit`."""
+        self._check_transactional()
+        if not group_id or not isinstance(group_id, str):
+            raise ValueError(f"the group is a name, not {group_id!r}")
+        await self._producer.send_offsets_to_transaction(as_offsets(offsets), group_id)
+
+    def _check_transactional(self) -> None:
+        if not self._is_transactional:
+            raise IllegalOperation("transactions need the option transactional_id, which this producer has not")
+
+
+def _succeed(made: "asyncio.Future[Any]", sent: FutureRecordMetadata, written: WrittenAt) -> None:
+    if made.done():
+        return
+    if written.offset < 0:  # acks=0
+        made.set_result(None)
+        return
+    by_broker = sent.place()[0].log_append_time >= 0
+    topic, partition, topic_partition, offset, timestamp = written[:5]
+    made.set_result(RecordMetadata(topic, partition, topic_partition, offset, timestamp, int(by_broker), None))
+
+
+def _fail(made: "asyncio.Future[Any]", error: BaseException) -> None:
+    if not made.done():
+        made.set_exception(error)
+        if isinstance(error, TransactionAbortedError):
+            made.exception()  # whoever aborts knows of it: asyncio need not say that nobody has looked
+
+
+async def _first_of(first: "asyncio.Future[Any]", last: "asyncio.Future[Any]") -> Any:
+    found, _ = await asyncio.gather(first, last)
+    return found

@@ -1,0 +1,36 @@
+"""The plain values of the API."""
+
+from typing import NamedTuple
+
+from kafka.record import ConsumerRecord
+from kafka.structs import BrokerMetadata, OffsetAndMetadata, OffsetAndTimestamp, PartitionMetadata, TopicPartition
+
+__all__ = [
+    "BrokerMetadata",
+    "ConsumerRecord",
+    "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+    "PartitionMetadata",
+    "RecordMetadata",
+    "TopicPartition",
+]
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record was written.
+
+    Arguments:
+        topic, partition, topic_partition: where.
+        offset: there.
+        timestamp: in milliseconds since 1970-01-01 UTC; None where it is not known.
+        timestamp_type: 0: the producer's time, 1: the broker's.
+        log_start_offset: None: it is not known here.
+    """
+
+    topic: str
+    partition: int
+    topic_partition: TopicPartition
+    offset: int
+    timestamp: int | None
+    timestamp_type: int
+    log_start_offset: int | None
