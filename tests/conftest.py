@@ -145,7 +145,7 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
         group_initial_rebalance_delay_ms=0,
         consumer_heartbeat_interval_ms=500,
         share_min_record_lock_duration_ms=1000,
-        share_heartbeat_interval_ms=500,
+        share_heartbeat_interval_ms=200,
     ) as broker:
         yield broker
 

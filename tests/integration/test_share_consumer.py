@@ -19,6 +19,7 @@ from kafka import (
     AcknowledgeType,
     AsyncKafkaShareConsumer,
     KafkaAdminClient,
+    KafkaConsumer,
     KafkaProducer,
     KafkaShareConsumer,
     TopicPartition,
@@ -32,7 +33,7 @@ from kafka.errors import (
 )
 from kafka.record import ConsumerRecord
 
-from .consumer_support import produce
+from .consumer_support import produce, read
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -58,6 +59,7 @@ class Group:
             admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, self.id, rows)])
 
     def open(self, **options: Any) -> KafkaShareConsumer:
+        options = {"fetch_max_wait_ms": 100, **options}
         return KafkaShareConsumer(self.topic, bootstrap_servers=self.servers, group_id=self.id, **options)
 
     def open_async(self, **options: Any) -> AsyncKafkaShareConsumer:
@@ -83,7 +85,7 @@ def some(consumer: KafkaShareConsumer, patience_s: float = PATIENCE_S) -> list[C
 
 
 def nothing(consumer: KafkaShareConsumer) -> bool:
-    return not consumer.poll(700)
+    return not consumer.poll(350)
 
 
 # -- one consumer -----------------------------------------------------------------------------------------------------
@@ -157,19 +159,19 @@ def test_calls_that_do_not_fit(group: Group) -> None:
 
 
 def test_a_renewed_record_is_given_again_and_kept(group: Group) -> None:
-    group.configure(share_record_lock_duration_ms=2000)
+    group.configure(share_record_lock_duration_ms=1000)
     group.fill(2)
     with group.open(share_acknowledgement_mode="explicit") as consumer, group.open() as other:
         records = some(consumer)
-        assert consumer.acquisition_lock_timeout_ms() == 2000
+        assert consumer.acquisition_lock_timeout_ms() == 1000
         consumer.acknowledge(records[1])
         begun = time.monotonic()
         kept = records[:1]
-        while time.monotonic() - begun < 3.5:  # longer than the lock lasts
+        while time.monotonic() - begun < 1.8:  # longer than the lock lasts
             consumer.acknowledge(kept[0], AcknowledgeType.RENEW)
             kept = some(consumer)
             assert [(record.offset, record.delivery_count) for record in kept] == [(0, 1)]
-            assert not other.poll(300)
+            assert not other.poll(100)
         consumer.acknowledge(kept[0])
         assert consumer.commit() == {group.tp: None}
         assert nothing(other)
@@ -260,7 +262,7 @@ def test_iteration_gives_one_by_one_and_accepts_what_it_gave(group: Group) -> No
 
 def test_iteration_ends_where_no_record_comes(group: Group) -> None:
     group.fill(2)
-    with group.open(consumer_timeout_ms=4000) as consumer:
+    with group.open(consumer_timeout_ms=2500) as consumer:
         assert [record.offset for record in consumer] == [0, 1]
 
 
@@ -427,6 +429,44 @@ async def test_only_one_task_at_a_time(group: Group) -> None:
             await consumer.poll(0)
         consumer.wakeup()
         assert not await polling
+
+
+# -- dead letters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.apache
+def test_a_rejected_record_is_in_the_dead_letter_topic_of_kafka_4_4(tmp_path: pathlib.Path) -> None:
+    """KIP-1191: the broker does it, as the group's and the topic's configs say; here they can be set, and read."""
+    from conftest import missing
+    from harness.apache import ApacheKafka
+    from harness.fetch import FetchError
+    from harness.topics import create_topic
+
+    try:
+        kafka = ApacheKafka(tmp_path, version="4.4.0")
+    except FetchError as error:
+        missing(f"Apache Kafka 4.4.0 is not to be had: {error}")
+        raise
+    with kafka:
+        create_topic(kafka.bootstrap_servers, "jobs", 1, {})
+        create_topic(kafka.bootstrap_servers, "dlq.jobs", 1, {"errors.deadletterqueue.group.enable": "true"})
+        group = Group(kafka, "jobs")
+        rows = {"errors.deadletterqueue.topic.name": "dlq.jobs", "errors.deadletterqueue.copy.record.enable": "true"}
+        group.configure(**rows)
+        group.fill(2)
+        with group.open(share_acknowledgement_mode="explicit") as consumer:
+            accepted, rejected = some(consumer)
+            consumer.acknowledge(accepted)
+            consumer.acknowledge(rejected, AcknowledgeType.REJECT)
+            assert consumer.commit() == {group.tp: None}
+        with KafkaConsumer(
+            "dlq.jobs", bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest"
+        ) as consumer:
+            [letter] = read(consumer, 1)
+    headers = dict(letter.headers)
+    assert letter.value == b"1"
+    assert (headers["__dlq.errors.topic"], headers["__dlq.errors.offset"]) == (b"jobs", b"1")
+    assert headers["__dlq.errors.group"] == group.id.encode()
 
 
 # -- the guide --------------------------------------------------------------------------------------------------------
