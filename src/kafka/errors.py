@@ -174,18 +174,21 @@ class NoOffsetForPartitionError(KafkaError):
 
 
 class LogTruncationError(KafkaError):
-    """The log was cut back below the consumer's position after a leader failed.
+    """The log was cut back below the consumer's position after a leader failed (KIP-320).
 
     Attributes:
         divergent_offsets: by partition, the `OffsetAndMetadata` to seek back to; None where the broker knows none.
+        positions: by partition, the `OffsetAndMetadata` that it had been read up to, with the leader epoch before
+            that; empty where it is not known.
     """
 
-    def __init__(self, divergent_offsets: object, *args: object) -> None:
+    def __init__(self, divergent_offsets: object, *args: object, positions: object = None) -> None:
         super().__init__(*(args or (f"the logs of these partitions were cut back: {divergent_offsets}",)))
         self.divergent_offsets = divergent_offsets
+        self.positions = {} if positions is None else positions
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.divergent_offsets, *self.args)
+        return type(self), (self.divergent_offsets, *self.args), {"positions": self.positions}
 
 
 class RecordDeserializationError(KafkaError):

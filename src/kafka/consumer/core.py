@@ -27,6 +27,7 @@ from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.timestamps import RESET_STRATEGIES
+from kafka.consumer.position.truncation import Truncations
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
@@ -135,6 +136,9 @@ class ConsumerCore:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
         self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching)
+        self.truncations = Truncations(
+            self.buffer, fetch.auto_offset_reset != "none", self._read_from, self._reset_by_policy, self.events.happened
+        )
         self.fetcher = Fetcher(
             fetch,
             self.client,
@@ -144,6 +148,7 @@ class ConsumerCore:
             self._runner.notify,
             self._metadata_stale,
             self.events.failed_alike,
+            self.truncations.found,
             self.config.connection.metadata_max_age_ms,
             self._statistics.fetching,
         )
@@ -283,6 +288,11 @@ class ConsumerCore:
     def begin_processing_events(self) -> None:
         """The caller looks at what happened in the background; from now on `events.pending` means something newer."""
         self.events.pending = False
+        try:
+            self.truncations.act()
+        except BaseException:
+            self.events.pending = True  # the rest is done next time
+            raise
         self.raise_error()
         if self._positions_wanted:
             self._positions_wanted = False
@@ -401,9 +411,9 @@ class ConsumerCore:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _position_found(self, state: PartitionState, generation: int, offset: int) -> None:
-        if self.buffer.locate(state, generation, FetchPosition(offset)):
-            self.out_of_range.found(state.tp, offset)
+    def _position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+        if self.buffer.locate(state, generation, position):
+            self.out_of_range.found(state.tp, position.offset)
             self.fetcher.refresh(state)
 
     def _read_from(
@@ -420,6 +430,9 @@ class ConsumerCore:
     def _out_of_range(self, state: PartitionState) -> None:
         if state.position is not None:
             self.out_of_range.begin(state.tp, state.position.offset)
+        self._reset_by_policy(state)
+
+    def _reset_by_policy(self, state: PartitionState) -> None:
         self.reset(state, RESET_STRATEGIES[self.config.fetch.auto_offset_reset])
 
     def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:

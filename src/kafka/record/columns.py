@@ -136,7 +136,8 @@ class Columns:
     def slice(self, start: int, stop: int) -> Columns:
         """Return some of the rows, as `list[start:stop]` would, without a copy.
 
-        Its `next_offset` is that of the whole if nothing is left out at the end, else the one behind its last record.
+        Its `next_offset` and `leader_epoch` are those of the whole if nothing is left out at the end, else those of
+        its last record; the epoch is -1 if it has none.
         """
         first, last, _ = slice(start, stop).indices(len(self))
         last = max(first, last)
@@ -153,6 +154,8 @@ class Columns:
         if last < len(self):
             offsets = self._buffers.offsets
             part.next_offset = offsets[part._last - 1] + 1 if last > first else offsets[part._last]
+            last_run = next((run for run in reversed(self._runs) if run.first_row < part._last), None)
+            part.leader_epoch = last_run.leader_epoch if last_run is not None and last > first else -1
         return part
 
     def runs(self) -> list[tuple[int, int, int, int]]:

@@ -68,11 +68,12 @@ def expected_contents(
     return plain, records
 
 
-def whole_batches(view: memoryview) -> tuple[int, int]:
-    """How far the whole batches of any magic go: bytes, and the offset after the last one.
+def whole_batches(view: memoryview) -> tuple[int, int, int]:
+    """How far the whole batches of any magic go: bytes, the offset after the last one, and its leader epoch.
 
     The offset is -1 where there is no batch, or where the last one has an offset that cannot be: decoding says so. Only
-    lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded.
+    lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded. The leader epoch
+    (KIP-320) is -1 where there is none, as with magic 0 and 1.
     """
     data: cython.const[cython.uchar][::1] = view  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)
@@ -81,6 +82,7 @@ def whole_batches(view: memoryview) -> tuple[int, int]:
     length: cython.longlong
     base: cython.longlong
     delta: cython.longlong = 0
+    epoch: cython.int = -1
     ahead: cython.longlong
     while at + layout.LOG_OVERHEAD <= total:
         length = read_int32(data, at + layout.LENGTH_AT)
@@ -93,10 +95,11 @@ def whole_batches(view: memoryview) -> tuple[int, int]:
             if ahead < total:
                 prefetch(cython.address(data[ahead]))
     if last < 0:
-        return 0, -1
+        return 0, -1, -1
     base = read_int64(data, last)
     if base < 0 or base > layout.MAX_OFFSET:
-        return at, -1
+        return at, -1, -1
     if data[last + layout.MAGIC_AT] >= 2 and at - last >= layout.HEADER_SIZE:
         delta = read_int32(data, last + layout.LAST_OFFSET_DELTA_AT)
-    return at, base + delta + 1
+        epoch = read_int32(data, last + layout.EPOCH_AT)
+    return at, base + delta + 1, epoch

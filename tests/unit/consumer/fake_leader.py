@@ -12,13 +12,21 @@ from kafka.cluster import Backoff
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
 from kafka.config import parse_consumer
 from kafka.consumer.fetch.fetcher import Fetcher
+from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
+from kafka.wire.api import fetch
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, LeaderIdAndEpoch, PartitionData
+from kafka.wire.api.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
 from unit.consumer.batches import numbered
 
 
@@ -81,6 +89,14 @@ class FakeLeaders:
         self.hold: asyncio.Event | None = None
         """Answers wait for this."""
         self.requests: list[tuple[int, str, FetchRequest]] = []
+        self.epoch_ends: dict[int, tuple[int, int]] = {}
+        """What OffsetForLeaderEpoch is answered with: the epoch and its end, by partition; else where the log ends."""
+        self.epoch_errors: list[Any] = []
+        """What is answered to it first: an error code, or what is raised."""
+        self.epochs_asked: list[tuple[int, dict[int, tuple[int, int]]]] = []
+        """The requests: the broker, and of each partition the leader's epoch and the one asked for."""
+        self.diverging: dict[int, tuple[int, int]] = {}
+        """What is answered to a fetch that gives the epoch of the last record."""
         self.noted: list[tuple[TopicPartition, int, int]] = []
         self._held: dict[tuple[int, int], dict[int, int]] = {}
         self._one_at_a_time: dict[tuple[int, str], asyncio.Lock] = {}
@@ -93,6 +109,21 @@ class FakeLeaders:
 
     def ready_connection(self, node_id: int, channel: str = "") -> FakeConnection | None:
         return FakeConnection(self, node_id, channel)
+
+    async def send(self, node_id: int, request: OffsetForLeaderEpochRequest, *, min_version: int) -> Any:
+        assert min_version == 3
+        (topic,) = request.topics
+        asked = {each.partition: (each.current_leader_epoch, each.leader_epoch) for each in topic.partitions}
+        self.epochs_asked.append((node_id, asked))
+        await asyncio.sleep(0.001)
+        error = self.epoch_errors.pop(0) if self.epoch_errors else 0
+        if isinstance(error, Exception):
+            raise error
+        answers = []
+        for number, (_, epoch) in asked.items():
+            known, end = self.epoch_ends.get(number, (epoch, self.ends[number]))
+            answers.append(EpochEndOffset(partition=number, error_code=error, leader_epoch=known, end_offset=end))
+        return OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult(topic="t", partitions=answers)])
 
     async def answer(self, node_id: int, request: FetchRequest, channel: str) -> FetchResponse:
         connection = (node_id, channel)
@@ -153,6 +184,11 @@ class FakeLeaders:
                 error_code=code,
                 current_leader=LeaderIdAndEpoch(leader_id=leader, leader_epoch=9),
             )
+        (named,) = [p for t in request.topics for p in t.partitions if p.partition == number] or [None]
+        if named is not None and named.last_fetched_epoch >= 0 and number in self.diverging:
+            epoch, end = self.diverging[number]
+            diverging = fetch.EpochEndOffset(epoch=epoch, end_offset=end)
+            return PartitionData(partition_index=number, diverging_epoch=diverging, records=b"")
         end = self.ends[number]
         if offset > end:
             return PartitionData(partition_index=number, error_code=1)
@@ -167,14 +203,15 @@ class Bench:
 
     def __init__(self, leaders: dict[int, int], **options: Any) -> None:
         self.leaders = FakeLeaders(leaders)
-        fetch = parse_consumer(options).fetch
+        parsed = parse_consumer(options).fetch
         self.subscription = SubscriptionState()
         self.stale = 0
         self.failed: list[Exception] = []
+        self.divergences: list[Divergence] = []
         self.data = asyncio.Event()
-        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range)
+        self.buffer = FetchBuffer(parsed, self._unblocked, self._out_of_range)
         self.fetcher = Fetcher(
-            fetch,
+            parsed,
             self.leaders,
             self.subscription,
             self.buffer,
@@ -182,6 +219,7 @@ class Bench:
             self.data.set,
             self._stale,
             self.failed.append,
+            self.divergences.append,
             60_000,
         )
 
@@ -196,8 +234,8 @@ class Bench:
                 self.seek(state, offset)
         return states
 
-    def seek(self, state: PartitionState, offset: int) -> None:
-        self.buffer.discard(state, FetchPosition(offset))
+    def seek(self, state: PartitionState, offset: int, leader_epoch: int = -1) -> None:
+        self.buffer.discard(state, FetchPosition(offset, leader_epoch))
         self.fetcher.refresh(state)
 
     async def read(self, count: int, patience_s: float = 30.0) -> list[tuple[int, int]]:

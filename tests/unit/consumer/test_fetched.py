@@ -24,21 +24,21 @@ def fetched(data: bytes, offset: int = 0) -> Fetched:
 def test_whole_batches_are_measured_by_their_heads(magic: int) -> None:
     one, two = batch([b"a", b"b"], 10, magic), batch([b"c"] * 5, 12, magic)
     data = one + two
-    assert whole_batches(memoryview(data)) == (len(data), 17)
+    assert whole_batches(memoryview(data)) == (len(data), 17, 0 if magic == 2 else -1)
     for cut in (1, 12, len(two) - 1):
-        size, after = whole_batches(memoryview(data[: len(one) + cut]))
+        size, after, epoch = whole_batches(memoryview(data[: len(one) + cut]))
         if magic == 2:
-            assert (size, after) == (len(one), 12)
+            assert (size, after, epoch) == (len(one), 12, 0)
         else:
             assert size >= len(one)
             assert after >= 12
 
 
 def test_no_whole_batch_is_told_as_such() -> None:
-    assert whole_batches(memoryview(b"")) == (0, -1)
-    assert whole_batches(memoryview(numbered(0, 3)[:-1])) == (0, -1)
-    assert whole_batches(memoryview(bytes(100))) == (0, -1)
-    assert whole_batches(memoryview(b"\0" * 8 + b"\xff" * 92)) == (0, -1)
+    assert whole_batches(memoryview(b"")) == (0, -1, -1)
+    assert whole_batches(memoryview(numbered(0, 3)[:-1])) == (0, -1, -1)
+    assert whole_batches(memoryview(bytes(100))) == (0, -1, -1)
+    assert whole_batches(memoryview(b"\0" * 8 + b"\xff" * 92)) == (0, -1, -1)
 
 
 def test_decoding_begins_at_the_offset_asked_for() -> None:

@@ -313,6 +313,6 @@ def test_records_behind_a_slice_without_any_are_made() -> None:
     gap, full = PartitionState(TopicPartition("t", 0)), PartitionState(TopicPartition("t", 1))
     columns = decode_batches(numbered(0, 3))
     hand_out = HandOut(lambda *_: None)
-    hand_out.slices += [Slice(gap, 0, columns, 0, 5), Slice(full, 0, columns, 3, 3)]
+    hand_out.slices += [Slice(gap, 0, columns, 0, 5, 0), Slice(full, 0, columns, 3, 3, 0)]
     made = Materializer(None, None).batch(hand_out)
     assert {tp.partition: [record.offset for record in records] for tp, records in made.items()} == {1: [0, 1, 2]}

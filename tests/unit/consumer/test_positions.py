@@ -68,8 +68,8 @@ class Bench:
             raise self.commit_errors.pop(0)
         return {tp: OffsetAndMetadata(self.committed[tp]) for tp in wanted if tp in (self.committed or {})}
 
-    def _found(self, state: PartitionState, generation: int, offset: int) -> None:
-        state.locate(generation, FetchPosition(offset))
+    def _found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+        state.locate(generation, position)
 
     def state(self, tp: TopicPartition) -> PartitionState:
         return self.subscription.assigned(tp)

@@ -74,7 +74,7 @@ def test_what_is_begun_comes_before_whose_turn_it_is() -> None:
     one, two = state(1), state(2)
     ready = queue_of(one, two)
     assert ready.next() is one
-    one.buffer.current = DecodedFetch((), 5, 0)  # type: ignore[arg-type]
+    one.buffer.current = DecodedFetch((), 5, -1, 0)  # type: ignore[arg-type]
     ready.give_back(one)
     assert list(ready) == [one, two]
 

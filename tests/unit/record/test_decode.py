@@ -306,8 +306,8 @@ def test_a_batch_with_an_impossible_offset_is_corrupt(magic: int, offset: int) -
     data = bytearray(batch(b"a", b"b"[: magic - 1], magic=magic)) if magic == 2 else bytearray(batch(b"a", magic=1))
     data[:8] = offset.to_bytes(8, "big", signed=True)
     sound = batch(b"sound")
-    assert whole_batches(memoryview(bytes(data))) == (len(data), -1)
-    assert whole_batches(memoryview(sound + bytes(data))) == (len(sound) + len(data), -1)
+    assert whole_batches(memoryview(bytes(data))) == (len(data), -1, -1)
+    assert whole_batches(memoryview(sound + bytes(data))) == (len(sound) + len(data), -1, -1)
     columns, damage = BatchDecoder(sound + bytes(data), topic="t", partition=3).part(1 << 20)
     assert [r.value for r in columns.to_records()] == [b"sound"]
     assert isinstance(damage, CorruptRecordException)

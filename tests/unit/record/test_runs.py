@@ -172,18 +172,18 @@ def test_a_run_is_read_while_it_is_in_the_caches() -> None:
 
 def test_no_batch_is_no_bytes_and_no_offset() -> None:
     for size in (0, 11, 12, 25):
-        assert whole_batches(memoryview(bytes(11) + b"\x0e" + bytes(14))[:size]) == (0, -1)
+        assert whole_batches(memoryview(bytes(11) + b"\x0e" + bytes(14))[:size]) == (0, -1, -1)
 
 
 def test_the_smallest_batch_there_can_be_is_whole() -> None:
-    assert whole_batches(memoryview(bytes(7) + b"\x05" + bytes(3) + b"\x0e" + bytes(14))) == (26, 6)
-    assert whole_batches(memoryview(bytes(11) + b"\x0d" + bytes(14))) == (0, -1)
+    assert whole_batches(memoryview(bytes(7) + b"\x05" + bytes(3) + b"\x0e" + bytes(14))) == (26, 6, -1)
+    assert whole_batches(memoryview(bytes(11) + b"\x0d" + bytes(14))) == (0, -1, -1)
 
 
 def test_batches_too_short_for_what_they_claim_are_measured_all_the_same() -> None:
     data = bytearray(26)
     data[11], data[16] = 14, 2
-    assert whole_batches(memoryview(bytes(data))) == (26, 1)
+    assert whole_batches(memoryview(bytes(data))) == (26, 1, -1)
 
 
 def test_a_run_ends_before_a_batch_that_is_not_whole_though_checksums_are_not_compared() -> None:

@@ -87,10 +87,11 @@ def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() 
 def test_whole_batches_end_behind_the_offsets_of_the_last_one() -> None:
     batch = bytearray(_batch(3))
     batch[0:8] = (40).to_bytes(8, "big")
-    assert whole_batches(memoryview(_batch(1) + batch)) == (len(_batch(1)) + len(batch), 43)
+    batch[12:16] = (7).to_bytes(4, "big")
+    assert whole_batches(memoryview(_batch(1) + batch)) == (len(_batch(1)) + len(batch), 43, 7)
 
 
 def test_a_batch_without_records_has_offsets_too() -> None:
     emptied = bytearray(_batch(3)[:61])  # as compaction leaves it
     emptied[8:12] = (61 - 12).to_bytes(4, "big")
-    assert whole_batches(memoryview(emptied)) == (61, 3)
+    assert whole_batches(memoryview(emptied)) == (61, 3, -1)

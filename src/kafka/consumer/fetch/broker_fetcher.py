@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 _NAMED_UNTIL = 12
 """The last version of Fetch that names topics instead of giving their ids."""
 
+_EPOCHS_SINCE = 12
+"""The first version with which a broker compares the epoch of the last record fetched (KIP-595)."""
+
 _ROOM_PATIENCE_S = 0.1
 """How long a fetch waits for the caller to make room for a partition, before it goes on without that partition."""
 
@@ -206,7 +209,8 @@ class BrokerFetcher:
             return
         # Only now, so that what was added while the connection was opened is asked for as well.
         self._fresh = False
-        body = self.session.next_request()
+        version = connection.api_versions.version_for(FetchRequest)
+        body = self.session.next_request(version >= _EPOCHS_SINCE)
         code = await self._send(connection, body, max_wait_ms)
         if code is None:
             self.session.reset(keep_id=True)

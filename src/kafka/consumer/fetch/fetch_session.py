@@ -30,6 +30,7 @@ class FetchTarget(NamedTuple):
         offset: where to read on.
         leader_epoch: of the leader, as the metadata have it; -1 if not known (KIP-320).
         topic_id: for Fetch v13 and later; None where the metadata have none (KIP-516).
+        last_epoch: of the last record before the offset, for the broker to compare; -1: it need not.
     """
 
     state: PartitionState
@@ -37,6 +38,7 @@ class FetchTarget(NamedTuple):
     offset: int
     leader_epoch: int
     topic_id: uuid.UUID | None
+    last_epoch: int = -1
 
 
 class FetchBody(NamedTuple):
@@ -104,8 +106,12 @@ class FetchSession:
         """What a partition in an answer belongs to; None if it is not fetched any more, or from elsewhere by now."""
         return None if tp in self._changed else self.targets.get(tp)
 
-    def next_request(self) -> FetchBody:
-        """The body of the next request; from then on what it says counts as said."""
+    def next_request(self, with_epochs: bool = True) -> FetchBody:
+        """The body of the next request; from then on what it says counts as said.
+
+        Arguments:
+            with_epochs: whether the broker compares epochs of records, which it does since version 12.
+        """
         full = self._epoch <= INITIAL_EPOCH
         named = list(self.targets.values()) if full else [self.targets[tp] for tp in self._changed]
         with_ids = True
@@ -118,9 +124,9 @@ class FetchSession:
             self.topic_names.clear()
         elif self._by_id and not with_ids:
             self.reset()  # a session speaks either of names or of ids
-            return self.next_request()
+            return self.next_request(with_epochs)
         forgotten = _forgotten(self._forget) if self._forget else []
-        body = FetchBody(self._id, self._epoch, self._topics(named), forgotten, self._by_id)
+        body = FetchBody(self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id)
         for target in named:
             self._known[target.state.tp] = target.topic_id
             if target.topic_id is not None:
@@ -158,7 +164,7 @@ class FetchSession:
         self._forget.clear()
         self._by_id = True
 
-    def _topics(self, named: Iterable[FetchTarget]) -> list[FetchTopic]:
+    def _topics(self, named: Iterable[FetchTarget], with_epochs: bool) -> list[FetchTopic]:
         topics: dict[str, FetchTopic] = {}
         for target in named:
             tp = target.state.tp
@@ -171,6 +177,7 @@ class FetchSession:
                     partition=tp.partition,
                     current_leader_epoch=target.leader_epoch,
                     fetch_offset=target.offset,
+                    last_fetched_epoch=target.last_epoch if with_epochs else -1,
                     partition_max_bytes=self._max_bytes,
                 )
             )

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Callable
 
 from kafka.cluster import Backoff, RetryPolicy
@@ -9,18 +10,17 @@ from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
+from kafka.consumer.fetch.failure_log import place
 from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.fetch.partition_answers import PartitionAnswers
+from kafka.consumer.fetch.position_validation import Divergence, PositionValidation
 from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_statistics import FetchStatistics
 from kafka.consumer.handover.fetched import SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.errors import (
-    SaslAuthenticationFailedError,
-    UnsupportedVersionError,
-)
+from kafka.errors import BrokerResponseError, SaslAuthenticationFailedError, UnsupportedVersionError
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchResponse
 
@@ -42,6 +42,7 @@ class Fetcher:
         on_data: called once for each answer that the caller may want to look at.
         metadata_stale: called when a broker says that it is not, or no longer, the leader.
         failed: called with what no repetition mends, for the caller to raise.
+        diverged: told of partitions whose log is not the one that was read; they rest until they are read elsewhere.
         replica_lease_ms: how long a preferred replica is read before the leader is asked again.
         statistics: counts answers; None: nobody does.
     """
@@ -56,6 +57,7 @@ class Fetcher:
         on_data: Callable[[], None],
         metadata_stale: Callable[[], None],
         failed: Callable[[Exception], None],
+        diverged: Callable[[Divergence], None],
         replica_lease_ms: float = 300_000,
         statistics: FetchStatistics | None = None,
     ) -> None:
@@ -70,6 +72,9 @@ class Fetcher:
         self._statistics = statistics
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
+        self._validation = PositionValidation(
+            client, backoff, self.refresh, self._back_off, self._refused, metadata_stale, diverged
+        )
         self._partitions = PartitionAnswers(
             options,
             client,
@@ -79,6 +84,7 @@ class Fetcher:
             self.refresh,
             self._back_off,
             metadata_stale,
+            self._validation.judge,
             on_data,
         )
         self._fetchers: dict[int, BrokerFetcher] = {}
@@ -94,6 +100,7 @@ class Fetcher:
         """Stop fetching."""
         self._closed = True
         self._partitions.close()
+        self._validation.close()
         for fetcher in self._fetchers.values():
             fetcher.close()
         self._fetchers.clear()
@@ -104,9 +111,11 @@ class Fetcher:
             return
         if state.fetching.generation != state.generation:
             self._buffer.follow(state)
-        tp = state.tp
+        tp, metadata = state.tp, self._client.metadata
+        epoch = metadata.leader_epoch(tp)
         fetchable = self._is_fetchable(state)
-        broker = self._broker_for(tp) if fetchable else None
+        topic_id = self._topic_id(state) if fetchable else None
+        broker = self._broker_for(tp) if fetchable and self._validation.is_valid(state, epoch) else None
         full = broker is not None and self._buffer.is_full(state)
         if state.fetching.broker_id != broker or full:
             self._leave_broker(state)
@@ -119,20 +128,15 @@ class Fetcher:
             return
         fetcher.blocked.discard(state)
         state.fetching.broker_id = broker
-        metadata = self._client.metadata
-        assert state.fetching.offset is not None
+        fetching = state.fetching
+        assert fetching.offset is not None
         before = fetcher.session.targets.get(tp)
-        fetcher.session.add(
-            FetchTarget(
-                state,
-                state.fetching.generation,
-                state.fetching.offset,
-                metadata.leader_epoch(tp),
-                metadata.topic_id(tp.topic),
-            )
-        )
-        fresh = state.fetching.asked_generation != state.fetching.generation
-        state.fetching.asked_generation = state.fetching.generation
+        # Within its own epoch a leader has nothing to compare, and a follower may not know an epoch without records.
+        compares = fetching.leader_epoch < epoch and broker == metadata.leader_for_partition(tp)
+        last_epoch = fetching.leader_epoch if compares else -1
+        fetcher.session.add(FetchTarget(state, fetching.generation, fetching.offset, epoch, topic_id, last_epoch))
+        fresh = fetching.asked_generation != fetching.generation
+        fetching.asked_generation = fetching.generation
         fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
@@ -143,6 +147,7 @@ class Fetcher:
     def forget(self, state: PartitionState) -> None:
         """A partition is no longer assigned."""
         self._replicas.forget(state.tp)
+        self._validation.forget(state)
         self._leave_broker(state)
 
     # Answers ----------------------------------------------------------------------------------------------------------
@@ -211,6 +216,20 @@ class Fetcher:
             and not state.fetching.backing_off
             and self._subscription.state_of(state.tp) is state
         )
+
+    def _topic_id(self, state: PartitionState) -> uuid.UUID | None:
+        """The id to fetch a partition by. What was read of a topic that was deleted says nothing about another one."""
+        found, fetching = self._client.metadata.topic_id(state.tp.topic), state.fetching
+        if found is not None and found != fetching.topic_id:
+            if fetching.topic_id is not None:
+                text = f"{place(state.tp)} was deleted and made again: reading goes on at offset {fetching.offset}"
+                log.warning("%s of the new one, if it has that", text)
+                fetching.leader_epoch = -1
+            fetching.topic_id = found
+        return found
+
+    def _refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+        self._partitions.refused(target, error)
 
     def _broker_for(self, tp: TopicPartition) -> int | None:
         """The broker to fetch from; None if there is none at the moment."""

@@ -16,6 +16,7 @@ from kafka.consumer.handover.fetched import Fetched, SharedFrame
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.records.record_errors import RecordTooLargeError
 from kafka.errors import (
+    BrokerResponseError,
     CorruptRecordError,
     KafkaError,
     OffsetOutOfRangeError,
@@ -43,6 +44,7 @@ class PartitionAnswers:
         refresh: called with a partition that is to be fetched from elsewhere, or not at all.
         back_off: called with one that is to be left alone for a moment.
         metadata_stale: called when a broker says that it is not, or no longer, the leader.
+        judge: called with what was asked, an epoch and its end, where a broker says that its log is another one.
         on_data: called when the caller has something to look at that comes by itself.
     """
 
@@ -56,6 +58,7 @@ class PartitionAnswers:
         refresh: Callable[[PartitionState], None],
         back_off: Callable[[PartitionState], None],
         metadata_stale: Callable[[], None],
+        judge: Callable[[FetchTarget, int, int], None],
         on_data: Callable[[], None],
     ) -> None:
         self._options = options
@@ -66,6 +69,7 @@ class PartitionAnswers:
         self._refresh = refresh
         self._back_off = back_off
         self._metadata_stale = metadata_stale
+        self._judge = judge
         self._on_data = on_data
         self._failures = FailureLog(log)
         self._closed = False
@@ -84,6 +88,8 @@ class PartitionAnswers:
         state = target.state
         if answer.error_code:
             return self._take_error(target, answer)
+        if answer.diverging_epoch.end_offset >= 0:
+            return self._take_divergence(target, answer.diverging_epoch)
         if answer.preferred_read_replica >= 0:
             self._prefer(state, answer.preferred_read_replica)
         if state.fetching.failures:
@@ -94,7 +100,7 @@ class PartitionAnswers:
         records = answer.records
         if records is None or not len(records):
             return False
-        size, next_offset = whole_batches(records)
+        size, next_offset, leader_epoch = whole_batches(records)
         self.bytes_fetched += size
         if not size:
             return self._no_whole_batch(target, records)
@@ -106,7 +112,8 @@ class PartitionAnswers:
             return False
         frame.retain()
         aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
-        state.fetching.offset = next_offset
+        state.fetching.offset, state.fetching.leader_epoch = next_offset, leader_epoch
+        state.fetching.checked_epoch = target.leader_epoch
         item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
         filed = self._buffer.put(state, item)
         self._refresh(state)
@@ -138,6 +145,15 @@ class PartitionAnswers:
             return self._out_of_range(target)
         if error is CorruptRecordError:
             return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
+        return self._take_refusal(target, error, answer.current_leader)
+
+    def _take_refusal(self, target: FetchTarget, error: type[BrokerResponseError], leader: Any) -> bool:
+        """Act on an error that may pass, or may not; True if the caller has to hear of it.
+
+        Arguments:
+            leader: names the leader, if the broker knows it; None: it has not said.
+        """
+        state, tp = target.state, target.state.tp
         self._back_off(state)
         if error is TopicAuthorizationFailedError:
             return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
@@ -145,11 +161,32 @@ class PartitionAnswers:
             self._failures.failed(state, target.offset, error)
             if error.invalid_metadata:
                 self._metadata_stale()
-                if answer.current_leader.leader_id >= 0:
-                    self._client.note_leader(tp, answer.current_leader.leader_id, answer.current_leader.leader_epoch)
+                if leader is not None and leader.leader_id >= 0:
+                    self._client.note_leader(tp, leader.leader_id, leader.leader_epoch)
             return False
-        failed = error(f"fetching {where}")
+        failed = error(f"fetching {place(tp)} at offset {target.offset}")
         return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
+
+    def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+        """A leader that was asked whether a position is valid has answered with an error."""
+        target.state.fetching.failures += 1
+        if self._take_refusal(target, error, None):
+            self._on_data()
+
+    def _take_divergence(self, target: FetchTarget, end: Any) -> bool:
+        """A broker sent nothing, as its log does not have what comes before the offset. The caller learns of it later.
+
+        A follower is no judge of that: it does not know epochs that nothing was written in.
+        """
+        state = target.state
+        if self._replicas.forget(state.tp):
+            self._metadata_stale()
+            self._back_off(state)
+        elif end.epoch >= target.last_epoch and end.end_offset >= target.offset:
+            self._back_off(state)  # no divergence: the broker would say so again at once
+        else:
+            self._judge(target, end.epoch, end.end_offset)
+        return False
 
     def _out_of_range(self, target: FetchTarget) -> bool:
         """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""

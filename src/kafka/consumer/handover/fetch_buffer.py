@@ -106,15 +106,14 @@ class FetchBuffer:
         fetching = state.fetching
         with self._lock:
             if fetching.generation != state.generation:
-                position = state.position
-                fetching.generation, fetching.offset = state.generation, None if position is None else position.offset
+                fetching.begin(state.generation, state.position)
 
     def locate(self, state: PartitionState, generation: int, position: FetchPosition) -> bool:
         """Take the position that has been found for a partition; False if a seek was quicker."""
         with self._lock:
             if not state.locate(generation, position):
                 return False
-            state.fetching.generation, state.fetching.offset = generation, position.offset
+            state.fetching.begin(generation, position)
             return True
 
     # The caller's side ------------------------------------------------------------------------------------------------
@@ -284,7 +283,8 @@ class FetchBuffer:
         ends = stop == current.count
         columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
         next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
-        hand_out.add(Slice(state, generation, columns, count, next_offset))
+        leader_epoch = current.leader_epoch if ends else columns.leader_epoch
+        hand_out.add(Slice(state, generation, columns, count, next_offset, leader_epoch))
         self.records_taken += count
         current.start = stop
         if self._statistics is not None and count:

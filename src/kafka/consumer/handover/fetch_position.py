@@ -8,7 +8,8 @@ class FetchPosition(NamedTuple):
 
     Arguments:
         offset: of the next record.
-        leader_epoch: of the last record before it, -1 if none was read (KIP-320).
+        leader_epoch: of the last record before it, or that a broker or a commit has told with the offset; -1 if it is
+            not known (KIP-320).
     """
 
     offset: int

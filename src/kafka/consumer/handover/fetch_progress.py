@@ -1,11 +1,18 @@
 """How far fetching has come in a partition."""
 
+import uuid
+
+from kafka.consumer.handover.fetch_position import FetchPosition
+
 
 class FetchProgress:
     """Belongs to the loop. The caller's thread only reads the last three, which brokers tell with each answer.
 
     Attributes:
         offset: where fetching goes on, ahead of the position; None: nothing is fetched.
+        leader_epoch: of the last record before `offset`, -1 if it is not known (KIP-320).
+        checked_epoch: the epoch of the leader that is known to have what comes before `offset`; -1: none is.
+        topic_id: that was fetched by last (KIP-516).
         generation: the one of `PartitionState` that `offset` belongs to.
         asked_generation: the newest generation that a broker was to be asked for data of.
         broker_id: the broker that is asked; None: none is.
@@ -20,16 +27,21 @@ class FetchProgress:
         "asked_generation",
         "backing_off",
         "broker_id",
+        "checked_epoch",
         "failures",
         "generation",
         "highwater",
         "last_stable_offset",
+        "leader_epoch",
         "log_start_offset",
         "offset",
+        "topic_id",
     )
 
     def __init__(self) -> None:
         self.offset: int | None = None
+        self.leader_epoch = self.checked_epoch = -1
+        self.topic_id: uuid.UUID | None = None
         self.generation = 0
         self.asked_generation = -1
         self.broker_id: int | None = None
@@ -38,3 +50,9 @@ class FetchProgress:
         self.highwater: int | None = None
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
+
+    def begin(self, generation: int, position: FetchPosition | None) -> None:
+        """Fetch from elsewhere; None: nothing is fetched."""
+        self.generation = generation
+        self.offset, self.leader_epoch = (None, -1) if position is None else position
+        self.checked_epoch = -1

@@ -127,9 +127,9 @@ class Fetched:
         """Take note of a part that has been decoded, and let go of the bytes if it was the last."""
         self.offset = columns.next_offset
         if not is_last:
-            return DecodedFetch(columns, columns.next_offset, 0)
+            return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, 0)
         self.drop()
-        return DecodedFetch(columns, columns.next_offset, self.nbytes, error)
+        return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, self.nbytes, error)
 
     @property
     def is_decoded(self) -> bool:
@@ -171,16 +171,20 @@ class DecodedFetch:
     Arguments:
         columns: all of them.
         next_offset: where the position is once they have been handed out.
+        leader_epoch: of the last batch before that; -1 if it is not known.
         nbytes: what counts no more against the bounds of the buffer once they have been handed out.
         error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
     """
 
-    __slots__ = ("columns", "count", "error", "nbytes", "next_offset", "start")
+    __slots__ = ("columns", "count", "error", "leader_epoch", "nbytes", "next_offset", "start")
 
-    def __init__(self, columns: Columns, next_offset: int, nbytes: int, error: Exception | None = None) -> None:
+    def __init__(
+        self, columns: Columns, next_offset: int, leader_epoch: int, nbytes: int, error: Exception | None = None
+    ) -> None:
         self.columns = columns
         self.count = len(columns)
         self.next_offset = next_offset
+        self.leader_epoch = leader_epoch
         self.nbytes = nbytes
         self.error = error
         self.start = 0

@@ -32,16 +32,26 @@ class Slice:
         columns: the records; none where there was nothing but control records and gaps.
         count: how many they are.
         next_offset: the position after them.
+        leader_epoch: of the last batch before that position; -1 if it is not known.
     """
 
-    __slots__ = ("_rest", "columns", "count", "generation", "next_offset", "state")
+    __slots__ = ("_rest", "columns", "count", "generation", "leader_epoch", "next_offset", "state")
 
-    def __init__(self, state: PartitionState, generation: int, columns: Columns, count: int, next_offset: int) -> None:
+    def __init__(
+        self,
+        state: PartitionState,
+        generation: int,
+        columns: Columns,
+        count: int,
+        next_offset: int,
+        leader_epoch: int,
+    ) -> None:
         self.state = state
         self.generation = generation
         self.columns = columns
         self.count = count
         self.next_offset = next_offset
+        self.leader_epoch = leader_epoch
         self._rest: DecodedFetch | None = None
 
     @property
@@ -51,7 +61,7 @@ class Slice:
 
     def move_position(self) -> None:
         """Move the position past these records."""
-        self.state.move_past(self.generation, FetchPosition(self.next_offset, self.columns.leader_epoch))
+        self.state.move_past(self.generation, FetchPosition(self.next_offset, self.leader_epoch))
 
     def unread(self) -> "Slice":
         """The part of it that the position has not moved past."""
@@ -64,19 +74,20 @@ class Slice:
         """What `unread` gives, as it is put back: the same object each time, so that a second try is noticed."""
         if self._rest is None:
             unread = self.unread()
-            self._rest = DecodedFetch(unread.columns, unread.next_offset, 0)
+            self._rest = DecodedFetch(unread.columns, unread.next_offset, unread.leader_epoch, 0)
         return self._rest
 
     def up_to(self, offset: int) -> "Slice":
         """The records before ``offset``."""
         first = bisect_left(self.columns.offsets, offset)
-        return Slice(self.state, self.generation, self.columns.slice(0, first), first, offset)
+        columns = self.columns.slice(0, first)
+        return Slice(self.state, self.generation, columns, first, offset, columns.leader_epoch)
 
     def from_offset(self, offset: int) -> "Slice":
         """The records from ``offset`` on."""
         first = bisect_left(self.columns.offsets, offset)
         rest = self.columns.slice(first, self.count)
-        return Slice(self.state, self.generation, rest, self.count - first, self.next_offset)
+        return Slice(self.state, self.generation, rest, self.count - first, self.next_offset, self.leader_epoch)
 
 
 class HandOut:
@@ -131,7 +142,7 @@ class HandOut:
         if not piece.count:
             for before in reversed(self.slices):
                 if before.state is piece.state:
-                    before.next_offset = piece.next_offset
+                    before.next_offset, before.leader_epoch = piece.next_offset, piece.leader_epoch
                     return
         self.slices.append(piece)
         self.count += piece.count

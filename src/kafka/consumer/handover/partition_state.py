@@ -44,7 +44,8 @@ class PartitionState:
         last, position = self.last_record, self._position
         if last is None or position is None:
             return position
-        return FetchPosition(last.offset + 1, position.leader_epoch)
+        epoch = last.leader_epoch
+        return FetchPosition(last.offset + 1, -1 if epoch is None else epoch)
 
     def go_to(self, position: FetchPosition | None, reset: int | None = None) -> None:
         """Read on from elsewhere, with a new generation.

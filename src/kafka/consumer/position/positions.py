@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
 from kafka.cluster import RetryPolicy
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetSearch
@@ -26,7 +27,7 @@ class PositionResolver:
         committed: reads committed offsets; None without a group.
         requests: asks for the ends of the log.
         strategy: the timestamp that ``auto_offset_reset`` stands for, None for "none".
-        found: called with a partition, the generation it was looked up under, and the offset.
+        found: called with a partition, the generation it was looked up under, and the position.
         failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
             again, all others go on.
         policy: what is fatal, pauses, log lines.
@@ -38,7 +39,7 @@ class PositionResolver:
         committed: FetchCommitted | None,
         requests: ListOffsets,
         strategy: int | None,
-        found: Callable[[PartitionState, int, int], None],
+        found: Callable[[PartitionState, int, FetchPosition], None],
         failed: Callable[[Exception], None],
         policy: RetryPolicy,
     ) -> None:
@@ -156,10 +157,10 @@ class PositionResolver:
         self._settle(state, None)
         return False
 
-    def take(self, state: PartitionState, generation: int, offset: int) -> None:
-        """The offset of a partition has been found."""
+    def take(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+        """The position of a partition has been found."""
         self._refusals.pop(state, None)
-        self._found(state, generation, offset)
+        self._found(state, generation, position)
         self._settle(state, None)
 
     def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
@@ -211,7 +212,8 @@ class _Lookup:
 
     def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
         state, generation = self._states[tp]
-        self._resolver.take(state, generation, max(offset.offset, 0))
+        epoch = offset.leader_epoch if offset.offset >= 0 and offset.leader_epoch is not None else -1
+        self._resolver.take(state, generation, FetchPosition(max(offset.offset, 0), epoch))
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
         self.refuse([tp], error)

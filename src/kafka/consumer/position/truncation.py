@@ -1,0 +1,104 @@
+"""What follows where the log of a partition has been cut back below what was fetched of it (KIP-320).
+
+With a reset policy reading goes on where the logs part, as in Java; without one the caller is told. Before that the
+position itself is looked at: fetching is ahead of it, and what was fetched beyond it is simply dropped.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from kafka.consumer.fetch.failure_log import place
+from kafka.consumer.fetch.position_validation import Divergence
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.errors import LogTruncationError
+from kafka.structs import OffsetAndMetadata
+
+log = logging.getLogger(__name__)
+
+
+class Truncations:
+    """Takes note on the loop of logs that differ, and has the positions moved in the caller's thread.
+
+    Arguments:
+        buffer: takes the errors.
+        resets: whether there is a reset policy.
+        read_from: has a partition read from a position, dropping what was fetched.
+        reset: has one read from where the policy says.
+        happened: called on the loop when the caller has something to do.
+    """
+
+    def __init__(
+        self,
+        buffer: FetchBuffer,
+        resets: bool,
+        read_from: Callable[[PartitionState, FetchPosition], None],
+        reset: Callable[[PartitionState], None],
+        happened: Callable[[], None],
+    ) -> None:
+        self._buffer = buffer
+        self._resets = resets
+        self._read_from = read_from
+        self._reset = reset
+        self._happened = happened
+        self._found: deque[Divergence] = deque()
+
+    def found(self, divergence: Divergence) -> None:
+        """A leader's log is not the one that was read. Called on the loop."""
+        self._found.append(divergence)
+        self._happened()
+
+    def act(self) -> None:
+        """Do what follows. Called in the caller's thread; what an interrupt cuts short is done next time."""
+        while self._found:
+            divergence = self._found[0]
+            state, position = divergence.state, divergence.state.position
+            if divergence.generation == state.generation and position is not None:  # else it is read from elsewhere
+                self._act(divergence, position)
+            if self._found and self._found[0] is divergence:
+                del self._found[0]
+
+    def _act(self, divergence: Divergence, position: FetchPosition) -> None:
+        state, end = divergence.state, divergence.end
+        if position.offset != divergence.position.offset:
+            log.info(
+                "the log of %s was cut back: what was fetched from %d on is fetched again",
+                place(state.tp),
+                position.offset,
+            )
+            self._read_from(state, position)
+        elif not self._resets:
+            self._tell(divergence)
+        elif end is None:
+            log.warning("%s; the reset policy says where reading goes on", _text(divergence))
+            self._reset(state)
+        else:
+            log.warning("%s; reading goes on at %d", _text(divergence), end.offset)
+            self._read_from(state, end)
+
+    def _tell(self, divergence: Divergence) -> None:
+        """Have `poll()` raise, until a seek."""
+        state, position, end = divergence.state, divergence.position, divergence.end
+        error = LogTruncationError(
+            {state.tp: None if end is None else OffsetAndMetadata(end.offset, "", end.leader_epoch)},
+            f"{_text(divergence)}; there is no reset policy (auto_offset_reset='none'): seek() to where to read on",
+            positions={state.tp: OffsetAndMetadata(position.offset, "", position.leader_epoch)},
+        )
+        self._buffer.put(state, Fetched(state.tp, divergence.generation, position.offset, error=error, sticky=True))
+
+
+def _text(divergence: Divergence) -> str:
+    position, end = divergence.position, divergence.end
+    text = (
+        f"the log of {place(divergence.state.tp)} was cut back after it had been read up to offset {position.offset}, "
+        f"leader epoch {position.leader_epoch}: "
+    )
+    if end is None:
+        return f"{text}its leader does not know that epoch, nor how much is gone"
+    return (
+        f"{text}its leader has leader epoch {end.leader_epoch} up to offset {end.offset}, so the records from there to "
+        f"{position.offset - 1} are gone or others"
+    )

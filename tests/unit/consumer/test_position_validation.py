@@ -1,0 +1,312 @@
+"""What a new leader is asked before a partition is fetched on (KIP-320). In virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+
+import pytest
+
+from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAuthorizationFailedError, UnsupportedVersionError
+from unit.consumer.fake_leader import Bench, metadata
+from unit.consumer.test_fetcher import play
+
+FENCED, UNKNOWN_EPOCH, UNAUTHORIZED = 74, 75, 29
+
+
+async def read_ten(bench: Bench) -> None:
+    """Ten records of epoch 0 have been fetched from broker 1 and handed out."""
+    bench.leaders.ends[0] = 10
+    bench.assign(0)
+    assert len(await bench.read(10)) == 10
+
+
+def elect(bench: Bench, leader: int = 2, epoch: int = 1) -> None:
+    """Another leader, as the metadata have it."""
+    bench.leaders.metadata = metadata({0: leader}, epoch=epoch)
+    bench.fetcher.refresh_all()
+
+
+def fetched_from(bench: Bench) -> list[tuple[int, int, int]]:
+    """Broker, offset and leader epoch of each request that names the partition."""
+    return [
+        (node, each.fetch_offset, each.current_leader_epoch)
+        for node, _, request in bench.leaders.requests
+        for topic in request.topics
+        for each in topic.partitions
+    ]
+
+
+def test_a_new_leader_is_asked_before_it_is_fetched_from() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        assert bench.leaders.epochs_asked == []
+        elect(bench)
+        await asyncio.sleep(0)
+        assert (2, 10, 1) not in fetched_from(bench)
+        bench.leaders.ends[0] = 15
+        assert await bench.read(5) == [(0, offset) for offset in range(10, 15)]
+        assert bench.leaders.epochs_asked == [(2, {0: (1, 0)})]
+        assert (2, 10, 1) in fetched_from(bench)
+        assert bench.divergences == []
+
+    play(scenario, {0: 1})
+
+
+def test_a_leader_is_asked_once_for_all_partitions_and_once_an_epoch() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends.update({0: 10, 1: 10, 2: 10})
+        bench.assign(0, 1, 2)
+        await bench.read(30)
+        bench.leaders.metadata = metadata({0: 2, 1: 2, 2: 1}, epoch=1)
+        bench.fetcher.refresh_all()
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(10)
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(10)
+        assert sorted(bench.leaders.epochs_asked) == [(1, {2: (1, 0)}), (2, {0: (1, 0), 1: (1, 0)})]
+
+    play(scenario, {0: 1, 1: 1, 2: 1})
+
+
+def test_a_position_without_an_epoch_is_not_asked_about() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 10
+        bench.assign(0, offset=5)
+        elect(bench, epoch=3)
+        assert len(await bench.read(5)) == 5
+        assert bench.leaders.epochs_asked == []
+
+    play(scenario, {0: 1})
+
+
+def test_a_committed_position_of_an_older_epoch_is_asked_about_before_the_first_fetch() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 10
+        bench.leaders.metadata = metadata({0: 1}, epoch=4)
+        (state,) = bench.assign(0)
+        bench.seek(state, 5, leader_epoch=2)
+        assert len(await bench.read(5)) == 5
+        assert bench.leaders.epochs_asked == [(1, {0: (4, 2)})]
+
+    play(scenario, {0: 1})
+
+
+def test_a_position_of_the_leaders_own_epoch_is_not_asked_about() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 10
+        bench.leaders.metadata = metadata({0: 1}, epoch=4)
+        (state,) = bench.assign(0)
+        bench.seek(state, 5, leader_epoch=4)
+        assert len(await bench.read(5)) == 5
+        assert bench.leaders.epochs_asked == []
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"), [((0, 7), FetchPosition(7, 0)), ((-1, -1), None), ((-1, 7), None), ((0, -1), None)]
+)
+def test_a_log_that_was_cut_back_is_told_and_not_fetched(answer: tuple[int, int], end: FetchPosition | None) -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_ends[0] = answer
+        elect(bench)
+        await asyncio.sleep(20)
+        (told,) = bench.divergences
+        assert (told.position, told.end) == (FetchPosition(10, 0), end)
+        assert told.generation == told.state.generation
+        assert [each for each in fetched_from(bench) if each[0] == 2] == []
+        bench.leaders.ends[0] = 20
+        bench.seek(told.state, 7)
+        assert len(await bench.read(13)) == 13
+
+    play(scenario, {0: 1})
+
+
+def test_an_older_epoch_that_goes_as_far_as_the_position_is_no_truncation() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.ends[0] = 10
+        bench.leaders.metadata = metadata({0: 1}, epoch=4)
+        (state,) = bench.assign(0)
+        bench.leaders.epoch_ends[0] = (1, 10)  # nothing was written in epoch 2, under which the end was looked up
+        bench.seek(state, 10, leader_epoch=2)
+        await asyncio.sleep(1)
+        assert bench.divergences == []
+        assert state.fetching.leader_epoch == 1
+        named = [p for _, _, request in bench.leaders.requests for t in request.topics for p in t.partitions]
+        assert named[-1].last_fetched_epoch == 1
+
+    play(scenario, {0: 1})
+
+
+@pytest.mark.parametrize("trouble", [FENCED, UNKNOWN_EPOCH, KafkaConnectionError("gone"), KafkaTimeoutError("late")])
+def test_an_error_that_passes_is_followed_by_another_try_and_newer_metadata(
+    trouble: int | Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [trouble] * 20
+        elect(bench)
+        await asyncio.sleep(30)
+        assert bench.leaders.epoch_errors == []
+        assert bench.stale >= 20
+        assert 20 < len(bench.leaders.epochs_asked) < 25
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+
+    with caplog.at_level(logging.WARNING):
+        play(scenario, {0: 1})
+    assert 0 < len(caplog.records) < 5
+
+
+def test_a_broker_too_old_to_be_asked_is_fetched_from() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [UnsupportedVersionError("1 to 2")]
+        elect(bench)
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+
+    play(scenario, {0: 1})
+
+
+def test_a_missing_right_is_told_to_the_caller() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [UNAUTHORIZED]
+        elect(bench)
+        with pytest.raises(TopicAuthorizationFailedError):
+            await bench.read(1)
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+
+    play(scenario, {0: 1})
+
+
+def test_without_a_leader_nobody_is_asked_until_there_is_one() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        elect(bench, leader=-1)
+        await asyncio.sleep(5)
+        assert bench.leaders.epochs_asked == []
+        assert bench.stale
+        elect(bench, epoch=2)
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+        assert bench.leaders.epochs_asked == [(2, {0: (2, 0)})]
+
+    play(scenario, {0: 1})
+
+
+def test_an_answer_that_a_seek_or_another_election_has_overtaken_is_dropped() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        (state,) = bench.subscription.states()
+        bench.leaders.epoch_ends[0] = (0, 1)
+        elect(bench)
+        await asyncio.sleep(0.0005)
+        bench.seek(state, 5)
+        assert len(await bench.read(5)) == 5
+        elect(bench, leader=1, epoch=2)
+        await asyncio.sleep(0.0005)
+        bench.leaders.epoch_ends.clear()
+        elect(bench, leader=2, epoch=3)
+        await asyncio.sleep(1)
+        assert bench.divergences == []
+        assert [asked for _, asked in bench.leaders.epochs_asked] == [{0: (1, 0)}, {0: (2, 0)}, {0: (3, 0)}]
+
+    play(scenario, {0: 1})
+
+
+def test_a_partition_that_is_given_up_is_not_asked_about_again() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [FENCED] * 100
+        elect(bench)
+        await asyncio.sleep(1)
+        bench.assign()
+        asked = len(bench.leaders.epochs_asked)
+        await asyncio.sleep(10)
+        assert len(bench.leaders.epochs_asked) == asked
+
+    play(scenario, {0: 1})
+
+
+def test_the_epoch_of_the_last_record_goes_along_with_the_fetch_to_a_newer_leader() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        elect(bench)
+        await asyncio.sleep(2)
+        epochs = [
+            each.last_fetched_epoch
+            for _, _, request in bench.leaders.requests
+            for topic in request.topics
+            for each in topic.partitions
+        ]
+        assert epochs == [-1, 0]  # where nothing was read before, and after it
+
+    play(scenario, {0: 1})
+
+
+def test_versions_of_fetch_without_that_field_are_served() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.version = 11
+        await read_ten(bench)
+        elect(bench)
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+        assert all(
+            each.last_fetched_epoch == -1
+            for _, _, request in bench.leaders.requests
+            for topic in request.topics
+            for each in topic.partitions
+        )
+
+    play(scenario, {0: 1})
+
+
+def test_a_fetch_that_is_answered_with_another_log_is_told() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.diverging[0] = (0, 4)
+        elect(bench)
+        await asyncio.sleep(5)
+        (told,) = bench.divergences
+        assert (told.position, told.end) == (FetchPosition(10, 0), FetchPosition(4, 0))
+
+    play(scenario, {0: 1})
+
+
+def test_a_broker_that_says_so_without_cause_is_asked_with_pauses() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        before = len(bench.leaders.requests)
+        bench.leaders.diverging[0] = (0, 10)
+        elect(bench)
+        await asyncio.sleep(10)
+        assert bench.divergences == []
+        assert before + 5 < len(bench.leaders.requests) < before + 150
+        del bench.leaders.diverging[0]
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+
+    play(scenario, {0: 1})
+
+
+def test_epochs_of_a_deleted_topic_mean_nothing_to_another_one_of_its_name(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
+        await read_ten(bench)
+        bench.leaders.metadata = metadata({0: 2}, epoch=3, topic_id=uuid.UUID(int=2))
+        bench.fetcher.refresh_all()
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+        assert bench.leaders.epochs_asked == []
+
+    with caplog.at_level(logging.WARNING):
+        play(scenario, {0: 1})
+    (record,) = caplog.records
+    assert "partition 0 of topic 't' was deleted and made again: reading goes on at offset 10" in record.getMessage()

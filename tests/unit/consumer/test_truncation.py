@@ -1,0 +1,184 @@
+"""What a consumer does when the log of a partition was cut back below what it has read (KIP-320). In virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from typing import Any
+
+import pytest
+
+from fakes.cluster import Call
+from kafka.errors import LogTruncationError
+from kafka.structs import OffsetAndMetadata
+from kafka.wire.api.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
+from unit.consumer.bench import T0, Bench, play
+
+
+class Ends:
+    """Answers OffsetForLeaderEpoch for partition 0, each time with the next of some ends; the last one stays."""
+
+    def __init__(self, *ends: tuple[int, int]) -> None:
+        self._ends = list(ends)
+        self.asked: list[tuple[int, int]] = []
+
+    def __call__(self, call: Call) -> Any:
+        (asked,) = call.request.topics[0].partitions
+        self.asked.append((asked.current_leader_epoch, asked.leader_epoch))
+        epoch, end = self._ends.pop(0) if len(self._ends) > 1 else self._ends[0]
+        answer = EpochEndOffset(partition=0, leader_epoch=epoch, end_offset=end)
+        return OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult(topic="t", partitions=[answer])])
+
+
+def elect(bench: Bench, ends: Ends) -> None:
+    """Broker 2 leads partition 0 now, with another log."""
+    bench.cluster.serve("OffsetForLeaderEpoch", ends)
+    bench.cluster.leaders[T0] = 2, 5
+    bench.cluster.publish(["t"])
+
+
+async def read(bench: Bench, count: int) -> list[int]:
+    """The next records of partition 0."""
+    found: list[int] = []
+    async with asyncio.timeout(60):
+        while len(found) < count:
+            found += (await bench.poll(1_000, count - len(found))).get(0, [])
+    return found
+
+
+def position(bench: Bench) -> tuple[int, int] | None:
+    return bench.core.subscription.assigned(T0).position
+
+
+def test_with_a_reset_policy_reading_goes_on_where_the_logs_part(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        assert await read(bench, 10) == list(range(10))
+        elect(bench, Ends((0, 6)))
+        assert await read(bench, 4) == [6, 7, 8, 9]
+
+    with caplog.at_level(logging.WARNING):
+        play(scenario)
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "the log of partition 0 of topic 't' was cut back after it had been read up to offset 10, leader epoch 0: its "
+        "leader has leader epoch 0 up to offset 6, so the records from there to 9 are gone or others; reading goes on "
+        "at 6"
+    )
+
+
+def test_a_leader_that_cannot_tell_leaves_it_to_the_policy() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await read(bench, 10)
+        elect(bench, Ends((-1, -1)))
+        assert await read(bench, 3) == [0, 1, 2]
+
+    play(scenario)
+
+
+def test_without_a_policy_each_poll_raises_until_a_seek() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        state = bench.core.subscription.assigned(T0)
+        bench.core.seek(state, 0)
+        await read(bench, 10)
+        elect(bench, Ends((0, 6)))
+        for _ in range(3):
+            with pytest.raises(LogTruncationError) as raised:
+                await read(bench, 1)
+            assert raised.value.divergent_offsets == {T0: OffsetAndMetadata(6, "", 0)}
+            assert raised.value.positions == {T0: OffsetAndMetadata(10, "", 0)}
+            assert "leader epoch 0 up to offset 6" in str(raised.value)
+            assert "seek()" in str(raised.value)
+        again = pickle.loads(pickle.dumps(raised.value))
+        assert (again.divergent_offsets, again.positions, str(again)) == (
+            raised.value.divergent_offsets,
+            raised.value.positions,
+            str(raised.value),
+        )
+        assert position(bench) == (10, 0)
+        bench.core.seek(state, 6)
+        assert await read(bench, 4) == [6, 7, 8, 9]
+
+    play(scenario, auto_offset_reset="none")
+
+
+def test_without_a_policy_a_leader_that_cannot_tell_is_told_too() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        bench.core.seek(bench.core.subscription.assigned(T0), 0)
+        await read(bench, 10)
+        elect(bench, Ends((-1, -1)))
+        with pytest.raises(LogTruncationError, match="does not know that epoch") as raised:
+            await read(bench, 1)
+        assert raised.value.divergent_offsets == {T0: None}
+
+    play(scenario, auto_offset_reset="none")
+
+
+def test_what_was_fetched_and_not_handed_out_is_dropped_and_the_position_asked_about() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        assert await read(bench, 3) == [0, 1, 2]
+        ends = Ends((0, 6))  # which the position, at 3, is below
+        elect(bench, ends)
+        await asyncio.sleep(1)
+        assert position(bench) == (3, 0)
+        assert await read(bench, 7) == [3, 4, 5, 6, 7, 8, 9]  # as the new leader has them
+        assert ends.asked == [(5, 0), (5, 0)]
+        assert bench.core.subscription.assigned(T0).generation == 1
+
+    play(scenario)
+
+
+def test_a_seek_that_comes_first_makes_it_void() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await read(bench, 10)
+        elect(bench, Ends((0, 6)))
+        await asyncio.sleep(1)
+        bench.core.seek(bench.core.subscription.assigned(T0), 2)
+        assert await read(bench, 2) == [2, 3]
+
+    play(scenario)
+
+
+def test_an_interrupt_while_it_is_acted_on_leaves_it_to_the_next_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await read(bench, 10)
+        elect(bench, Ends((0, 6)))
+        await asyncio.sleep(1)
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(bench.core.buffer, "discard", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                bench.core.begin_processing_events()
+        assert position(bench) == (10, 0)
+        assert await read(bench, 4) == [6, 7, 8, 9]
+
+    play(scenario)
+
+
+def test_the_epoch_that_was_committed_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(bench: Bench) -> None:
+        async def committed(*_: object) -> dict[Any, OffsetAndMetadata]:
+            return {T0: OffsetAndMetadata(8, "", 3)}
+
+        monkeypatch.setattr(bench.core.commits, "committed", committed)
+        ends = Ends((3, 7))
+        elect(bench, ends)
+        bench.core.assign([T0])
+        assert await read(bench, 3) == [7, 8, 9]
+        assert ends.asked[0] == (5, 3)
+
+    play(scenario, group_id="g")
