@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -395,6 +397,21 @@ def test_close_from_another_thread_ends_a_poll(make_topic: MakeTopic, open_consu
     with pytest.raises(IllegalStateError):
         consumer.poll(0)
     consumer.close()
+
+
+def test_a_signals_handler_may_wake_a_poll(make_topic: MakeTopic, open_consumer: Open) -> None:
+    consumer = open_consumer()
+    consumer.assign([TopicPartition(make_topic(), 0)])
+    before = signal.signal(signal.SIGUSR1, lambda *_: consumer.wakeup())
+    try:
+        sender = when_it_waits(
+            consumer, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        )
+        with pytest.raises(WakeupError):
+            consumer.poll(3_600_000)
+        sender.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_wakeup_ends_a_poll(make_topic: MakeTopic, open_consumer: Open) -> None:

@@ -191,6 +191,21 @@ def test_the_coordinator_matches_a_pattern(broker: Broker, make_topic: MakeTopic
     poll_until(lambda: consumer.assignment() == {TopicPartition(topic, 0)}, consumer)
 
 
+def test_a_python_pattern_is_matched_here_and_its_topics_are_told_by_name(
+    broker: Broker, make_topic: MakeTopic, open_member: Open
+) -> None:
+    topic = make_topic(1)
+    consumer = open_member(topic, metadata_max_age_ms=300)
+    consumer.subscribe(pattern=f"^{topic}-(?!x).")  # a look-ahead, which RE2/J does not have
+    membership: Any = consumer._core.membership
+    poll_until(lambda: membership.generation.is_valid, consumer)  # although no topic matches yet
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        new = {"num_partitions": 1, "replication_factor": 1}
+        admin.create_topics({f"{topic}-x": new, f"{topic}-y": new})
+    poll_until(lambda: consumer.assignment() == {TopicPartition(f"{topic}-y", 0)}, consumer)
+    assert consumer.subscription() == {f"{topic}-y"}
+
+
 def test_an_assignor_that_the_broker_does_not_have_is_refused(make_topic: MakeTopic, open_member: Open) -> None:
     topic = make_topic(1)
     consumer = open_member(topic, group_remote_assignor="mine")

@@ -42,10 +42,10 @@ def program(*arguments: str) -> str:
 
 
 def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
-    story = program("--seed", "3")
+    story = program("--seed", "1")
     assert "connections are cut" in story
-    others = program("--seed", "2-3", "--jobs", "1").splitlines()
-    assert [line.split(":")[0] for line in others] == ["seed 2", "seed 3"]
+    others = program("--seed", "0-1", "--jobs", "1").splitlines()
+    assert [line.split(":")[0] for line in others] == ["seed 0", "seed 1"]
     assert others[-1] == story.splitlines()[-1]  # with a digest of the story
 
 
