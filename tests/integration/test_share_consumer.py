@@ -29,6 +29,7 @@ from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
     InvalidRecordStateError,
+    NoError,
     RecordDeserializationError,
 )
 from kafka.record import ConsumerRecord
@@ -38,6 +39,7 @@ from .consumer_support import produce, read
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
+pytestmark = pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
 PATIENCE_S = 30.0
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "SHARE_GROUPS.md"
 Open = Callable[..., KafkaShareConsumer]
@@ -429,6 +431,34 @@ async def test_only_one_task_at_a_time(group: Group) -> None:
             await consumer.poll(0)
         consumer.wakeup()
         assert not await polling
+
+
+# -- administration ---------------------------------------------------------------------------------------------------
+
+
+def test_administrators_see_a_group_and_move_it(group: Group) -> None:
+    group.fill(5)
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=group.servers)) as admin:
+        with group.open(share_acknowledgement_mode="explicit") as consumer:
+            records = some(consumer)
+            for record in records[:2]:
+                consumer.acknowledge(record)
+            assert consumer.commit() == {group.tp: None}
+            assert group.id in [each["group_id"] for each in admin.list_groups(types_filter=["share"])]
+            told = admin.describe_share_groups([group.id])[group.id]
+            assert (told["group_state"], told["error"]) == ("Stable", None)
+            assert told["members"][0]["subscribed_topic_names"] == [group.topic]
+            place = admin.list_share_group_offsets({group.id: [group.tp]})[group.id][group.tp]
+            assert (place.start_offset <= 2, place.lag) == (True, 3)  # Apache Kafka writes the start down later
+        assert admin.alter_share_group_offsets(group.id, {group.tp: 4}) == {group.tp: NoError}
+        with group.open() as consumer:
+            assert [record.offset for record in some(consumer)] == [4]
+            assert consumer.commit() == {group.tp: None}
+        assert admin.delete_share_group_offsets(group.id, [group.topic]) == {group.topic: NoError}
+        with group.open() as consumer:
+            assert [record.offset for record in some(consumer)] == [0, 1, 2, 3, 4], "as a new one"
+        assert admin.delete_groups([group.id]) == {group.id: "OK"}
+        assert group.id not in [each["group_id"] for each in admin.list_groups(types_filter=["share"])]
 
 
 # -- dead letters -----------------------------------------------------------------------------------------------------

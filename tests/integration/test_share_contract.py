@@ -18,6 +18,7 @@ from .share_support import RawMember, data_of
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
+pytestmark = pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 Joiner = Callable[[], Awaitable[RawMember]]
 

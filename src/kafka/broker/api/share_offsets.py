@@ -53,14 +53,17 @@ def _of_group(
 
 
 def _asked(broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup) -> Iterable[tuple[str, list[int]]]:
-    """The partitions asked for, all that the group has read where none are named."""
+    """The partitions asked for; where none are named all that the group has read, or that its members are to read."""
     if asked.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in asked.topics]
-    found: dict[str, list[int]] = {}
+    found: dict[str, set[int]] = {}
     names = {topic.topic_id: topic.name for topic in broker.topics}
     for _, topic_id, number in broker.shares.keys(asked.group_id):
         if topic_id in names:
-            found.setdefault(names[topic_id], []).append(number)
+            found.setdefault(names[topic_id], set()).add(number)
+    for name in broker.shares.group(asked.group_id).topics:
+        if name in broker.topics:
+            found.setdefault(name, set()).update(range(broker.topics.get(name).partitions))
     return [(name, sorted(numbers)) for name, numbers in found.items()]
 
 
