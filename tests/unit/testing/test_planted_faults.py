@@ -308,7 +308,7 @@ def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
         (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed", 17),
         (a_broker_forgets_commits, "at the end: group-0 has committed", 1),
         (retries_come_last_and_brokers_take_any_order, "stands behind", 14),
-        (brokers_take_retries_for_new, "is in the log twice", 8),
+        (brokers_take_retries_for_new, "is in the log twice", 84),
         (a_record_is_never_sent, "was acknowledged at", 1),
         (a_record_has_no_outcome, "did not end", 3),
         (a_timer_is_left, "the timer", 1),
