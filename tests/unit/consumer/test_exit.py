@@ -131,9 +131,11 @@ def test_a_child_leaves_the_consumers_of_its_parent_to_that() -> None:
     child = os.fork()
     if not child:
         try:
+            left = len(lifetime._open)
             lifetime._at_exit()
-            os._exit(int(core.closed))
+            os._exit(int(core.closed or left > 0))
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert list(lifetime._open) == [core]
+    assert core in lifetime._open  # beside those that earlier tests have left, until they are collected
+    assert not core.closed
