@@ -17,6 +17,7 @@ from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConf
 from kafka.wire.api.list_config_resources import ListConfigResourcesRequest
 
 _KINDS_SINCE = 1
+_KINDS = {int(kind): kind for kind in ConfigResourceType}
 _DOCUMENTATION_SINCE = 3
 
 
@@ -131,7 +132,8 @@ async def list_config_resources(requests: AdminRequests, kinds: list[ConfigResou
     raise_first([("listing configuration resources", response.error_code, None)])
     found: dict[str, list[str]] = {}
     for each in response.config_resources:
-        found.setdefault(ConfigResourceType(each.resource_type).name.lower(), []).append(each.resource_name)
+        kind = _KINDS.get(each.resource_type, ConfigResourceType.UNKNOWN)
+        found.setdefault(kind.name.lower(), []).append(each.resource_name)
     return found
 
 

@@ -10,8 +10,10 @@ from kafka.config import ConnectionOptions
 from kafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
+    KafkaConnectionError,
     KafkaError,
     KafkaProtocolError,
+    KafkaTimeoutError,
     NotControllerError,
     NotCoordinatorError,
     for_code,
@@ -41,8 +43,9 @@ class FinalError(Exception):
 class AdminRequests:
     """Sends requests for the operations.
 
-    What changes the cluster is repeated only while it was certainly not begun: no connection, another controller. What
-    only reads is repeated until ``request_timeout_ms`` is over. Other errors are raised at once.
+    What the controller changes is repeated only while it was certainly not begun: no connection, another controller.
+    What only reads, and what a coordinator does, which may be done twice, is repeated until ``request_timeout_ms`` is
+    over. Other errors are raised at once.
     """
 
     def __init__(self, cluster: ClusterAccess, options: ConnectionOptions) -> None:
@@ -138,7 +141,7 @@ class AdminRequests:
         node_id: int | None = None,
         kind: CoordinatorKind = "group",
     ) -> Any:
-        """Send to a group's coordinator, again while there is none, it moves, or it loads.
+        """Send to a group's coordinator, again while there is none, it moves, loads, or does not answer.
 
         Arguments:
             group_id: the group, or the transactional id if ``kind`` says so.
@@ -148,9 +151,13 @@ class AdminRequests:
 
         async def once() -> Any:
             target = node_id if node_id is not None else await self.cluster.coordinator(kind, group_id)
-            connection = await self.cluster.connection(target)
-            request, version = make_request(connection.api_versions.version_for(request_type))
-            response = await connection.send(request, version)
+            try:
+                connection = await self.cluster.connection(target)
+                request, version = make_request(connection.api_versions.version_for(request_type))
+                response = await connection.send(request, version)
+            except (KafkaConnectionError, KafkaTimeoutError):
+                self.cluster.forget_coordinator(kind, group_id)  # it may be another by now
+                raise
             for code in error_codes(response):
                 if code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):
                     self.cluster.forget_coordinator(kind, group_id)

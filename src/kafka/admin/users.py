@@ -13,6 +13,7 @@ from kafka.wire.api.alter_user_scram_credentials import (
 from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 
 Alteration = UserScramCredentialDeletion | UserScramCredentialUpsertion
+_MECHANISMS = {int(mechanism): mechanism for mechanism in ScramMechanism}
 
 
 def _failure(code: int, message: str | None) -> str | None:
@@ -54,7 +55,10 @@ async def describe_user_scram_credentials(
         each.user: {
             "error": _failure(each.error_code, each.error_message),
             "credential_infos": [
-                {"mechanism": ScramMechanism(info.mechanism), "iterations": info.iterations}
+                {
+                    "mechanism": _MECHANISMS.get(info.mechanism, ScramMechanism.UNKNOWN),
+                    "iterations": info.iterations,
+                }
                 for info in each.credential_infos
             ],
         }

@@ -16,7 +16,7 @@ APIS = (
     *("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "AlterClientQuotas", "InitProducerId"),
     *("ConsumerGroupDescribe", "ShareGroupDescribe", "StreamsGroupDescribe", "OffsetCommit", "LeaveGroup"),
     *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
-    *("DescribeLogDirs", "AlterReplicaLogDirs", "DescribeAcls", "ListConfigResources"),
+    *("DescribeLogDirs", "AlterReplicaLogDirs", "DescribeAcls", "ListConfigResources", "DescribeUserScramCredentials"),
     *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
     *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
 )

@@ -325,6 +325,14 @@ async def test_offsets_are_reset_by_shift_time_and_topic_and_a_dry_run_commits_n
     assert round(at.timestamp() * 1000) in times
 
 
+async def test_a_coordinator_that_is_gone_is_looked_up_again(admin, cluster, coordinators, log):
+    assert await admin.alter_group_offsets("a2", {TP: OffsetAndMetadata(1, "", -1)}) == {TP: NoError}
+    await cluster.brokers[1].stop()
+    coordinators["a2"] = 0
+    assert await admin.alter_group_offsets("a2", {TP: OffsetAndMetadata(2, "", -1)}) == {TP: NoError}
+    assert [node for node, _ in asked(cluster, "OffsetCommit")] == [1, 2]
+
+
 async def test_all_members_leave_static_ones_by_their_instance(admin, cluster):
     members = [DescribedGroupMember(member_id="m", group_instance_id="i"), DescribedGroupMember(member_id="n")]
     on(cluster, "DescribeGroups", lambda *_: DescribeGroupsResponse(groups=[described("g", members=members)]))

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from kafka.admin import ConfigResource, DelegationToken, NewTopic, RaftVoterEndpoint
+from kafka.admin import ConfigResource, DelegationToken, NewTopic, RaftVoterEndpoint, ScramMechanism
 from kafka.errors import (
     BrokerIdNotRegisteredError,
     DelegationTokenAuthDisabledError,
@@ -20,6 +20,7 @@ from kafka.errors import (
 from kafka.wire.api import create_delegation_token as create
 from kafka.wire.api import describe_configs as configs
 from kafka.wire.api import describe_delegation_token as describe
+from kafka.wire.api import describe_user_scram_credentials as users
 from kafka.wire.api.add_raft_voter import AddRaftVoterResponse
 from kafka.wire.api.create_topics import CreatableTopicResult, CreateTopicsResponse
 from kafka.wire.api.delete_topics import DeletableTopicResult, DeleteTopicsResponse
@@ -215,6 +216,21 @@ async def test_subscriptions_to_metrics_are_listed(admin, cluster):
     listed = [Listed(resource_name="m", resource_type=16)]
     answer_everywhere(cluster, "ListConfigResources", lambda *_: ListConfigResourcesResponse(config_resources=listed))
     assert await admin.list_client_metrics_resources() == ["m"]
+
+
+async def test_kinds_that_only_later_brokers_know_are_listed_as_unknown(admin, cluster):
+    listed = [Listed(resource_name="m", resource_type=64), Listed(resource_name="t", resource_type=2)]
+    answer_everywhere(cluster, "ListConfigResources", lambda *_: ListConfigResourcesResponse(config_resources=listed))
+    assert await admin.list_config_resources() == {"unknown": ["m"], "topic": ["t"]}
+    credential = users.CredentialInfo(mechanism=3, iterations=4096)
+    described = users.DescribeUserScramCredentialsResult(user="u", credential_infos=[credential])
+    answer_everywhere(
+        cluster,
+        "DescribeUserScramCredentials",
+        lambda *_: users.DescribeUserScramCredentialsResponse(results=[described]),
+    )
+    told = await admin.describe_user_scram_credentials(["u"])
+    assert told["u"]["credential_infos"] == [{"mechanism": ScramMechanism.UNKNOWN, "iterations": 4096}]
 
 
 async def test_reads_are_repeated_while_a_broker_says_that_it_may_pass(admin, cluster):
