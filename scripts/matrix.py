@@ -38,6 +38,7 @@ CLIENTS = (
     "test_group_listeners.py",
     "test_groups.py",
     "test_hand_out.py",
+    "test_lagging_replicas.py",
     "test_metrics.py",
     "test_producer.py",
     "test_producer_callbacks.py",

@@ -45,7 +45,7 @@ class ApacheKafka:
         folder: where it keeps everything; a temporary folder, removed by `stop()`, if not given.
         nodes: how many brokers (each is a controller too).
         listeners: some of `plaintext`, `sasl`, `ssl`, `mtls`, `sasl_ssl`; the first is also the one between brokers.
-        properties: added to each server.properties.
+        properties: added to each server.properties; `{node}` stands for the node's number.
         features: levels of features that are not to be the newest.
         heap: the JVM's largest heap.
         jvm: more options of the JVM, such as `-Dname=value`.

@@ -56,7 +56,8 @@ def server_properties(plan: ClusterPlan, node: int) -> str:
         properties |= _tls(plan.folder / "tls")
     if plan.sasl_listeners:
         properties |= _sasl(plan.sasl_listeners)
-    return "".join(f"{name}={value}\n" for name, value in {**properties, **plan.overrides}.items())
+    properties |= {name: value.replace("{node}", str(node)) for name, value in plan.overrides.items()}
+    return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
 def _basics(plan: ClusterPlan, node: int) -> dict[str, str]:

@@ -3,10 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+from kafka.config.durations import milliseconds
 from kafka.config.interceptors import interceptors_option
-from kafka.config.option import anything, boolean, choice, function, integer, invalid, number, option, text
+from kafka.config.option import accepting, anything, boolean, choice, function, integer, invalid, number, option, text
+from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
@@ -25,6 +27,31 @@ def parse_group_protocol(name: str, value: Any) -> str:
     if known not in ("classic", "consumer"):
         raise invalid(name, "'classic' or 'consumer'", value)
     return str(known)
+
+
+BY_DURATION = "by_duration:"
+"""What a reset policy begins with that says how far before now to start."""
+
+_RESETS = choice(
+    {"latest": "latest", "earliest": "earliest", "none": "none", "largest": "latest", "smallest": "earliest"}
+)
+
+
+@accepting("str")
+def parse_offset_reset(name: str, value: Any) -> str:
+    """A reset policy; one of a duration stays as it was written."""
+    if not isinstance(value, str) or not value.lower().startswith(BY_DURATION):
+        try:
+            return cast("str", _RESETS(name, value))
+        except KafkaConfigurationError:
+            known = "one of 'latest', 'earliest', 'none', 'largest', 'smallest', or 'by_duration:' and a duration"
+            raise invalid(name, known, value) from None
+    length_ms = milliseconds(value[len(BY_DURATION) :])
+    if length_ms is None:
+        raise invalid(name, "an ISO 8601 duration after 'by_duration:', such as PT1H, P7D or PT0.5S", value)
+    if length_ms < 0:
+        raise invalid(name, "a duration after 'by_duration:' that is not negative", value)
+    return BY_DURATION + value[len(BY_DURATION) :]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,10 +73,9 @@ class FetchOptions:
     )
     auto_offset_reset: str = option(
         "latest",
-        choice(
-            {"latest": "latest", "earliest": "earliest", "none": "none", "largest": "latest", "smallest": "earliest"}
-        ),
-        "Where to start without a valid position: 'earliest', 'latest', or 'none': raise.",
+        parse_offset_reset,
+        "Where to start without a valid position: 'earliest', 'latest', 'by_duration:PT1H' and the like (an ISO 8601 "
+        "duration before now, KIP-1106), or 'none': raise.",
         "auto.offset.reset",
     )
     enable_incremental_fetch_sessions: bool = option(

@@ -301,8 +301,8 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """'read_committed' leaves out records of aborted and open transactions. (default 'read_uncommitted'; Java:
     isolation.level)"""
     auto_offset_reset: str
-    """Where to start without a valid position: 'earliest', 'latest', or 'none': raise. (default 'latest'; Java:
-    auto.offset.reset)"""
+    """Where to start without a valid position: 'earliest', 'latest', 'by_duration:PT1H' and the like (an ISO 8601
+    duration before now, KIP-1106), or 'none': raise. (default 'latest'; Java: auto.offset.reset)"""
     enable_incremental_fetch_sessions: bool
     """Whether fetches name only what has changed (KIP-227). (default True)"""
     client_rack: str

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
+from kafka._loop_services import wall_clock_ns
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfig
@@ -26,7 +27,7 @@ from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import RESET_STRATEGIES
+from kafka.consumer.position.timestamps import reset_timestamp
 from kafka.consumer.position.truncation import Truncations
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
@@ -120,6 +121,7 @@ class ConsumerCore:
         self.events = BackgroundEvents(runner.notify)
         self._runner = runner
         self._loop = loop
+        self._wall_clock_ns = wall_clock_ns(loop)
         self._raised = False
         self._positions_wanted = False
         self._warned_idle = False
@@ -176,7 +178,7 @@ class ConsumerCore:
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
             offsets_of,
-            RESET_STRATEGIES[fetch.auto_offset_reset],
+            self._policy_timestamp,
             self._position_found,
             self.events.failed,
             RetryPolicy(backoff, log),
@@ -433,7 +435,10 @@ class ConsumerCore:
         self._reset_by_policy(state)
 
     def _reset_by_policy(self, state: PartitionState) -> None:
-        self.reset(state, RESET_STRATEGIES[self.config.fetch.auto_offset_reset])
+        self.reset(state, self._policy_timestamp())
+
+    def _policy_timestamp(self) -> int | None:
+        return reset_timestamp(self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
 
     def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:
         self._drop(self.subscription.assign_from_membership(partitions))

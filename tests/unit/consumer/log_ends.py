@@ -18,12 +18,14 @@ class LogEnds:
 
     Attributes:
         errors: partition to the codes, or exceptions, that are answered first; a code that is not in a list stays.
+        after_all: a time after which there is no record.
         silent: ids of brokers that do not answer.
         asked: node and partitions of each request.
     """
 
     def __init__(self) -> None:
         self.errors: dict[int, Any] = {}
+        self.after_all = 2**62
         self.silent: set[int] = set()
         self.asked: list[tuple[int, list[int]]] = []
 
@@ -40,6 +42,8 @@ class LogEnds:
             if isinstance(error, BaseException):
                 return error
             offset = {EARLIEST: 0, LATEST: 100}.get(asked.timestamp, asked.timestamp)
+            if asked.timestamp > self.after_all:
+                offset = -1
             if call.version == 0:
                 answers.append(
                     ListOffsetsPartitionResponse(partition_index=asked.partition_index, old_style_offsets=[offset])

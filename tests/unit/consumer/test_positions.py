@@ -38,7 +38,7 @@ class Bench:
     """A resolver over two brokers, of which 1 leads partitions 0 and 2 and 2 leads 1, and scripted commits."""
 
     def __init__(
-        self, strategy: int | None, committed: dict[TopicPartition, int] | None, *assigned: TopicPartition
+        self, strategy: int | None, committed: dict[TopicPartition, Any] | None, *assigned: TopicPartition
     ) -> None:
         self.cluster = FakeCluster({"t": 3, "u": 1}, brokers=2)
         self.cluster.publish(["t", "u"])
@@ -54,7 +54,7 @@ class Bench:
             self.subscription,
             None if committed is None else self._fetch,
             ListOffsets(self.cluster, "read_uncommitted", 30_000),
-            strategy,
+            lambda: strategy,
             self._found,
             self.errors.append,
             RetryPolicy(Backoff(100, 1_000), logging.getLogger("test.positions")),
@@ -66,7 +66,8 @@ class Bench:
         await asyncio.sleep(0.001)
         if self.commit_errors:
             raise self.commit_errors.pop(0)
-        return {tp: OffsetAndMetadata(self.committed[tp]) for tp in wanted if tp in (self.committed or {})}
+        found = {tp: self.committed[tp] for tp in wanted if tp in (self.committed or {})}
+        return {tp: each if isinstance(each, tuple) else OffsetAndMetadata(each) for tp, each in found.items()}
 
     def _found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
         state.locate(generation, position)
@@ -85,7 +86,7 @@ Scenario = Callable[[Bench], Awaitable[None]]
 
 
 def resolve(
-    scenario: Scenario, strategy: int | None, committed: dict[TopicPartition, int] | None, *assigned: TopicPartition
+    scenario: Scenario, strategy: int | None, committed: dict[TopicPartition, Any] | None, *assigned: TopicPartition
 ) -> None:
     async def main() -> None:
         bench = Bench(strategy, committed, *assigned)
@@ -333,3 +334,23 @@ def test_a_position_is_not_waited_for_once_the_consumer_is_closed() -> None:
             await bench.resolver.outcome(bench.subscription.assigned(T0))
 
     simulate(scenario)
+
+
+def test_a_policy_that_says_a_time_begins_at_the_end_where_no_record_is_as_late() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.after_all = 4_000
+        bench.resolver.resolve()
+        await asyncio.sleep(1)
+        assert bench.positions() == {0: 100, 1: 100}
+        assert len(bench.ends.asked) == 4  # two brokers, each for the time and for the end
+
+    resolve(scenario, 5_000, None, T0, T1)
+
+
+def test_the_leader_epochs_of_offsets_come_along() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.resolver.resolve()
+        await asyncio.sleep(1)
+        assert bench.state(T0).position == FetchPosition(7, 3)
+
+    resolve(scenario, LATEST, {T0: OffsetAndMetadata(7, "", 3)}, T0)

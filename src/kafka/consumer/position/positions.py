@@ -12,6 +12,7 @@ from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offset_search import OffsetSearch
+from kafka.consumer.position.timestamps import LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, NoOffsetForPartitionError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
@@ -26,7 +27,7 @@ class PositionResolver:
         subscription: what is assigned.
         committed: reads committed offsets; None without a group.
         requests: asks for the ends of the log.
-        strategy: the timestamp that ``auto_offset_reset`` stands for, None for "none".
+        strategy: gives the timestamp that ``auto_offset_reset`` stands for at the moment, None for "none".
         found: called with a partition, the generation it was looked up under, and the position.
         failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
             again, all others go on.
@@ -38,7 +39,7 @@ class PositionResolver:
         subscription: SubscriptionState,
         committed: FetchCommitted | None,
         requests: ListOffsets,
-        strategy: int | None,
+        strategy: Callable[[], int | None],
         found: Callable[[PartitionState, int, FetchPosition], None],
         failed: Callable[[Exception], None],
         policy: RetryPolicy,
@@ -141,11 +142,16 @@ class PositionResolver:
 
     def _from_strategy(self, lookup: "_Lookup", failures: int) -> None:
         wanted = lookup.still_wanted()
-        if self._strategy is None:
+        timestamp = self._strategy()
+        if timestamp is None:
             if wanted:
                 lookup.refuse(wanted, NoOffsetForPartitionError(wanted))
         elif wanted:
-            self._search.begin(dict.fromkeys(wanted, self._strategy), lookup, failures)
+            self._search.begin(dict.fromkeys(wanted, timestamp), lookup, failures)
+
+    def search_end(self, tp: TopicPartition, lookup: "_Lookup") -> None:
+        """There is no record as late as a time that was asked for: the end of the log is where the next one comes."""
+        self._search.begin({tp: LATEST}, lookup)
 
     def is_under_way(self, state: PartitionState, generation: int) -> bool:
         """Whether a partition still waits for the look-up that was begun under ``generation``."""
@@ -203,6 +209,7 @@ class _Lookup:
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver
         self._states = {state.tp: (state, state.generation) for state in states}
+        self._without_record: set[TopicPartition] = set()
 
     def still_wanted(self) -> list[TopicPartition]:
         return [tp for tp in self._states if self.wants(tp)]
@@ -211,8 +218,12 @@ class _Lookup:
         return self._resolver.is_under_way(*self._states[tp])
 
     def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
+        if offset.offset < 0 and tp not in self._without_record:
+            self._without_record.add(tp)
+            self._resolver.search_end(tp, self)
+            return
         state, generation = self._states[tp]
-        epoch = offset.leader_epoch if offset.offset >= 0 and offset.leader_epoch is not None else -1
+        epoch = -1 if offset.leader_epoch is None else offset.leader_epoch
         self._resolver.take(state, generation, FetchPosition(max(offset.offset, 0), epoch))
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
