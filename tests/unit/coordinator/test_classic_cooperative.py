@@ -151,6 +151,29 @@ def test_a_member_that_lost_its_membership_loses_everything_and_claims_nothing(c
     play(scenario)
 
 
+@pytest.mark.parametrize(("api", "code"), [("JoinGroup", 25), ("SyncGroup", 25), ("SyncGroup", 22)])
+def test_a_member_that_was_put_out_while_it_joined_loses_what_it_kept(api: str, code: int) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = member_of(cluster)
+        gives(cluster, 0, 1)
+        await member.join()
+        refusal = JoinGroupResponse if api == "JoinGroup" else SyncGroupResponse
+        cluster.script(api, refusal(error_code=code))
+        cluster.script("Heartbeat", HeartbeatResponse(error_code=27))
+        await member.until(lambda: member.state is MemberState.REBALANCING)
+        member.take_step()
+        await member.until(lambda: member.state in (MemberState.UNJOINED, MemberState.ADOPTING))
+        gives(cluster, 1)
+        await member.join()
+        assert changes(member)[2:] == [(StepKind.KEEP, set()), (StepKind.LOSE, {0, 1}), (StepKind.ADD, {1})], (
+            "others may have them by now, and a commit would take back what they have committed"
+        )
+        assert told(cluster)[-1] == ([], -1)
+        await member.membership.close(0)
+
+    play(scenario)
+
+
 def test_a_round_that_fails_leaves_the_claim_as_old_as_it_is() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = member_of(cluster)

@@ -189,8 +189,7 @@ class ClassicMembership:
             if self.state is not MemberState.ASSIGNING:  # there SyncGroup's answer will tell
                 self._rejoin("the group rebalances")
         elif error_code in (IllegalGenerationError.errno, UnknownMemberIdError.errno):
-            log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
-            self._drop_membership(lost=True, keep_id=error_code == IllegalGenerationError.errno)
+            self._put_out(error_code)
         else:
             self._fail(for_code(error_code)(f"heartbeat of group {self.group_id!r}"))
 
@@ -227,6 +226,9 @@ class ClassicMembership:
                 if ends_joining(error):
                     self._retries.refused()
                     self._fail(error_for_caller(error))
+                    return
+                if self._owned and isinstance(error, UnknownMemberIdError | IllegalGenerationError):
+                    self._put_out(error.errno)
                     return
                 self._learn_from(error)
                 pause = self._retries.pause_after(error, attempts)
@@ -284,6 +286,11 @@ class ClassicMembership:
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
             self._move(MemberState.UNJOINED, lost=lost)
         return before
+
+    def _put_out(self, error_code: int) -> None:
+        """The coordinator has given this member's partitions to others, or may have: the next `poll()` loses them."""
+        log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
+        self._drop_membership(lost=True, keep_id=error_code == IllegalGenerationError.errno)
 
     def _end_membership(self, keep_id: bool) -> Generation:
         task, self._join_task = self._join_task, None
