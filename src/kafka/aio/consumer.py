@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 from kafka.aio.abc import ConsumerRebalanceListener
 from kafka.aio.attendant import Attendant, ToldListener
@@ -18,12 +18,13 @@ from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.record import ConsumerRecord
+from kafka.record.type_variables import Key, Value
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 T = TypeVar("T")
 
 
-class _Consumer(AsyncKafkaConsumer):
+class _Consumer(AsyncKafkaConsumer[Key, Value]):
     """The consumer below, with its inside for `AIOKafkaConsumer`."""
 
     @property
@@ -42,7 +43,7 @@ class _Consumer(AsyncKafkaConsumer):
         return self._started
 
 
-class AIOKafkaConsumer:
+class AIOKafkaConsumer(Generic[Key, Value]):
     """aiokafka's consumer: an `AsyncKafkaConsumer` that takes part in its group in the background.
 
     Arguments:
@@ -57,7 +58,7 @@ class AIOKafkaConsumer:
         self._options = consumer_options(configs)
         self._has_group = self._options.get("group_id") is not None
         self._most = None if "max_poll_records" in self._options else NO_LIMIT
-        self._consumer = _Consumer(**self._options)
+        self._consumer: _Consumer[Key, Value] = _Consumer(**self._options)
         self._attendant: Attendant | None = None
         self._listener: ToldListener | None = None
         self._before_start: list[Callable[[], None]] = []
@@ -200,14 +201,14 @@ class AIOKafkaConsumer:
 
     # Records ----------------------------------------------------------------------------------------------------------
 
-    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord:
+    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, of these partitions or of any, however long that takes."""
         self._check_running()
         return await self._ask(self._consumer.getone(*partitions))
 
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
-    ) -> dict[TopicPartition, list[ConsumerRecord]]:
+    ) -> dict[TopicPartition, list[ConsumerRecord[Key, Value]]]:
         """Records that have been fetched, by partition, waiting up to ``timeout_ms`` if there are none."""
         self._check_running()
         most = self._most if max_records is None else max_records
@@ -219,7 +220,7 @@ class AIOKafkaConsumer:
         self._check_running()
         return self
 
-    async def __anext__(self) -> ConsumerRecord:
+    async def __anext__(self) -> ConsumerRecord[Key, Value]:
         try:
             return await self._ask(self._consumer.__anext__())
         except ConsumerStoppedError:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Generic, Self, Unpack
 
 from kafka.aio.batch import BatchBuilder
 from kafka.aio.errors import IllegalOperation, ProducerClosed
@@ -17,12 +17,13 @@ from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata as WrittenAt
 from kafka.producer.transactions.async_block import AsyncTransactionBlock
+from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
 
 Headers = Sequence[tuple[str, bytes | None]]
 
 
-class _Producer(AsyncKafkaProducer):
+class _Producer(AsyncKafkaProducer[Key, Value]):
     """The producer below, with its inside for `AIOKafkaProducer`."""
 
     @property
@@ -40,7 +41,7 @@ class _Producer(AsyncKafkaProducer):
         return self._parsed.producer.batch_size
 
 
-class AIOKafkaProducer:
+class AIOKafkaProducer(Generic[Key, Value]):
     """aiokafka's producer: an `AsyncKafkaProducer` whose `send` gives `asyncio.Future` objects.
 
     Arguments:
@@ -50,7 +51,7 @@ class AIOKafkaProducer:
 
     def __init__(self, **configs: Unpack[AIOProducerConfigs]) -> None:
         self._options = producer_options(configs)
-        self._producer = _Producer(**self._options)
+        self._producer: _Producer[Key, Value] = _Producer(**self._options)
         self._is_transactional = self._options.get("transactional_id") is not None
         self._stopped = False
 
@@ -93,8 +94,8 @@ class AIOKafkaProducer:
     async def send(
         self,
         topic: str,
-        value: Any = None,
-        key: Any = None,
+        value: Value | None = None,
+        key: Key | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
@@ -105,8 +106,8 @@ class AIOKafkaProducer:
     async def send_and_wait(
         self,
         topic: str,
-        value: Any = None,
-        key: Any = None,
+        value: Value | None = None,
+        key: Key | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,
         headers: Headers | None = None,

@@ -5,7 +5,7 @@ import math
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
@@ -21,6 +21,7 @@ from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ Result = TypeVar("Result")
 RecordMap = dict[TopicPartition, list[ConsumerRecord]]
 
 
-class AsyncConsumerCalls(AsyncOffsetCalls):
+class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
     def _make_parts(self, config: ConsumerConfig) -> None:
@@ -57,7 +58,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
 
     async def poll(
         self, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True
-    ) -> ConsumerRecords:
+    ) -> ConsumerRecords[Key, Value]:
         """Records that have been fetched, waiting for some if there are none.
 
         Arguments:
@@ -73,7 +74,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 
-        def records(hand_out: HandOut) -> ConsumerRecords:
+        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             made = ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
             if not update_offsets:
                 hand_out.roll_back()
@@ -90,7 +91,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
 
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
-    ) -> ConsumerRecords:
+    ) -> ConsumerRecords[Key, Value]:
         """As `poll`, under the name that other asyncio clients have.
 
         Arguments:
@@ -101,12 +102,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
         wanted = {self._assigned(tp).tp for tp in partitions}
 
-        def records(hand_out: HandOut) -> ConsumerRecords:
+        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
 
         return await self._hand_over(records, timeout_ms, most, wanted=wanted)
 
-    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord:
+    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, however long that takes.
 
         Arguments:
@@ -156,7 +157,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls):
         self._check_open()
         return self
 
-    async def __anext__(self) -> ConsumerRecord:
+    async def __anext__(self) -> ConsumerRecord[Key, Value]:
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
         cursor = self._cursor

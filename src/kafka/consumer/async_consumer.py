@@ -6,10 +6,11 @@ from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.consumer.async_calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
+from kafka.record.type_variables import Key, Value
 
 
 @with_options("consumer")
-class AsyncKafkaConsumer(AsyncConsumerCalls):
+class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; what waits is awaited.
 
     Fetching, heartbeats and commits run on the loop that `start` is called on. `async with` starts and closes it;

@@ -6,7 +6,7 @@ import math
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
@@ -22,6 +22,7 @@ from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Result = TypeVar("Result")
 RecordMap = dict[TopicPartition, list[ConsumerRecord]]
 
 
-class ConsumerCalls(OffsetCalls):
+class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
     """The part of `KafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
     def _make_parts(self, config: ConsumerConfig) -> None:
@@ -58,7 +59,7 @@ class ConsumerCalls(OffsetCalls):
 
     def poll(
         self, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True
-    ) -> ConsumerRecords:
+    ) -> ConsumerRecords[Key, Value]:
         """Records that have been fetched, waiting for some if there are none.
 
         Arguments:
@@ -74,7 +75,7 @@ class ConsumerCalls(OffsetCalls):
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 
-        def records(hand_out: HandOut) -> ConsumerRecords:
+        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             made = ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
             if not update_offsets:
                 hand_out.roll_back()
@@ -91,7 +92,7 @@ class ConsumerCalls(OffsetCalls):
 
     def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
-    ) -> ConsumerRecords:
+    ) -> ConsumerRecords[Key, Value]:
         """As `poll`, under the name that other asyncio clients have.
 
         Arguments:
@@ -102,12 +103,12 @@ class ConsumerCalls(OffsetCalls):
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
         wanted = {self._assigned(tp).tp for tp in partitions}
 
-        def records(hand_out: HandOut) -> ConsumerRecords:
+        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
 
         return self._hand_over(records, timeout_ms, most, wanted=wanted)
 
-    def getone(self, *partitions: TopicPartition) -> ConsumerRecord:
+    def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, however long that takes.
 
         Arguments:
@@ -155,7 +156,7 @@ class ConsumerCalls(OffsetCalls):
         self._check_open()
         return self
 
-    def __next__(self) -> ConsumerRecord:
+    def __next__(self) -> ConsumerRecord[Key, Value]:
         """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
         cursor = self._cursor

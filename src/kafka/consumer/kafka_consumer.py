@@ -9,10 +9,11 @@ from kafka.consumer.drive.lifetime import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener, SubscriptionState
 from kafka.errors import IterationTimeout
 from kafka.record import ConsumerRecord
+from kafka.record.type_variables import Key, Value
 
 
 @with_options("consumer")
-class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
+class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value]):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
     A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats, fetches and
@@ -61,7 +62,7 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
         """Under the name that packages which trace consumers read the topics by."""
         return self._core.subscription
 
-    def next(self) -> ConsumerRecord:
+    def next(self) -> ConsumerRecord[Key, Value]:
         """The same as ``next(consumer)``, as Python 2 had it.
 
         Raises `IterationTimeout`, a `StopIteration` and a `ConsumerTimeout`, where iteration ends.
@@ -71,11 +72,11 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls):
         except StopIteration as end:
             raise IterationTimeout("no record came within consumer_timeout_ms, or the consumer is closed") from end
 
-    def next_v1(self) -> ConsumerRecord:
+    def next_v1(self) -> ConsumerRecord[Key, Value]:
         """The same, under the name of one of the two iterators that kafka-python 1.4.7 could be told to use."""
         return self.__next__()
 
-    def next_v2(self) -> ConsumerRecord:
+    def next_v2(self) -> ConsumerRecord[Key, Value]:
         """The same, under the name of the other."""
         return self.__next__()
 

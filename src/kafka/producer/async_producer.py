@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack
 
 from kafka.config import ProducerConfigs, with_options
 from kafka.errors import IllegalStateError
@@ -16,6 +16,7 @@ from kafka.producer.intake.blocked import Blocked
 from kafka.producer.loop_runner import LoopRunner
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
+from kafka.record.type_variables import Key, Value
 
 if TYPE_CHECKING:
     import types
@@ -35,7 +36,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 
 @with_options("producer")
-class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls):
+class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
@@ -77,8 +78,8 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls):
     async def send(
         self,
         topic: str,
-        value: Any = None,
-        key: Any = None,
+        value: Value | None = None,
+        key: Key | None = None,
         headers: Sequence[tuple[str, bytes | None]] | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,
@@ -97,8 +98,8 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls):
     async def send_and_wait(
         self,
         topic: str,
-        value: Any = None,
-        key: Any = None,
+        value: Value | None = None,
+        key: Key | None = None,
         headers: Sequence[tuple[str, bytes | None]] | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Generic, Unpack
 
 from kafka.config import ProducerConfigs, with_options
 from kafka.net.callback_thread import WorkerThread
@@ -12,15 +12,18 @@ from kafka.producer.core import ProducerCore
 from kafka.producer.face import ProducerFace
 from kafka.producer.intake.appender import RecordSender
 from kafka.producer.thread_runner import ThreadRunner
+from kafka.record.type_variables import Key, Value
 
 if TYPE_CHECKING:
     import types
+    from collections.abc import Sequence
 
     from kafka.cluster.metadata import ClusterMetadata
+    from kafka.producer.outcome.future import FutureRecordMetadata
 
 
 @with_options("producer")
-class KafkaProducer(ProducerFace, ProducerCalls, RecordSender):
+class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Value]):
     """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
 
     Every option is a keyword argument; `kafka.config` lists them with defaults and units. By default a record is
@@ -39,6 +42,18 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender):
     """
 
     _core: ProducerCore
+
+    if TYPE_CHECKING:  # the method of `RecordSender`, which is compiled, and knows no types of keys and values
+
+        def send(
+            self,
+            topic: str,
+            value: Value | None = None,
+            key: Key | None = None,
+            headers: Sequence[tuple[str, bytes | None]] | None = None,
+            partition: int | None = None,
+            timestamp_ms: int | None = None,
+        ) -> FutureRecordMetadata: ...
 
     def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
         self._parse(configs)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, Generic, NamedTuple, Self, overload
 
+from kafka.record.type_variables import Key, Value
 from kafka.structs import values_by_name
 
 
-class _Fields(NamedTuple):
+class _Fields(NamedTuple, Generic[Key, Value]):
     """The fields of a record, in kafka-python's order."""
 
     topic: str
@@ -16,8 +17,8 @@ class _Fields(NamedTuple):
     offset: int
     timestamp: int | None
     timestamp_type: int | None
-    key: Any
-    value: Any
+    key: Key
+    value: Value
     headers: list[tuple[str, bytes | None]]
     checksum: int | None
     serialized_key_size: int | None
@@ -31,7 +32,7 @@ _OTHERS = len(_DEFAULTS)
 _ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
 
-class ConsumerRecord(_Fields):
+class ConsumerRecord(_Fields[Key, Value]):
     """One record of a partition, as a tuple with names (Java: `ConsumerRecord`).
 
     Attributes:

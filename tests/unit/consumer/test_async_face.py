@@ -47,3 +47,18 @@ async def test_what_waits_says_so_too_and_closing_does_nothing() -> None:
             await call()
     await consumer.close()
     assert not hasattr(consumer, "no_such_name")
+
+
+@pytest.mark.parametrize(
+    "forgotten",
+    [
+        lambda consumer: consumer.assign([]),
+        lambda consumer: consumer.unsubscribe(),
+        lambda consumer: consumer.commit(),
+        lambda consumer: consumer.poll(),
+        lambda consumer: consumer.close(),
+    ],
+)
+def test_a_call_without_await_is_warned_of(forgotten: Callable[[Any], object]) -> None:
+    with pytest.warns(RuntimeWarning, match="was never awaited"):
+        forgotten(AsyncKafkaConsumer())

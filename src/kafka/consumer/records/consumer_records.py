@@ -1,18 +1,14 @@
 """What `KafkaConsumer.poll` returns."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import Any, Generic
 
 from kafka.record import ConsumerRecord
+from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
 
-if TYPE_CHECKING:
-    _Base = dict[TopicPartition, list[ConsumerRecord]]
-else:
-    _Base = dict
 
-
-class ConsumerRecords(_Base):
+class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Generic[Key, Value]):
     """Records by partition: a dict from `TopicPartition` to a list of records, in order of offset.
 
     ``items()``, ``values()``, ``keys()``, ``get()``, ``[tp]``, ``tp in records`` and comparison with a dict are those
@@ -25,13 +21,13 @@ class ConsumerRecords(_Base):
 
     __slots__ = ()
 
-    def __init__(self, record_map: Mapping[TopicPartition, list[ConsumerRecord]] | None = None) -> None:
+    def __init__(self, record_map: Mapping[TopicPartition, list[ConsumerRecord[Key, Value]]] | None = None) -> None:
         super().__init__()
         if record_map is not None:
             for tp in record_map.keys():  # noqa: SIM118  # iteration over one of these goes over records
                 self[tp] = record_map[tp]
 
-    def __iter__(self) -> Iterator[ConsumerRecord]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[ConsumerRecord[Key, Value]]:  # type: ignore[override]
         """All records, one partition after the other."""
         for records in self.values():
             yield from records
@@ -44,13 +40,13 @@ class ConsumerRecords(_Base):
         """Whether there are any records."""
         return any(self.values())
 
-    def records(self, partition: TopicPartition) -> list[ConsumerRecord]:
+    def records(self, partition: TopicPartition) -> list[ConsumerRecord[Key, Value]]:
         """The records of a partition; an empty list if there are none."""
         return self.get(partition, [])
 
-    def by_topic(self) -> dict[str, list[ConsumerRecord]]:
+    def by_topic(self) -> dict[str, list[ConsumerRecord[Key, Value]]]:
         """The records by topic, one partition after the other."""
-        topics: dict[str, list[ConsumerRecord]] = {}
+        topics: dict[str, list[ConsumerRecord[Key, Value]]] = {}
         for tp, records in self.items():
             topics.setdefault(tp.topic, []).extend(records)
         return topics
@@ -63,7 +59,9 @@ class ConsumerRecords(_Base):
         """How many records there are."""
         return len(self)
 
-    def __reduce__(self) -> tuple[type["ConsumerRecords"], tuple[dict[TopicPartition, list[ConsumerRecord]]]]:
+    def __reduce__(
+        self,
+    ) -> tuple[type["ConsumerRecords[Any, Any]"], tuple[dict[TopicPartition, list[ConsumerRecord[Key, Value]]]]]:
         return ConsumerRecords, (dict(self.items()),)
 
     def __repr__(self) -> str:
