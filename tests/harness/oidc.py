@@ -27,6 +27,7 @@ class OidcServer:
         claims: put into every token, over the usual ones.
         life_s: of the tokens.
         replies: what is answered instead, each once: an HTTP status and a body.
+        missing: how many bytes of an answer do not come, though it has announced them.
         asked: the forms that came in.
         assertion_key: what assertions are to be signed with (PEM text of it: `assertion_pem`).
     """
@@ -37,6 +38,7 @@ class OidcServer:
     def __init__(self, life_s: int = 600) -> None:
         self.claims: dict[str, Any] = {}
         self.life_s = life_s
+        self.missing = 0
         self.replies: list[tuple[int, bytes]] = []
         self.asked: list[dict[str, str]] = []
         self._key = RSAKey.generate_key(2048, {"kid": "k1", "use": "sig", "alg": "RS256"})
@@ -92,7 +94,7 @@ class OidcServer:
             def _say(self, status: int, body: bytes) -> None:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(len(body) + server.missing))
                 self.end_headers()
                 self.wfile.write(body)
 

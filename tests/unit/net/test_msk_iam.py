@@ -9,10 +9,11 @@ import urllib.parse
 import botocore.auth
 import pytest
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
+from botocore import exceptions as aws
 from botocore.credentials import CredentialProvider, Credentials
 
 from kafka.config import parse_admin
-from kafka.errors import KafkaConfigurationError, SaslAuthenticationFailedError
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 from kafka.net import open_connection
 from kafka.net.sasl import msk_iam
 from kafka.net.sasl.msk_iam import MskIam, signed
@@ -136,6 +137,28 @@ def test_what_is_missing_is_told(monkeypatch):
         MskIam(security(), HOST).first()
     monkeypatch.setitem(sys.modules, "botocore.exceptions", None)
     with pytest.raises(KafkaConfigurationError, match=r"kafka-columnar\[aws\]"):
+        MskIam(security(), HOST).first()
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (aws.EndpointConnectionError(endpoint_url="https://sts"), KafkaConnectionError),
+        (aws.ConnectTimeoutError(endpoint_url="https://sts"), KafkaConnectionError),
+        (aws.ReadTimeoutError(endpoint_url="https://sts"), KafkaConnectionError),
+        (aws.MetadataRetrievalError(error_msg="away"), KafkaConnectionError),
+        (aws.ClientError({"ResponseMetadata": {"HTTPStatusCode": 503}}, "AssumeRole"), KafkaConnectionError),
+        (aws.ClientError({"Error": {"Code": "Throttling"}}, "AssumeRole"), KafkaConnectionError),
+        (aws.ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole"), SaslAuthenticationFailedError),
+        (aws.PartialCredentialsError(provider="env", cred_var="x"), KafkaConfigurationError),
+    ],
+)
+def test_what_may_pass_is_worth_another_try(monkeypatch, raised, expected):
+    def fail(_):
+        raise raised
+
+    monkeypatch.setattr("botocore.session.Session.get_credentials", fail)
+    with pytest.raises(expected, match="AWS"):
         MskIam(security(), HOST).first()
 
 

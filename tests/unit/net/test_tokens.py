@@ -14,6 +14,7 @@ from kafka.config import parse_admin
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 from kafka.net.sasl import tokens
 from kafka.net.sasl.mechanism import check_mechanism, make_mechanism
+from kafka.net.sasl.token_endpoint import TokenEndpoint
 from kafka.net.sasl.tokens import token_provider
 
 pytestmark = pytest.mark.once
@@ -36,6 +37,7 @@ def server(running):
     running.replies.clear()
     running.asked.clear()
     running.life_s = 600
+    running.missing = 0
     return running
 
 
@@ -87,6 +89,42 @@ def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, mo
     server.replies.append((503, b"busy"))
     with pytest.raises(KafkaConnectionError, match="fails with HTTP status 503"):
         provider.token()
+
+
+def test_an_answer_that_breaks_off_is_worth_another_try_and_an_old_token_serves_meanwhile(server, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr(tokens.time, "time", lambda: now)
+    provider = token_provider(security(server, **CLIENT))
+    first = provider.token()
+    server.missing = 5
+    now += 500
+    assert provider.token() == first
+    now += 110
+    with pytest.raises(KafkaConnectionError, match="broke off its answer"):
+        provider.token()
+
+
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_longer_than_answers_may_take(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(tokens.time, "monotonic", lambda: now)
+
+    class Slow:
+        def read1(self, amount, decode_content):
+            nonlocal now
+            now += 9
+            return b" "
+
+    options = security(sasl_oauthbearer_token_endpoint_url="https://h/t", **CLIENT)
+    with pytest.raises(KafkaConnectionError, match="did not finish its answer in 10000 ms"):
+        TokenEndpoint(options)._body(Slow())
+    assert now == 18
+
+
+@pytest.mark.parametrize("said", [1e999, float("nan"), 10**400, "x", None])
+def test_a_token_whose_end_is_no_moment_is_not_kept(said):
+    body = base64.urlsafe_b64encode(json.dumps({"exp": said}).encode()).decode()
+    for token in (f"h.{body}.s", "opaque"):
+        assert tokens._expiry(token, said, 1_000.0) == 1_000.0
 
 
 def test_connections_that_come_together_ask_once(server):
@@ -145,6 +183,8 @@ def test_a_ready_assertion_is_read_from_its_file_each_time(server, tmp_path):
     [
         ([], WRONG, SaslAuthenticationFailedError, "refuses: invalid_client: no client with the secret .not shown"),
         ([(500, b"hunter2")], {}, KafkaConnectionError, "HTTP status 500"),
+        ([(429, b"{}")], {}, KafkaConnectionError, "HTTP status 429"),
+        ([(200, b"[" * 100_000)], {}, SaslAuthenticationFailedError, "no token"),
         ([(404, b"<html>")], {}, SaslAuthenticationFailedError, "is it the URL of a token endpoint"),
         ([(200, b"[]")], {}, SaslAuthenticationFailedError, "is it the URL of a token endpoint"),
         ([(200, b"{}")], {}, SaslAuthenticationFailedError, "no 'access_token'"),
@@ -214,6 +254,8 @@ def test_tokens_that_nobody_signs_have_the_claims_that_are_given():
         ({"sasl_oauth_token_provider": 1}, "whose token"),
         ({"sasl_oauthbearer_token_endpoint_url": "ftp://h/t"}, "https:, http: or file:"),
         ({"sasl_oauthbearer_token_endpoint_url": "https://h/t"}, "client_secret"),
+        ({"sasl_oauthbearer_token_endpoint_url": "https://h:hunter2/t"}, "https:, http: or file:"),
+        ({"sasl_oauthbearer_token_endpoint_url": "https:///t"}, "https:, http: or file:"),
         ({"sasl_oauthbearer_extensions": "novalue", "sasl_oauthbearer_token_endpoint_url": 7}, "expects a string"),
     ],
 )

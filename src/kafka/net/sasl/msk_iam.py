@@ -5,6 +5,7 @@ All of it blocks (keys may come from a service of AWS), and runs in the threads 
 
 import functools
 import json
+import os
 import re
 import urllib.parse
 from typing import Any
@@ -34,18 +35,25 @@ class MskIam:
     def first(self) -> bytes:
         """The signed request, as JSON."""
         try:
-            from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+            import botocore.exceptions as aws
         except ImportError as error:
             raise KafkaConfigurationError(
                 f"sasl_mechanism 'AWS_MSK_IAM' needs botocore ({error}): pip install 'kafka-columnar[aws]'"
             ) from error
         try:
             credentials, region = self._credentials()
-        except HTTPClientError as error:
+        except (
+            aws.HTTPClientError,
+            aws.ConnectionError,
+            aws.MetadataRetrievalError,
+            aws.CredentialRetrievalError,
+        ) as error:
             raise KafkaConnectionError(f"AWS cannot be asked for credentials: {error}") from None
-        except ClientError as error:
+        except aws.ClientError as error:
+            if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400) >= 500 or _is_throttling(error):
+                raise KafkaConnectionError(f"AWS gives no credentials at the moment: {error}") from None
             raise SaslAuthenticationFailedError(f"AWS gives no credentials: {error}") from None
-        except BotoCoreError as error:
+        except aws.BotoCoreError as error:
             raise KafkaConfigurationError(f"AWS's configuration cannot be used: {error}") from None
         return json.dumps(signed(self._host, region, credentials), separators=(",", ":")).encode()
 
@@ -108,6 +116,14 @@ def _role_credentials(profile: str | None, role: str, name: str, external_id: st
     create = functools.partial(session.create_client, region_name=region)
     fetcher = AssumeRoleCredentialFetcher(create, source, role, extra_args=arguments)
     return DeferredRefreshableCredentials(fetcher.fetch_credentials, "assume-role")
+
+
+# A child has no use for a lock that a thread of its parent may hold.
+os.register_at_fork(after_in_child=_role_credentials.cache_clear)
+
+
+def _is_throttling(error: Any) -> bool:
+    return "Throttl" in str(error.response.get("Error", {}).get("Code", ""))
 
 
 def signed(host: str, region: str, credentials: Any) -> dict[str, str]:

@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _MAX_ANSWER_BYTES = 1024 * 1024
+_BUSY = (408, 429)
+"""Statuses below 500 that pass."""
 _EXTRA = "pip install 'kafka-columnar[oauth]'"
 
 
@@ -99,13 +101,13 @@ class TokenEndpoint:
     def _checked(self, response: Any) -> Any:
         """Read a bounded part of an answer, and raise for one that is none."""
         with response:
-            body = response.raw.read(_MAX_ANSWER_BYTES + 1, decode_content=True)
-        if response.status_code >= 500:
+            body = self._body(response.raw)
+        if response.status_code >= 500 or response.status_code in _BUSY:
             raise KafkaConnectionError(f"{self.described_as} fails with HTTP status {response.status_code}")
         response._content = body  # where requests keeps what it has read
         try:
             answer = json.loads(body) if len(body) <= _MAX_ANSWER_BYTES else None
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict) or (response.status_code != 200 and "error" not in answer):
             raise SaslAuthenticationFailedError(
@@ -113,6 +115,30 @@ class TokenEndpoint:
                 "is it the URL of a token endpoint?"
             )
         return response
+
+    def _body(self, raw: Any) -> bytes:
+        """What came, up to a bound in bytes and in time: to the HTTP library each part may take as long as all of it.
+
+        Arguments:
+            raw: urllib3's response, whose errors are not those of requests.
+        """
+        from urllib3.exceptions import HTTPError
+
+        limit_ms = self._options.sasl_login_read_timeout_ms
+        deadline = time.monotonic() + limit_ms / 1000
+        read = raw.read1 if hasattr(raw, "read1") else raw.read  # which urllib3 before 2 has alone
+        body = bytearray()
+        try:
+            while len(body) <= _MAX_ANSWER_BYTES:
+                part = read(_MAX_ANSWER_BYTES + 1 - len(body), decode_content=True)
+                if not part:
+                    break
+                body += part
+                if time.monotonic() > deadline:
+                    raise KafkaConnectionError(f"{self.described_as} did not finish its answer in {limit_ms} ms")
+        except (HTTPError, OSError) as error:
+            raise KafkaConnectionError(f"{self.described_as} broke off its answer: {type(error).__name__}") from None
+        return bytes(body)
 
     def _scrubbed(self, text: str) -> str:
         """What the server says, without what it may repeat of ours."""

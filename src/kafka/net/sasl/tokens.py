@@ -4,6 +4,7 @@ import base64
 import functools
 import json
 import logging
+import math
 import os
 import threading
 import time
@@ -47,8 +48,12 @@ def check_tokens(security: SecurityOptions) -> None:
         raise KafkaConfigurationError("'sasl_oauth_token_provider' has to be an object whose token() gives a string")
     if url is None or url.startswith("file:"):
         return
-    scheme = urllib.parse.urlsplit(url).scheme
-    if scheme not in ("http", "https"):
+    try:
+        parts = urllib.parse.urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # whose text may show what is in the URL
+        is_one = False
+    if not is_one:
         raise KafkaConfigurationError("'sasl_oauthbearer_token_endpoint_url' expects an https:, http: or file: URL")
     if TokenEndpoint(security).signs:
         return
@@ -136,13 +141,21 @@ def _expiry(token: str, expires_in: Any, now: float) -> float:
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-        return float(claims["exp"])
-    except (IndexError, ValueError, TypeError, KeyError):
+        return _finite(claims["exp"])
+    except (IndexError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
         pass
     try:
-        return now + float(expires_in)
-    except (TypeError, ValueError):
+        return now + _finite(expires_in)
+    except (TypeError, ValueError, OverflowError):
         return now
+
+
+def _finite(value: Any) -> float:
+    """A number; raises ValueError for infinity, which JSON can say, too: such a token would be kept for ever."""
+    found = float(value)
+    if not math.isfinite(found):
+        raise ValueError("not a moment")
+    return found
 
 
 class FileTokens(_WithExtensions):
