@@ -39,6 +39,7 @@ CLIENTS = (
     "test_groups.py",
     "test_hand_out.py",
     "test_lagging_replicas.py",
+    "test_log_ends.py",
     "test_metrics.py",
     "test_producer.py",
     "test_producer_callbacks.py",

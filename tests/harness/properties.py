@@ -88,6 +88,7 @@ def _basics(plan: ClusterPlan, node: int) -> dict[str, str]:
         "num.io.threads": "4",
         "log.retention.ms": "-1",
         "log.cleaner.dedupe.buffer.size": "10485760",
+        "log.cleaner.backoff.ms": "300",
     }
     for topic in ("transaction.state.log", "share.coordinator.state.topic"):
         properties[f"{topic}.replication.factor"] = copies

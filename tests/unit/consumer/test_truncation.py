@@ -8,9 +8,18 @@ import pickle
 from typing import Any
 
 import pytest
+from crc32c import crc32c
 
 from fakes.cluster import Call
+from kafka.config import parse_consumer
+from kafka.consumer.handover.fetch_buffer import FetchBuffer
+from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.fetched import Fetched
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.records.build_records import Materializer
+from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import LogTruncationError
+from kafka.record import BatchBuilder, batch_headers, set_offsets
 from kafka.structs import OffsetAndMetadata
 from kafka.wire.api.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -182,3 +191,57 @@ def test_the_epoch_that_was_committed_is_asked_about(monkeypatch: pytest.MonkeyP
         assert ends.asked[0] == (5, 3)
 
     play(scenario, group_id="g")
+
+
+def in_epochs(*epochs: int) -> memoryview:
+    """Batches of two records, each of an epoch of its own; -1 is a control batch, of the epoch before plus one."""
+    data, offset, before = bytearray(), 0, -1
+    for epoch in epochs:
+        builder = BatchBuilder(magic=2, size_limit=1 << 20)
+        for _ in range(2):
+            builder.append(1_000, None, b"v", [])
+        one = bytearray(builder.build(base_offset=offset))
+        before = before + 1 if epoch < 0 else epoch
+        for header in list(batch_headers(one)):
+            set_offsets(one, header, offset, before)
+        if epoch < 0:
+            one[22] |= 0x20
+            one[17:21] = crc32c(bytes(one[21:])).to_bytes(4, "big")
+        data += one
+        offset += 2
+    return memoryview(bytes(data))
+
+
+def desk(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
+    buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
+    state = PartitionState(T0)
+    state.locate(0, FetchPosition(0))
+    buffer.put(state, Fetched(T0, 0, 0, data, len(data)))
+    return buffer, state
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, (1, 3)), (2, (2, 3)), (3, (3, 5)), (4, (4, 5)), (9, (6, 6))])
+def test_a_position_has_the_epoch_of_the_last_record_before_it(most: int, expected: tuple[int, int]) -> None:
+    buffer, state = desk(in_epochs(3, 5, 6))
+    buffer.take(most).commit()
+    assert state.position == expected
+
+
+def test_a_position_that_moves_over_control_records_has_their_epoch_also_when_it_is_handed_out_again() -> None:
+    buffer, state = desk(in_epochs(3, -1))
+    with pytest.raises(KeyError), buffer.take(9):
+        raise KeyError  # which gives it back
+    buffer.take(9).commit()
+    assert state.position == (4, 4)
+
+
+def test_a_position_in_iteration_has_the_epoch_of_the_record_before_it() -> None:
+    buffer, state = desk(in_epochs(3, 5))
+    cursor = RecordCursor(Materializer(None, None))
+    cursor.begin(buffer.take(9))
+    assert cursor.load()
+    found = []
+    for record in cursor.rest:
+        state.last_record = record
+        found.append(state.position)
+    assert found == [(1, 3), (2, 3), (3, 5), (4, 5)]
