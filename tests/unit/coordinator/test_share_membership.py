@@ -61,6 +61,11 @@ class Scene:
             self.cluster, "g", "rack", 60_000, 5_000, self.clock, Backoff(100, 1000), self.listener
         )
 
+    async def until_asked(self) -> None:
+        """Until a first heartbeat is out, and not answered yet."""
+        while not self.cluster.requests("ShareGroupHeartbeat"):
+            await asyncio.sleep(0.0001)
+
     def _answer(self, call: Any) -> Any:
         self.sent.append(call.request)
         self.times.append(asyncio.get_running_loop().time())
@@ -104,6 +109,34 @@ def test_it_joins_stays_and_leaves() -> None:
         assert scene.listener.assignments == [{TOPIC_ID: [0, 1]}, {}]
 
     play(scenario, ok(3, 0, 1))
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_one_that_leaves_before_its_join_is_answered_says_so(closes: bool) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.member.subscribe(frozenset({"t"}))
+        await scene.until_asked()
+        assert scene.member.state is S.JOINING
+        await (scene.member.close(1000) if closes else scene.member.leave(1000))
+        asked = scene.cluster.requests("ShareGroupHeartbeat")
+        assert [request.member_epoch for request in asked] == [0, -1], "or it has partitions until its session ends"
+
+    play(scenario)
+
+
+def test_the_answer_to_a_join_that_was_given_up_is_not_one_to_the_next() -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.member.subscribe(frozenset({"t"}))
+        await scene.until_asked()
+        leaving = asyncio.ensure_future(scene.member.leave(1000))
+        await asyncio.sleep(0)
+        scene.member.subscribe(frozenset({"u"}))
+        await leaving
+        await asyncio.sleep(1)
+        assert [each.subscribed_topic_names for each in scene.sent if each.member_epoch == 0] == [["t"], ["u"]]
+        assert scene.listener.assignments == [{}, {TOPIC_ID: [1]}]
+
+    play(scenario, ok(3, 0), ok(-1), ok(4, 1))
 
 
 def test_another_subscription_is_told_at_once() -> None:

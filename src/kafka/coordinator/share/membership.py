@@ -95,6 +95,8 @@ class ShareMembership:
         self._told: frozenset[str] | None = None
         """What the coordinator knows of the topics; None: not sure."""
         self._epoch = _JOIN
+        self._joins_begun = 0
+        self._is_join_out = False
         self._interval_s = 0.0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -123,10 +125,11 @@ class ShareMembership:
         """Be no member any more, and tell the coordinator, for so long at most. Raises nothing."""
         if self.state in (ShareMemberState.UNSUBSCRIBED, ShareMemberState.CLOSED):
             return
-        was_member = self.state is ShareMemberState.STABLE
+        # A join whose answer is not waited for makes a member, too, which would have partitions until its session ends.
+        may_be_member = self.state is ShareMemberState.STABLE or self._is_join_out
         self._go(ShareMemberState.UNSUBSCRIBED)
         self._listener.assigned({})
-        if was_member:
+        if may_be_member:
             await self._tell_of_leaving(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:
@@ -152,6 +155,7 @@ class ShareMembership:
     def _rejoin(self) -> None:
         self._go(ShareMemberState.JOINING)
         self._epoch, self._told = _JOIN, None
+        self._joins_begun += 1
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -214,7 +218,7 @@ class ShareMembership:
             log.debug("share group %s: the coordinator was not told of leaving: %s", self._group_id, error)
 
     async def _send(self) -> None:
-        topics, epoch = self._topics, self._epoch
+        topics, epoch, begun = self._topics, self._epoch, self._joins_begun
         joins = self.state is ShareMemberState.JOINING
         request = ShareGroupHeartbeatRequest(
             group_id=self._group_id,
@@ -223,14 +227,20 @@ class ShareMembership:
             rack_id=self._rack if joins else None,
             subscribed_topic_names=None if self._told == topics and not joins else sorted(topics),
         )
+        self._is_join_out = joins
         try:
             response = await self._client.send_coordinator(
                 "group", self._group_id, request, timeout_ms=self._timeout_ms, min_version=_OLDEST_VERSION
             )
         except UnsupportedVersionError as error:
+            self._is_join_out = False
             self._refuse(self._unsupported(str(error)))
             return
-        if self._epoch != epoch or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
+        except Exception:
+            self._is_join_out = False
+            raise
+        self._is_join_out = False
+        if self._joins_begun != begun or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
             return  # it has left or joined anew meanwhile
         if response.error_code:
             self._failed(for_code(response.error_code), response.error_message)
