@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer as AsyncKafkaShareConsumer
     from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer as KafkaShareConsumer
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
+    from kafka.health import Health as Health
+    from kafka.health import HealthState as HealthState
     from kafka.producer import AsyncKafkaProducer as AsyncKafkaProducer
     from kafka.producer import KafkaProducer as KafkaProducer
     from kafka.serializer import DefaultSerializer as DefaultSerializer
@@ -58,6 +60,8 @@ __all__ = [
     "DefaultSerializer",
     "Deserializer",
     "HashedPartitioner",
+    "Health",
+    "HealthState",
     "IsolationLevel",
     "JsonSerializer",
     "KafkaAdminClient",
@@ -103,6 +107,8 @@ _HOMES = {
     "DefaultSerializer": "kafka.serializer",
     "Deserializer": "kafka.serializer",
     "HashedPartitioner": "kafka.partitioner.hashed",
+    "Health": "kafka.health",
+    "HealthState": "kafka.health",
     "IsolationLevel": "kafka.admin",
     "JsonSerializer": "kafka.serializer",
     "KafkaAdminClient": "kafka.admin",

@@ -235,6 +235,7 @@ class FakeCluster:
         self.closed = False
         self.metadata = ClusterMetadata()
         self.metadata_renewed_at = -math.inf
+        self.connected_brokers: tuple[int, ...] = ()
         self._rng = rng or random.Random(1)
         self._handlers: dict[str, Callable[[Call], Any]] = {"Metadata": self._metadata_answer}
         self._scripts: dict[str, list[Answer]] = {}

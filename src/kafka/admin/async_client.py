@@ -109,6 +109,9 @@ class AsyncKafkaAdminClient(
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(lambda: self._loop.create_task(cluster.close()))
 
+    def _is_closed(self) -> bool:
+        return self._closing is not None
+
     async def _run(self, operation: Coroutine[Any, Any, T]) -> T:
         if self._closing is not None:
             operation.close()

@@ -19,6 +19,7 @@ from kafka.admin.calls.topics import TopicCalls
 from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.face import AdminFace
 from kafka.cluster import ClusterClient
+from kafka.cluster.client_health import ClientHealth
 from kafka.config import AdminConfigs, with_options
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net import LoopThread
@@ -57,6 +58,7 @@ class KafkaAdminClient(
     """
 
     _cluster: ClusterClient
+    _health: ClientHealth
 
     def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
@@ -65,6 +67,7 @@ class KafkaAdminClient(
         self._loop_thread = LoopThread.shared()
         self._reporting = WorkerThread(f"kafka-metrics-{connection.client_id}")
         self._requests = self._make_parts(self._loop_thread.loop, self._reporting)
+        self._loop_thread.on_death(self._health, ClientHealth.loop_failed)
         try:
             in_background = connection.api_version is not None
             self._loop_thread.run(self._cluster.start(in_background=in_background))
@@ -103,6 +106,9 @@ class KafkaAdminClient(
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
                 self._loop_thread.spawn(self._cluster.close())
+
+    def _is_closed(self) -> bool:
+        return self._closed
 
     def _run(self, operation: Coroutine[Any, Any, T]) -> T:
         if self._closed:

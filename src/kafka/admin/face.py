@@ -6,9 +6,12 @@ from typing import Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterClient
+from kafka.cluster.client_health import ClientHealth, Observed, not_started
+from kafka.cluster.troubles import Troubles
 from kafka.config import AdminConfig, option_table, parse_admin
 from kafka.config.given import GivenConfigs
 from kafka.config.table import values_of
+from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
@@ -23,6 +26,7 @@ class AdminFace:
     _parsed: AdminConfig
     _cluster: ClusterClient | None = None
     _metrics: ClientMetrics | None = None
+    _health: ClientHealth | None = None
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
@@ -35,6 +39,16 @@ class AdminFace:
         given = self._parsed.connection.api_version
         self._config["api_version"] = given if self._cluster is None else self._cluster.release
         return self._config
+
+    def health(self) -> Health:
+        """How the client is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        if self._health is None:
+            return not_started(self._parsed.connection.client_id)
+        return self._health.report(Observed(), self._is_closed())
+
+    def _is_closed(self) -> bool:
+        """Whether `close` was called."""
+        raise NotImplementedError
 
     @overload
     def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
@@ -57,7 +71,9 @@ class AdminFace:
         traffic = NetworkTraffic(metrics, "admin", loop)
         metrics.call_reporters_by(reporting.submit)
         self._metrics = metrics
-        self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic)
+        troubles = Troubles(loop.time)
+        self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic, troubles=troubles)
+        self._health = ClientHealth(connection.client_id, loop, troubles, self._cluster)
         return AdminRequests(self._cluster, connection)
 
     def __reduce__(self) -> NoReturn:

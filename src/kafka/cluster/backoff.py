@@ -3,6 +3,7 @@
 import random
 
 from kafka._loop_services import loop_random
+from kafka.cluster.troubles import Troubles
 
 _JITTER = 0.2
 
@@ -13,11 +14,15 @@ class Backoff:
     Arguments:
         first_ms, max_ms: in milliseconds.
         rng: source of the jitter; a seeded one makes the pauses repeatable.
+        troubles: where `health()` of the client reads what is tried again with these pauses.
     """
 
-    __slots__ = ("_first_s", "_max_s", "_rng")
+    __slots__ = ("_first_s", "_max_s", "_rng", "troubles")
 
-    def __init__(self, first_ms: float, max_ms: float, rng: random.Random | None = None) -> None:
+    def __init__(
+        self, first_ms: float, max_ms: float, rng: random.Random | None = None, troubles: Troubles | None = None
+    ) -> None:
+        self.troubles = troubles if troubles is not None else Troubles()
         self._first_s = first_ms / 1000
         self._max_s = max(first_ms, max_ms) / 1000
         self._rng = rng if rng is not None else loop_random()

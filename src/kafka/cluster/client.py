@@ -18,6 +18,7 @@ from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
+from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     IllegalStateError,
@@ -49,6 +50,7 @@ class ClusterClient:
     Arguments:
         rng: picks among brokers that are equally good.
         traffic: counts what is exchanged with the brokers; None: nobody looks at that.
+        troubles: shows what fails and is tried again; None: nobody looks at that.
     """
 
     def __init__(
@@ -57,15 +59,16 @@ class ClusterClient:
         security: SecurityOptions,
         rng: random.Random | None = None,
         traffic: NetworkTraffic | None = None,
+        troubles: Troubles | None = None,
     ) -> None:
         self._options = connection
         self._rng = rng if rng is not None else loop_random()
-        self._pool = ConnectionPool(connection, security, self._address_of, traffic)
+        self._pool = ConnectionPool(connection, security, self._address_of, traffic, troubles)
         self._coordinators = Coordinators(self.any_connection)
-        self._updater = MetadataUpdater(connection, self.any_connection, lambda: self._discovery.again())
+        self._updater = MetadataUpdater(connection, self.any_connection, lambda: self._discovery.again(), troubles)
         bootstrap = Bootstrap(connection, security, self._updater.ask_all, self._rng, self._pool.last_error_at, traffic)
         self._discovery = Discovery(bootstrap, self._updater, self._pool, self._coordinators)
-        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms)
+        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles)
         self._retries = RetryPolicy(
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
         )
@@ -273,6 +276,11 @@ class ClusterClient:
     def release(self) -> tuple[int, ...] | None:
         """``api_version`` as given, or the release of a broker that was connected; None: none was. In any thread."""
         return self._options.api_version or self._pool.release()
+
+    @property
+    def connected_brokers(self) -> tuple[int, ...]:
+        """The ids of the brokers that a connection is open to. In any thread."""
+        return self._pool.connected()
 
     @property
     def metadata_renewed_at(self) -> float:

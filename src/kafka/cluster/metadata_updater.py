@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
 from kafka.cluster.refresh_timing import MetadataRefresher
+from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
 from kafka.net import Connection
@@ -27,6 +28,7 @@ class MetadataUpdater:
         options: how often, and whether topics may be created.
         any_connection: gives a connection to ask on.
         bootstrap: finds the cluster anew (KIP-1102).
+        troubles: shows that refreshing fails.
 
     Attributes:
         metadata: the newest picture; immutable, so any thread may read it.
@@ -38,7 +40,9 @@ class MetadataUpdater:
         options: ConnectionOptions,
         any_connection: Callable[[], Awaitable[Connection]],
         bootstrap: Callable[[], Awaitable[object]],
+        troubles: Troubles | None = None,
     ) -> None:
+        self._troubles = troubles
         self._options = options
         self._any_connection = any_connection
         self._bootstrap = bootstrap
@@ -52,7 +56,11 @@ class MetadataUpdater:
         """Refresh from now on, on the running loop."""
         options = self._options
         self._refresher = MetadataRefresher(
-            self._fetch, options.retry_backoff_ms, options.retry_backoff_max_ms, options.metadata_max_age_ms
+            self._fetch,
+            options.retry_backoff_ms,
+            options.retry_backoff_max_ms,
+            options.metadata_max_age_ms,
+            self._troubles,
         )
 
     async def close(self) -> None:

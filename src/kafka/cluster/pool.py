@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
+from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
@@ -56,7 +57,8 @@ class _Broker:
         self.blocked_until = asyncio.get_running_loop().time() + self.attempts.note(error)
 
     def works(self) -> None:
-        self.attempts.failures, self.attempts.last, self.blocked_until = 0, None, 0.0
+        self.attempts.ended()
+        self.blocked_until = 0.0
 
 
 class ConnectionPool:
@@ -68,6 +70,7 @@ class ConnectionPool:
     Arguments:
         address_of: gives the present host and port of a broker, None if the cluster has no such broker.
         traffic: counts what is exchanged with each broker.
+        troubles: shows which brokers cannot be reached.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class ConnectionPool:
         security: SecurityOptions,
         address_of: Callable[[int], Address | None],
         traffic: NetworkTraffic | None = None,
+        troubles: Troubles | None = None,
     ) -> None:
         self._options = options
         self._security = security
@@ -83,7 +87,7 @@ class ConnectionPool:
         self._traffic = NetworkTraffic() if traffic is None else traffic
         self._brokers: dict[int, _Broker] = {}
         self._versions: dict[int, ApiVersions] = {}
-        backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
+        backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms, troubles=troubles)
         self._policy = RetryPolicy(backoff, log, fatal=nothing)
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -114,6 +118,16 @@ class ConnectionPool:
             if broker.attempts.last is not None and self.blocked_for(node_id) and self._address_of(node_id) == address:
                 return broker.attempts.last
         return None
+
+    def connected(self) -> tuple[int, ...]:
+        """The ids of the brokers that a connection is open to. In any thread."""
+        return tuple(
+            sorted(
+                node_id
+                for node_id, broker in list(self._brokers.items())
+                if node_id != BOOTSTRAP_NODE and any(not each.closed for each in list(broker.connections.values()))
+            )
+        )
 
     def load(self, node_id: int) -> int | None:
         """How many requests are in flight to a broker on its main connection; None: it is not connected."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
+from kafka.cluster.troubles import Troubles
 from kafka.errors import IllegalStateError, KafkaError
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class MetadataRefresher:
             that is watched is asked for as well.
         min_interval_ms, max_interval_ms: how far apart two refreshes are at least, and at most when they fail.
         max_age_ms: after how long a refresh is made unasked.
+        troubles: shows failures.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class MetadataRefresher:
         min_interval_ms: int,
         max_interval_ms: int,
         max_age_ms: int,
+        troubles: Troubles | None = None,
     ) -> None:
         self._fetch = fetch
         self._min_interval_s = min_interval_ms / 1000
@@ -61,7 +64,8 @@ class MetadataRefresher:
         self._driver: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = 0.0
-        self._attempts = RetryPolicy(Backoff(min_interval_ms, max_interval_ms), log, fatal=nothing).attempts(_WHAT)
+        backoff = Backoff(min_interval_ms, max_interval_ms, troubles=troubles)
+        self._attempts = RetryPolicy(backoff, log, fatal=nothing).attempts(_WHAT)
         self.fetched_at = -math.inf
         """When the metadata were last taken in, in the loop's seconds."""
         self._closed = False

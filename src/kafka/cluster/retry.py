@@ -115,7 +115,8 @@ class RetryPolicy:
         return self._backoff.seconds(failures)
 
     def tell_failure(self, what: str, error: Exception, failures: int) -> None:
-        """Log a failure, as the arguments of the policy say."""
+        """Log a failure, as the arguments of the policy say, and show it in `health()`."""
+        self._backoff.troubles.failed(what, error, failures)
         if not isinstance(error, KafkaError):
             cause = f"{what}: {type(error).__name__}"
             self._limiter.say(logging.ERROR, cause, f"{what} failed unexpectedly: {error!r}", error)
@@ -126,7 +127,14 @@ class RetryPolicy:
 
     def tell_success(self, what: str) -> None:
         """Log that what failed works again."""
+        self._backoff.troubles.over(what)
         self._limiter.over(what, f"{what} works again")
+
+    def tell_end(self, what: str, error: Exception | None = None) -> None:
+        """What has failed is not tried any more, because of ``error`` if there is one; that is for others to log."""
+        self._backoff.troubles.over(what)
+        if error is not None:
+            self._backoff.troubles.noted(what, error)
 
     async def renew_after(self, error: Exception) -> None:
         """Fetch newer metadata where ``error`` asks for that; a failure shows when the operation is tried next."""
@@ -169,12 +177,19 @@ class Attempts:
             self._policy.tell_success(self.what)
         self.failures, self.last = 0, None
 
+    def ended(self) -> None:
+        """It is not tried any more, for the time being."""
+        if self.failures:
+            self._policy.tell_end(self.what)
+            self.failures, self.last = 0, None
+
     def note(self, error: Exception) -> float:
         """Count and log a failure; the pause before the next try, in seconds.
 
         Raises ``error`` where trying again cannot help, `KafkaTimeoutError` where the next try would come too late.
         """
         if self._policy.is_fatal(error):
+            self._policy.tell_end(self.what, error)
             raise error
         self.failures += 1
         self.last = error
@@ -214,6 +229,7 @@ class Attempts:
 
     def time_is_up(self) -> KafkaTimeoutError:
         """The error of all tries together."""
+        self._policy.tell_end(self.what)
         if self.last is None:
             return KafkaTimeoutError(f"{self.what}: the time is up, and there is no answer yet")
         tries = "one failed try" if self.failures == 1 else f"{self.failures} failed tries"

@@ -12,12 +12,15 @@ from typing import Protocol, TypeVar
 
 from kafka._loop_services import wall_clock_ns
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
+from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.troubles import Troubles
 from kafka.config import ConsumerConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.cluster_view import ClusterView
 from kafka.consumer.commit.commits import Commits, Offsets
+from kafka.consumer.consumer_health import ConsumerHealth
 from kafka.consumer.consumer_metrics import ConsumerMetrics
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
@@ -108,10 +111,11 @@ class ConsumerCore:
         self.config = config
         self._statistics = ConsumerMetrics(config, loop)
         self.metrics = self._statistics.all
+        troubles = Troubles(loop.time)
         self.client: ClusterAccess = (
             client
             if client is not None
-            else ClusterClient(config.connection, config.security, traffic=self._statistics.traffic)
+            else ClusterClient(config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles)
         )
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
@@ -130,7 +134,11 @@ class ConsumerCore:
             (config.connection, config.fetch, config.group, config.consumer),
         )
         self.interceptors = ConsumerInterceptors(given, values_of(*slices)) if given else None
-        self._make_parts(Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms))
+        connection = config.connection
+        self._make_parts(Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles))
+        common = ClientHealth(connection.client_id, loop, troubles, self.client)
+        runner.on_loop_death(common, ClientHealth.loop_failed)
+        self.health = ConsumerHealth(common, self.config.fetch, self.subscription, self.fetcher, self.membership)
         self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance)
         self._statistics.report_by(runner.callback_runner)
 

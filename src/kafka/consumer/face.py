@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal, overload
 
+from kafka.cluster.client_health import not_started
 from kafka.config import option_table
 from kafka.config.table import values_of
 from kafka.consumer.arguments import check_offset, check_offsets, check_partition
@@ -13,6 +14,7 @@ from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
 from kafka.errors import AssertedStateError, IllegalStateError
+from kafka.health import Health
 from kafka.structs import (
     ConsumerGroupMetadata,
     OffsetAndMetadata,
@@ -36,7 +38,7 @@ def found_or_none(
 
 
 class ConsumerFace:
-    """The methods that do not wait. All but `wakeup` belong to the thread that polls."""
+    """The methods that do not wait. All but `wakeup`, `health` and `metrics` belong to the thread that polls."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
@@ -44,6 +46,7 @@ class ConsumerFace:
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _servers_given: Any
+    _client_id: str | None
     _api_timeout_ms: float
 
     @property
@@ -186,6 +189,12 @@ class ConsumerFace:
                 too.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
+
+    def health(self) -> Health:
+        """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        if not self._started:
+            return not_started(self._client_id)
+        return self._core.health.report(self._core.closed)
 
     def wakeup(self) -> None:
         """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.

@@ -48,6 +48,22 @@ class Step(NamedTuple):
     turn: int
 
 
+class Standing(NamedTuple):
+    """Where a member stands, for `health()`.
+
+    Arguments:
+        name: the state.
+        waits_for: what has to happen next; "": nothing.
+        is_lost: whether a membership was lost, and is not there again.
+        fatal: why there will be none; None: there may.
+    """
+
+    name: str
+    waits_for: str = ""
+    is_lost: bool = False
+    fatal: Exception | None = None
+
+
 class MembershipHost(Protocol):
     """The consumer that a membership belongs to. Called on the loop."""
 
@@ -80,6 +96,9 @@ class Membership(Protocol):
 
         May be read from any thread.
         """
+
+    def standing(self) -> Standing | None:
+        """Where the member stands; None without a group. In any thread."""
 
     def commit_generation(self) -> Generation:
         """What a commit may go out with now.

@@ -29,6 +29,9 @@ class UngroupedMembership:
         self._host = host
         self._turns = itertools.count()
 
+    def standing(self) -> None:
+        """There is no group."""
+
     def commit_generation(self) -> Generation:
         """There is no group to commit to."""
         raise CommitFailedError

@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 
 from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
+from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.protocols import ClusterAccess
+from kafka.cluster.troubles import Troubles
 from kafka.config import ProducerConfig
 from kafka.config.table import values_of
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaError, KafkaTimeoutError
+from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
@@ -21,6 +24,7 @@ from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
+from kafka.producer.health import observe
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.interception import intercepted
@@ -70,7 +74,10 @@ class ProducerCore:
         self.config = config
         self.metrics = ClientMetrics(config.connection, loop.time, values_of(config.connection, options))
         traffic = NetworkTraffic(self.metrics, "producer", loop)
-        self.cluster: ClusterAccess = cluster or ClusterClient(config.connection, config.security, traffic=traffic)
+        self._troubles = Troubles(loop.time)
+        self.cluster: ClusterAccess = cluster or ClusterClient(
+            config.connection, config.security, traffic=traffic, troubles=self._troubles
+        )
         self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
         self._loop = loop
         self._now_ns = now_ns = now_ns or wall_clock_ns(loop)
@@ -102,13 +109,17 @@ class ProducerCore:
         max_block_s = options.max_block_ms / 1000
         self.reservations = Reservations(self.buffer, max_block_s)
         connection = config.connection
-        self._backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop))
+        self._backoff = Backoff(
+            connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop), self._troubles
+        )
         self._topics = TopicLookup(
             self.buffer, self.cluster, max_block_s, options.metadata_max_idle_ms / 1000, self._backoff
         )
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
+        self._health = ClientHealth(connection.client_id, loop, self._troubles, self.cluster)
+        self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
         self._transactions: Transactions | None = None
@@ -125,7 +136,7 @@ class ProducerCore:
         connection, options = self.config.connection, self.config.producer
         if not in_background:  # else it is made older when it is sent, if it has to be
             self.buffer.magic = await self._usable_magic()
-        idempotence = Idempotence(
+        idempotence = self._idempotence = Idempotence(
             self.cluster,
             enabled=is_idempotent(connection, options),
             required=options.enable_idempotence is True or options.transactional_id is not None,
@@ -201,6 +212,7 @@ class ProducerCore:
     def loop_failed(self, error: KafkaError) -> None:
         """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
         self._failed = True
+        self._health.loop_failed(error)
         self.buffer.refuse(error)
         for batch in list(self.buffer.incomplete):
             batch.fail(error)
@@ -216,6 +228,18 @@ class ProducerCore:
     def ended(self, result: EndsWithLoop) -> None:
         """What somebody waited for on the loop has come."""
         self._end_with_loop.pop(result, None)
+
+    def health(self) -> Health:
+        """How the producer is. In any thread."""
+        seen = observe(
+            self.config.producer,
+            self.buffer,
+            self._statistics.acknowledged_at,
+            self._transactions,
+            self._idempotence,
+            self._loop.time(),
+        )
+        return self._health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
         """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""

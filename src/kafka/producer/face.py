@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from kafka.cluster.client_health import not_started
 from kafka.config import ProducerConfig, option_table, parse_producer
+from kafka.health import Health
 from kafka.producer.core import ProducerCore
 from kafka.producer.options import client_configs
 
@@ -27,6 +29,10 @@ class ProducerFace:
         """Take the options in; raises `KafkaConfigurationError`."""
         self._parsed = parse_producer(client_configs(configs))
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+
+    def health(self) -> Health:
+        """How the producer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        return not_started(self._parsed.connection.client_id) if self._core is None else self._core.health()
 
     @property
     def config(self) -> dict[str, Any]:

@@ -142,6 +142,8 @@ class ProducerStatistics:
         self.call_ns = dict.fromkeys(CALLS, 0)
         self.records_delivered = self.bytes_delivered = self.records_failed = self.records_retried = 0
         self.requests_answered = 0
+        self.acknowledged_at = -math.inf
+        """When a batch was last acknowledged, in the loop's seconds."""
         metrics.add(_GROUP, _SENDS, self._topics.values())
         metrics.add(_GROUP, (*_TOTALS, *_CALL_TIMES), self)
 
@@ -169,6 +171,7 @@ class ProducerStatistics:
 
     def delivered(self, records: int, size: int, seconds: float, now: float) -> None:
         """A batch of `size` bytes is in the log, this time after its first record came."""
+        self.acknowledged_at = now
         self.records_delivered += records
         self.bytes_delivered += size
         self.deliveries.record(1000 * seconds, now)

@@ -57,6 +57,9 @@ class ScriptedMembership:
 
     # The protocol
 
+    def standing(self) -> None:
+        """There is nothing to show."""
+
     @property
     def last_generation(self) -> Generation:
         return self.generation if self.generation.is_valid else self.lost

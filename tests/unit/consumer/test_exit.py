@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -126,6 +127,7 @@ def test_one_that_cannot_be_closed_any_more_keeps_no_other_from_it(clock: Clock)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_leaves_the_consumers_of_its_parent_to_that() -> None:
+    gc.collect()  # consumers of other tests that nobody holds
     core = Core("g")
     open_one(core, Runner(Clock()))
     child = os.fork()

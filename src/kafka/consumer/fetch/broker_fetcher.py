@@ -100,10 +100,12 @@ class BrokerFetcher:
         """Partitions of this broker that wait until the caller has made room."""
         self.sent_at = 0.0
         """When the last request was sent, in the loop's seconds."""
+        self.progress_at = asyncio.get_running_loop().time()
+        """When it last answered, or since when there has been something to fetch, in the loop's seconds."""
         self._options = options
         self._client = client
         self._answers = answers
-        self._retry = retry
+        self._attempts = retry.attempts(f"fetching from broker {node_id}")
         self._session_errors = 0
         self._throttled_until = 0.0
         self._version = 0
@@ -168,7 +170,7 @@ class BrokerFetcher:
             timer.cancel()
 
     async def _run(self) -> None:
-        attempts = self._retry.attempts(f"fetching from broker {self.node_id}")
+        attempts = self._attempts
         while not self._closed:
             try:
                 await self._fetch(await self._until_needed())
@@ -190,7 +192,9 @@ class BrokerFetcher:
             if self.session.targets and not self.blocked:
                 return self._options.fetch_max_wait_ms
             if not self.session.targets:
+                self._attempts.ended()
                 await self._wake.wait()
+                self.progress_at = asyncio.get_running_loop().time()
                 continue
             if self._fresh:
                 return 0
@@ -273,7 +277,7 @@ class BrokerFetcher:
     def answered(self, response: FetchResponse) -> None:
         """Take an answer in the moment in which it is read; the task comes with the next fetch when it has its turn."""
         self._over()
-        now = asyncio.get_running_loop().time()
+        now = self.progress_at = asyncio.get_running_loop().time()
         self._polls.answered(now)
         if response.throttle_time_ms:
             self._throttled_until = now + throttle_s(FetchRequest, self._version, response.throttle_time_ms)

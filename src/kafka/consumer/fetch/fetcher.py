@@ -96,6 +96,11 @@ class Fetcher:
         """Bytes of record batches that have come."""
         return self._partitions.bytes_fetched
 
+    def waiting_since(self) -> float | None:
+        """Since when the broker that is silent longest owes an answer; None: none is asked. In any thread."""
+        asked = (each.progress_at for each in list(self._fetchers.values()) if each.session.targets)
+        return min(asked, default=None)
+
     def close(self) -> None:
         """Stop fetching."""
         self._closed = True

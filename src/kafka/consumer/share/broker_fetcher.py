@@ -91,6 +91,8 @@ class BrokerShareFetcher:
         self._listener = listener
         self._attempts: Attempts = retry.attempts(f"share fetches from broker {node_id}")
         self._task: asyncio.Task[None] | None = None
+        self.asked_at = 0.0
+        """Since when an answer is waited for, in the loop's seconds."""
         self._sessions_lost = 0
         """In a row."""
         self._closed = False
@@ -103,6 +105,7 @@ class BrokerShareFetcher:
     def kick(self) -> None:
         """There may be something to send."""
         if self._task is None and self._has_work() and not self._closed:
+            self.asked_at = asyncio.get_running_loop().time()
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"share fetches {self.node_id}")
 
     def _has_work(self) -> bool:
@@ -116,6 +119,7 @@ class BrokerShareFetcher:
                 except Exception as error:
                     await asyncio.sleep(self._attempts.note(error))
                 else:
+                    self.asked_at = asyncio.get_running_loop().time()
                     self._attempts.succeeded()
         finally:
             self._task = None

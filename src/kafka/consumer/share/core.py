@@ -10,7 +10,9 @@ from collections import deque
 from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient
+from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.troubles import Troubles
 from kafka.config import ShareConfig
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.core import LEAVE_TIMEOUT_MS, Runner
@@ -26,6 +28,7 @@ from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.share.membership import ShareMembership
 from kafka.coordinator.share.state import ShareMemberState
 from kafka.errors import IllegalStateError
+from kafka.health import Health
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +62,12 @@ class ShareCore:
         assert options.group_id is not None
         self._statistics = ShareMetrics(config, loop)
         self.metrics = self._statistics.all
+        troubles = Troubles(loop.time)
         self.client: ClusterAccess = client or ClusterClient(
-            config.connection, config.security, traffic=self._statistics.traffic
+            config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles
         )
+        self._health = ClientHealth(config.connection.client_id, loop, troubles, self.client)
+        runner.on_loop_death(self._health, ClientHealth.loop_failed)
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time())
         self.events = BackgroundEvents(runner.notify)
@@ -73,7 +79,8 @@ class ShareCore:
         self._runner = runner
         self._loop = loop
         self._refusal: Exception | None = None
-        backoff = Backoff(config.connection.retry_backoff_ms, config.connection.retry_backoff_max_ms)
+        connection = config.connection
+        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles)
         timeout_ms = config.connection.request_timeout_ms
         self.membership = ShareMembership(
             self.client,
@@ -91,6 +98,20 @@ class ShareCore:
         self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
         self._statistics.show(self.fetcher, self.membership)
         self._statistics.report_by(runner.callback_runner)
+
+    def health(self) -> Health:
+        """How the consumer is. In any thread."""
+        standing, since = self.membership.standing(), self.fetcher.waiting_since()
+        waits_for = ("records of its share group",) if since is not None else ()
+        seen = Observed(
+            since,
+            STALLED_S + self.config.share.fetch_max_wait_ms / 1000,
+            (*filter(None, (standing.waits_for,)), *waits_for),
+            standing.is_lost,
+            self._refusal,
+            standing.name,
+        )
+        return self._health.report(seen, self.closed)
 
     # The loop's side --------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, overload
 
+from kafka.cluster.client_health import not_started
 from kafka.config import ShareConfig, option_table
 from kafka.config.table import values_of
 from kafka.consumer.records.deserializers import Deserializers
@@ -12,6 +13,7 @@ from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.materializer import ShareMaterializer
 from kafka.consumer.share.piece import Piece
 from kafka.errors import IllegalArgumentError, IllegalStateError
+from kafka.health import Health
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
 
@@ -30,6 +32,7 @@ class ShareFace:
     }
     _core: ShareCore
     _servers_given: Any
+    _config: ShareConfig
 
     def _make_parts(self, config: ShareConfig) -> None:
         options = config.share
@@ -121,6 +124,12 @@ class ShareFace:
             raw: True gives `KafkaMetric` objects by their `MetricName` instead.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
+
+    def health(self) -> Health:
+        """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        if not self._started:
+            return not_started(self._config.connection.client_id)
+        return self._core.health()
 
     def wakeup(self) -> None:
         """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""

@@ -94,6 +94,10 @@ class ShareFetcher:
         names, assigned = self._names, self._assigned
         return {TopicPartition(names[key], n) for key, numbers in assigned.items() if key in names for n in numbers}
 
+    def waiting_since(self) -> float | None:
+        """Since when the broker that is silent longest has not answered; None: none is asked. In any thread."""
+        return min((each.asked_at for each in list(self._brokers.values()) if each.is_busy), default=None)
+
     def assign(self, partitions: dict[UUID, list[int]]) -> None:
         """Fetch these and no others."""
         self._assigned = partitions

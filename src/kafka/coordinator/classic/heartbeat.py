@@ -13,7 +13,7 @@ from kafka.config import GroupOptions
 from kafka.coordinator.generation import Generation
 from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.poll_clock import PollClock
-from kafka.errors import CoordinatorNotAvailableError, NotCoordinatorError, for_code
+from kafka.errors import CoordinatorNotAvailableError, KafkaTimeoutError, NotCoordinatorError, for_code
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 log = logging.getLogger(__name__)
@@ -126,10 +126,13 @@ class Heartbeat:
         )
         loop = asyncio.get_running_loop()
         sent_at = self._statistics.last_heartbeat = loop.time()
-        async with asyncio.timeout(self._timeout_ms / 1000):
-            response: HeartbeatResponse = await self._client.send_coordinator(
-                "group", self._group_id, request, timeout_ms=self._timeout_ms
-            )
+        try:
+            async with asyncio.timeout(self._timeout_ms / 1000):
+                response: HeartbeatResponse = await self._client.send_coordinator(
+                    "group", self._group_id, request, timeout_ms=self._timeout_ms
+                )
+        except TimeoutError as error:  # the coordinator was not found, or not reached, either
+            raise KafkaTimeoutError(f"no answer within {self._timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
         if response.error_code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):

@@ -28,7 +28,7 @@ from kafka.coordinator.classic.state import (
 from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.group_statistics import GroupStatistics
-from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
+from kafka.coordinator.membership import MembershipHost, Partitions, Standing, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
 from kafka.errors import (
     CommitFailedError,
@@ -105,6 +105,13 @@ class ClassicMembership:
         """See `Membership`."""
         generation = self.generation
         return generation if generation.is_valid else self._lost_generation
+
+    def standing(self) -> Standing:
+        """See `Membership`."""
+        state = self.state
+        waits_for = "" if state in (MemberState.STABLE, MemberState.CLOSED) else f"its group: {state.value}"
+        is_lost = state is MemberState.UNJOINED and self._lost_generation.is_valid
+        return Standing(state.name, waits_for, is_lost, self._view.fenced)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

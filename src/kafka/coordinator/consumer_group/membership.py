@@ -20,9 +20,9 @@ from kafka.coordinator.consumer_group.target import Target
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.heartbeat_task import HeartbeatTask
-from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind
+from kafka.coordinator.membership import MembershipHost, Partitions, Standing, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
-from kafka.errors import CommitFailedError, KafkaError, UnsupportedVersionError, for_code
+from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, UnsupportedVersionError, for_code
 from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
 log = logging.getLogger(__name__)
@@ -93,6 +93,13 @@ class ConsumerGroupMembership:
     def state(self) -> MemberState:
         """The present state; may be read from any thread."""
         return self._machine.state
+
+    def standing(self) -> Standing:
+        """See `Membership`."""
+        state = self.state
+        waits_for = "" if state is MemberState.STABLE else f"its group: {state.value}"
+        is_lost = state in (MemberState.FENCED, MemberState.STALE)
+        return Standing(state.name, waits_for, is_lost, self._view.fatal)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
@@ -208,10 +215,13 @@ class ConsumerGroupMembership:
         loop = asyncio.get_running_loop()
         timeout_ms = min(self._timeout_ms, 1000 * _MISSED_INTERVALS * self._interval_s)
         sent_at = self._statistics.last_heartbeat = loop.time()
-        async with asyncio.timeout(timeout_ms / 1000):
-            response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
-                "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
-            )
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
+                    "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
+                )
+        except TimeoutError as error:  # the coordinator was not found, or not reached, either
+            raise KafkaTimeoutError(f"no answer within {timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
         return response

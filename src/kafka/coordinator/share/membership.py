@@ -12,6 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
+from kafka.coordinator.membership import Standing
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.share.state import ShareMemberState, check_move
 from kafka.errors import (
@@ -100,6 +101,12 @@ class ShareMembership:
         self._interval_s = 0.0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    def standing(self) -> Standing:
+        """Where the member stands. In any thread."""
+        state = self.state
+        waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
+        return Standing(state.name, waits_for, state is ShareMemberState.STALE)
 
     # What the caller wants --------------------------------------------------------------------------------------------
 

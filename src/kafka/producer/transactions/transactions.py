@@ -107,6 +107,11 @@ class Transactions:
         self._refuse_records()
 
     @property
+    def error(self) -> KafkaError | None:
+        """What has made the transaction, or the producer, fail."""
+        return self._machine.error
+
+    @property
     def state(self) -> TransactionState:
         """Where the producer stands; may be read from any thread."""
         return self._machine.state

@@ -1,0 +1,114 @@
+"""Puts together what `health()` of a client gives."""
+
+import asyncio
+import math
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kafka.cluster.protocols import ClusterAccess
+from kafka.cluster.troubles import Troubles
+from kafka.errors import ForkedClientError
+from kafka.health import Failure, Health, HealthState
+from kafka.structs import TopicPartition
+
+STALLED_S = 10.0
+"""How much longer than usual an answer may take before that counts as a fault."""
+
+_OFTEN = 2
+"""So many failures in a row are more than a leader that moves."""
+
+
+class Observed(NamedTuple):
+    """What a kind of client adds.
+
+    Arguments:
+        waiting_since: since when what is waited for has not come, in the loop's seconds; None: nothing is waited for.
+        limit_s: how long that usually takes at most.
+        waits_for: what it is.
+        degraded: whether something else is amiss.
+        fatal: why the client cannot go on; None: it can.
+        membership, lag: as of `Health`.
+    """
+
+    waiting_since: float | None = None
+    limit_s: float = STALLED_S
+    waits_for: tuple[str, ...] = ()
+    degraded: bool = False
+    fatal: Exception | None = None
+    membership: str | None = None
+    lag: Mapping[TopicPartition, int] = {}
+
+
+class ClientHealth:
+    """What all clients have in common. Any thread may read it, also in a forked child; nothing here waits.
+
+    Arguments:
+        client_id: the client's name.
+        loop: what the client runs on.
+        troubles: what the client's tasks tell of.
+        cluster: its connections.
+    """
+
+    def __init__(
+        self, client_id: str | None, loop: asyncio.AbstractEventLoop, troubles: Troubles, cluster: ClusterAccess
+    ) -> None:
+        self._client_id = client_id or ""
+        self._loop = loop
+        self._troubles = troubles
+        self._cluster = cluster
+        self._pid = os.getpid()
+        self._loop_error: Exception | None = None
+
+    def loop_failed(self, error: Exception) -> None:
+        """Nothing runs on the loop any more."""
+        self._loop_error = error
+
+    def report(self, seen: Observed, closed: bool) -> Health:
+        """How the client is now.
+
+        Arguments:
+            seen: what the client itself knows.
+            closed: whether it is closed, or being closed.
+        """
+        troubles, now = self._troubles, self._loop.time()
+        fatal = self._cannot_run() or seen.fatal
+        failing = troubles.failing()
+        waited = None if seen.waiting_since is None else max(0.0, now - seen.waiting_since)
+        state = HealthState.HEALTHY
+        if closed:
+            state = HealthState.CLOSED
+        elif fatal is not None:
+            state = HealthState.FAILED
+        elif self._cluster.metadata_renewed_at == -math.inf:
+            state = HealthState.STARTING
+        elif (
+            seen.degraded
+            or (waited is not None and waited > seen.limit_s)
+            or any(each.in_a_row >= _OFTEN for each in failing)
+        ):
+            state = HealthState.DEGRADED
+        over = closed or fatal is not None
+        return Health(
+            state,
+            self._client_id,
+            None if over else waited,
+            () if over else seen.waits_for,
+            () if over else failing,
+            troubles.last() if fatal is None else Failure("", type(fatal).__name__, str(fatal), 0.0),
+            () if over else self._cluster.connected_brokers,
+            seen.membership,
+            seen.lag,
+        )
+
+    def _cannot_run(self) -> Exception | None:
+        if os.getpid() != self._pid:
+            return ForkedClientError("this client was made before the process forked: make a new one in this process")
+        if self._loop_error is not None:
+            return self._loop_error
+        return RuntimeError("the event loop of this client is closed") if self._loop.is_closed() else None
+
+
+def not_started(client_id: str | None) -> Health:
+    """How a client is that was not started yet."""
+    return Health(HealthState.STARTING, client_id or "")

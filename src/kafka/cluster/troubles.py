@@ -1,0 +1,68 @@
+"""What of a client's work fails at present, and what failed last: `RetryPolicy` tells it, `health()` reads it."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kafka.health import Failure
+
+_MOST = 256
+
+
+class _Trouble(NamedTuple):
+    what: str
+    error: str
+    text: str
+    at: float
+    in_a_row: int
+
+
+class Troubles:
+    """See the module. Written and read in any thread, without a lock: each change is one step of a dict.
+
+    Arguments:
+        clock: the client's time in seconds.
+        keep_s: for how long what failed, and was not tried again, counts as failing.
+    """
+
+    __slots__ = ("_clock", "_keep_s", "_last", "_present")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, keep_s: float = 90.0) -> None:
+        self._clock = clock
+        self._keep_s = keep_s
+        self._present: dict[str, _Trouble] = {}
+        self._last: _Trouble | None = None
+
+    def failed(self, what: str, error: Exception, in_a_row: int) -> None:
+        """Something has failed, and will be tried again."""
+        trouble = self._last = _trouble(what, error, self._clock(), in_a_row)
+        if len(self._present) >= _MOST and what not in self._present:
+            self._present.pop(next(iter(list(self._present))), None)
+        self._present[what] = trouble
+
+    def noted(self, what: str, error: Exception) -> None:
+        """Something has failed for good, and whoever it concerns is told."""
+        self._last = _trouble(what, error, self._clock(), 1)
+
+    def over(self, what: str) -> None:
+        """It works again, or is not tried any more."""
+        self._present.pop(what, None)
+
+    def failing(self) -> tuple[Failure, ...]:
+        """What fails at present."""
+        now = self._clock()
+        return tuple(_shown(each, now) for each in list(self._present.values()) if now - each.at < self._keep_s)
+
+    def last(self) -> Failure | None:
+        """The newest error."""
+        last = self._last
+        return None if last is None else _shown(last, self._clock())
+
+
+def _trouble(what: str, error: Exception, now: float, in_a_row: int) -> _Trouble:
+    """Texts alone: the error itself would keep alive whoever was at it."""
+    return _Trouble(what, type(error).__name__, str(error), now, in_a_row)
+
+
+def _shown(trouble: _Trouble, now: float) -> Failure:
+    return Failure(trouble.what, trouble.error, trouble.text, max(0.0, now - trouble.at), trouble.in_a_row)

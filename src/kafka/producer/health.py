@@ -1,0 +1,51 @@
+"""What a producer adds to its health: whether acknowledgements come."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from kafka.cluster.client_health import STALLED_S, Observed
+from kafka.config import ProducerOptions
+from kafka.producer.idempotence import Idempotence, IdempotenceState
+from kafka.producer.transactions.state import TransactionState
+
+if TYPE_CHECKING:
+    from kafka.producer.batch.record_buffer import RecordBuffer
+    from kafka.producer.transactions.transactions import Transactions
+
+_OVERDUE = 0.5
+"""A batch that has used up so much of ``delivery_timeout_ms`` is late."""
+
+
+def observe(
+    options: ProducerOptions,
+    buffer: RecordBuffer,
+    acknowledged_at: float,
+    transactions: Transactions | None,
+    idempotence: Idempotence | None,
+    now: float,
+) -> Observed:
+    """What is to be seen of a producer. In any thread.
+
+    Arguments:
+        acknowledged_at: when a batch was last acknowledged, in the loop's seconds; minus infinity: never.
+    """
+    batches = list(buffer.incomplete)
+    oldest = min((batch.created for batch in batches), default=math.inf)
+    late = now - oldest > _OVERDUE * options.delivery_timeout_ms / 1000
+    waits_for = []
+    if batches:
+        waits_for.append(f"acknowledgements of {sum(batch.count for batch in batches)} record(s)")
+    if idempotence is not None and idempotence.state is IdempotenceState.WANTED and not idempotence.transactional:
+        waits_for.append("a producer id")
+    fatal = None if idempotence is None or idempotence.state is not IdempotenceState.REFUSED else idempotence.error
+    failed = False
+    if transactions is not None:
+        state = transactions.state
+        fatal = transactions.error if state is TransactionState.FATAL else fatal
+        failed = state is TransactionState.FAILED
+        if failed:
+            waits_for.append("abort_transaction(): the transaction has failed")
+    since = max(acknowledged_at, oldest) if batches else None
+    return Observed(since, STALLED_S + options.linger_ms / 1000, tuple(waits_for), late or failed, fatal)
