@@ -1,6 +1,7 @@
 """The exchange over a connection, against a scripted broker."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -138,6 +139,38 @@ async def test_a_limited_session_is_renewed_while_requests_wait(broker):
     may_finish.set()
     assert await asyncio.gather(*held) == [HeartbeatResponse()] * 3
     assert broker.connections == 1
+    await connection.close()
+
+
+async def test_requests_go_on_while_a_token_for_the_renewal_is_waited_for(broker):
+    may_finish = threading.Event()
+    asked = []
+
+    class Provider:
+        def token(self):
+            asked.append(None)
+            if len(asked) > 1:
+                may_finish.wait(60)
+            return "t"
+
+    accept_all(broker, lifetime_ms=20)
+    connection = await connect(
+        broker,
+        sasl_mechanism="OAUTHBEARER",
+        sasl_plain_username=None,
+        sasl_plain_password=None,
+        sasl_oauth_token_provider=Provider(),
+    )
+    try:
+        await until(lambda: len(asked) == 2)
+        waiting = connection.post(heartbeat())
+        assert not connection._outbox
+        assert await waiting == HeartbeatResponse()
+        accept_all(broker)
+    finally:
+        may_finish.set()
+    await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
+    assert await connection.send(heartbeat()) == HeartbeatResponse()
     await connection.close()
 
 

@@ -36,31 +36,38 @@ class SaslSession:
         self._security = security
         self._timeout_ms = timeout_ms
         self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     async def begin(self) -> None:
         """Authenticate.
 
         Raises `SaslAuthenticationFailedError`, `UnsupportedSaslMechanismError`, `KafkaConnectionError`.
         """
-        lifetime_ms = await self._authenticate()
-        if lifetime_ms > 0:
-            self._renew_in(lifetime_ms)
+        await self._authenticate()
 
     def _renew_in(self, lifetime_ms: int) -> None:
         loop = asyncio.get_running_loop()
-        timer = loop.call_later(lifetime_ms / 1000 * _RENEW_AT, self._start_renewal)
-        self._connection.on_close(lambda *_: timer.cancel())
+        is_first = self._timer is None
+        self._timer = loop.call_later(lifetime_ms / 1000 * _RENEW_AT, self._start_renewal)
+        if is_first:
+            self._connection.on_close(self._closed)
+
+    def _closed(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _start_renewal(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._renew())
+        if not self._connection.closed:
+            self._task = asyncio.get_running_loop().create_task(self._renew())
 
     async def _renew(self) -> None:
-        if self._connection.closed:
-            return
-        # The broker takes nothing but the exchange until it is over; it answers what is in flight before.
-        self._connection.hold()
         try:
-            await self.begin()
+            begun = await self._begun()  # which may ask a server for a token: requests go on meanwhile
+            if self._connection.closed:
+                return
+            # The broker takes nothing but the exchange until it is over; it answers what is in flight before.
+            self._connection.hold()
+            await self._authenticate(begun)
         except KafkaError as error:
             if self._connection.ended_here:  # closed by this side meanwhile
                 return
@@ -75,15 +82,21 @@ class SaslSession:
         else:
             self._connection.unhold()
 
-    async def _authenticate(self) -> int:
-        """Gives the life of the session in milliseconds, 0 for no limit."""
+    async def _authenticate(self, begun: tuple[Mechanism, bytes] | None = None) -> None:
         framed = SaslAuthenticateRequest.API_KEY in self._connection.api_versions
         await self._handshake(1 if framed else 0)
+        mechanism, first = begun or await self._begun()
+        if not framed:
+            await self._exchange_raw(mechanism, first)
+            return
+        lifetime_ms = await self._exchange(mechanism, first)
+        if lifetime_ms > 0:
+            self._renew_in(lifetime_ms)
+
+    async def _begun(self) -> tuple[Mechanism, bytes]:
+        """A mechanism, and its first message."""
         mechanism = make_mechanism(self._security, self._connection.host)
-        if framed:
-            return await self._exchange(mechanism)
-        await self._exchange_raw(mechanism)
-        return 0
+        return mechanism, await run_blocking(mechanism.first)
 
     async def _handshake(self, version: int) -> None:
         name = self._security.sasl_mechanism or ""
@@ -95,9 +108,10 @@ class SaslSession:
             )
         check_error(response.error_code, f"SASL handshake with {self._connection.described_as}")
 
-    async def _exchange(self, mechanism: Mechanism) -> int:
+    async def _exchange(self, mechanism: Mechanism, first: bytes) -> int:
+        """Gives the life of the session in milliseconds, 0 for no limit."""
         version = self._connection.api_versions.version_for(SaslAuthenticateRequest)
-        token: bytes | None = await run_blocking(mechanism.first)
+        token: bytes | None = first
         lifetime_ms = 0
         while token is not None:
             request = SaslAuthenticateRequest(auth_bytes=token)
@@ -112,9 +126,9 @@ class SaslSession:
             token = await run_blocking(mechanism.answer, response.auth_bytes)
         return lifetime_ms
 
-    async def _exchange_raw(self, mechanism: Mechanism) -> None:
+    async def _exchange_raw(self, mechanism: Mechanism, first: bytes) -> None:
         """Kafka before 1.0: bare tokens, and a broker that refuses just closes the connection."""
-        token: bytes | None = await run_blocking(mechanism.first)
+        token: bytes | None = first
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
                 while token is not None:
