@@ -236,7 +236,7 @@ def test_a_client_outlives_the_restart_of_its_broker(java_tools, tmp_path):
             admin.create_topics([NewTopic("kept", 1, 1)])
             kafka.kill()
             with pytest.raises((KafkaTimeoutError, KafkaConnectionError), match=r"refused|closed the connection"):
-                admin.create_topics([NewTopic("lost", 1, 1)], timeout_ms=100)
+                admin.create_topics([NewTopic("lost", 1, 1)], timeout_ms=2_000)
             kafka.restart()
             # A broker with a ZooKeeper serves before it has heard of the topics.
             poll_until(lambda: "kept" in admin.list_topics())

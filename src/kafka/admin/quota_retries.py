@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from kafka.admin.requests import AdminRequests, FinalError
+from kafka.admin.requests import MARGIN_MS, AdminRequests, FinalError
 from kafka.errors import KafkaError, KafkaTimeoutError, ThrottlingQuotaExceededError
 
 T = TypeVar("T")
@@ -41,7 +41,8 @@ async def within_quota(
             raise ThrottlingQuotaExceededError("some changes of topics have to wait")
 
     try:
-        await requests.retry(once, requests.limit_ms(timeout_ms))
+        # Longer than one sending takes at most: its own error tells why there was no answer.
+        await requests.retry(once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
     except KafkaTimeoutError:
         if not results:
             raise

@@ -22,7 +22,7 @@ from kafka.errors import (
 if TYPE_CHECKING:
     from kafka.wire import Request
 
-_MARGIN_MS = 5_000
+MARGIN_MS = 5_000
 """How much longer than the broker's own time limit its answer is waited for."""
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class AdminRequests:
         max_version: int | None = None,
     ) -> Any:
         """Send to the controller, again when it has moved. ``error_codes`` finds the codes in the response."""
-        limit_ms = self.limit_ms(timeout_ms) + _MARGIN_MS
+        limit_ms = self.limit_ms(timeout_ms) + MARGIN_MS
 
         async def once() -> Any:
             connection = await self.cluster.connection(await self.cluster.controller())
@@ -113,7 +113,7 @@ class AdminRequests:
             connection = await (cluster.any_connection() if node_id is None else cluster.connection(node_id))
             version = connection.api_versions.version_for(type(request), min_version, max_version)
             try:
-                response = await connection.send(request, version, limit_ms + (0 if timeout_ms is None else _MARGIN_MS))
+                response = await connection.send(request, version, limit_ms + (0 if timeout_ms is None else MARGIN_MS))
             except KafkaError as error:
                 if repeatable:
                     raise

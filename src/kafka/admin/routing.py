@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 
-MARGIN_MS = 5_000
-"""How much longer than the broker's own time limit its answer is waited for."""
-
-
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
 """Not tried again, though they may pass: a topic that is unknown is a typing error."""
 

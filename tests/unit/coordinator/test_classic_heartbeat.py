@@ -56,6 +56,21 @@ def test_a_caller_that_is_overdue_is_noticed_between_heartbeats() -> None:
     play(scenario)
 
 
+def test_silence_is_told_as_such_and_is_nothing_unexpected(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        member = Member(cluster, session_timeout_ms=9_000, heartbeat_interval_ms=3_000)
+        await member.join()
+        member.clock.begin(asyncio.get_running_loop().time())
+        cluster.script("Heartbeat", SILENCE, SILENCE)
+        await asyncio.sleep(12)
+        await member.membership.close(1_000)
+
+    play(scenario)
+    told = [record.getMessage() for record in caplog.records if "heartbeat of group" in record.getMessage()]
+    assert any("failed: no answer within 3000 ms" in each for each in told)
+    assert not [each for each in told if "unexpectedly" in each]
+
+
 def test_a_lost_heartbeat_is_noticed_in_a_third_of_the_session() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, session_timeout_ms=12_000, heartbeat_interval_ms=3_000)
