@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka.admin.requests import AdminRequests
-from kafka.admin.routing import MARGIN_MS, Outcome, Route, Routed, ask_each, asking
+from kafka.admin.requests import MARGIN_MS, AdminRequests
+from kafka.admin.routing import Outcome, Route, Routed, ask_each, asking
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
 from kafka.structs import TopicPartition
 

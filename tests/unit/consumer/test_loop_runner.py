@@ -45,8 +45,8 @@ def test_news_from_the_loop_itself_are_there_at_once_and_those_of_others_wake_it
         for wake in woken[-1:]:
             wake()
         assert runner._news.is_set()
-        assert runner._news.set in woken
-        assert woken.count(runner._news.set) == 2
+        assert runner._tell in woken
+        assert woken.count(runner._tell) == 2
 
     play(scenario)
 

@@ -37,7 +37,7 @@ def test_the_paths_that_programs_import_are_there() -> None:
     assert {FutureRecordMetadata.__name__, RecordMetadata.__name__} == {"FutureRecordMetadata", "RecordMetadata"}
 
 
-OPTIONS = {"DEFAULT_CONFIG", "config"}
+OPTIONS = {"DEFAULT_CONFIG", "DEPRECATED_CONFIGS", "config"}
 SHARED = sorted((public(KafkaProducer) & public(AsyncKafkaProducer)) - OPTIONS)
 
 
