@@ -1,9 +1,11 @@
 """The TLS context of a client's security options."""
 
+import contextlib
 import os
 import ssl
 import tempfile
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 from kafka.config import SecurityOptions
@@ -14,6 +16,7 @@ from kafka.net.keystores import KeyPassword, Store, pem_store, read_store
 _KEPT = 8
 _contexts: "OrderedDict[tuple[object, ...], tuple[SecurityOptions, ssl.SSLContext]]" = OrderedDict()
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_OPEN_FILES = "/proc/self/fd"
 _FILES = (
     "ssl_cafile",
     "ssl_certfile",
@@ -125,19 +128,43 @@ def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
 
 
 def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPassword) -> None:
-    """`ssl` takes keys from files alone: one that nobody else may read, and that is gone at once."""
-    descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
+    """`ssl` takes keys from files alone."""
     try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(f"{store.key.strip()}\n{store.chain.strip()}\n")
-        context.load_cert_chain(path, None, password)
+        with _key_file(f"{store.key.strip()}\n{store.chain.strip()}\n") as path:
+            context.load_cert_chain(path, None, password)
     except ssl.SSLError as error:  # it would name a file that is gone
         raise KafkaConfigurationError(
             f"the client's key and certificate cannot be used ({error.reason or error}): do they belong together, and "
             "is 'ssl_password' (ssl.key.password) right?"
         ) from None
+
+
+@contextlib.contextmanager
+def _key_file(text: str) -> Iterator[str]:
+    """The path of a file in memory, of which nothing stays where the process is killed; else, of one that is gone at
+    once and that nobody else may read."""
+    descriptor, path = _in_memory()
+    if descriptor < 0:
+        descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            yield path
     finally:
-        os.unlink(path)
+        if not path.startswith(_OPEN_FILES):
+            os.unlink(path)
+
+
+def _in_memory() -> tuple[int, str]:
+    """A file in memory, descriptor and path; the descriptor is -1 where the system has none."""
+    if not hasattr(os, "memfd_create") or not os.path.isdir(_OPEN_FILES):
+        return -1, ""
+    try:
+        descriptor = os.memfd_create("kafka-key")
+    except OSError:  # as where a sandbox forbids it
+        return -1, ""
+    return descriptor, f"{_OPEN_FILES}/{descriptor}"
 
 
 def _key_password(security: SecurityOptions) -> KeyPassword:

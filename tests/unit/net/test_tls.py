@@ -165,8 +165,17 @@ def identity_options(tmp_path, way):
 IDENTITY = ["files", "files with a password", "pem file", "pem text", "jks", "jks with a password of the key", "pkcs12"]
 
 
+def _refused(name):
+    raise OSError(38, "Function not implemented")
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
 @pytest.mark.parametrize("way", IDENTITY)
-def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypatch, way):
+def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypatch, way, in_memory):
+    if not in_memory:
+        monkeypatch.setattr(os, "memfd_create", _refused, raising=False)
+    elif not hasattr(os, "memfd_create"):
+        pytest.skip("this system has no files in memory")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     modes = []
@@ -180,7 +189,9 @@ def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypa
     monkeypatch.setattr(os, "unlink", watched)
     context = context_of(ssl_truststore_certificates=authority().pem, **identity_options(tmp_path, way))
     assert handshake(context, server_context(tmp_path, demand=True)) == "alice"
-    assert modes == ([] if way.startswith("files") else [0o600])
+    assert modes == ([] if way.startswith("files") or in_memory else [0o600]), (
+        "a key came to a disk, for others to read"
+    )
     assert not list(temporary.iterdir())
 
 
