@@ -47,6 +47,15 @@ class Reader:
     async def records(self, read: Any) -> list[Any]:
         return list(read) if self.kind == "sync" else [record async for record in read]
 
+    async def read_and_close(self, read: Any) -> None:
+        """Close a read at each of its records, and go on."""
+        if self.kind == "sync":
+            for _ in read:
+                read.close()
+        else:
+            async for _ in read:
+                await read.close()
+
     async def done(self, value: Any) -> Any:
         return await value if inspect.iscoroutine(value) else value
 
@@ -177,6 +186,23 @@ async def test_a_read_that_is_closed_can_be_left(reader: Reader) -> None:
         async with read as same:
             assert same is read
     assert offsets(await reader.records(read))[0] == list(range(10)), "a closed one opens a consumer again"
+
+
+async def test_a_read_that_is_closed_under_way_fails(reader: Reader) -> None:
+    read = await reader.open()
+    with pytest.raises(IllegalStateError, match="closed"):
+        await reader.read_and_close(read)
+    assert len(await reader.records(read)) == 20
+
+
+async def test_the_last_of_fewer_records_are_not_counted(reader: Reader, broker: EmbeddedBroker) -> None:
+    silent = broker.faults.drop_answers(api="Fetch", topic=reader.topic)
+    try:
+        read = await reader.open(last=10, timeout_ms=100)
+    finally:
+        silent.remove()
+    assert read.ranges == {TopicPartition(reader.topic, number): (0, 10) for number in (0, 1)}
+    await reader.done(read.close())
 
 
 def test_a_read_that_nobody_keeps_is_read_to_its_end(broker: EmbeddedBroker, producer: KafkaProducer) -> None:

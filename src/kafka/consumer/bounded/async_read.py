@@ -1,6 +1,7 @@
 """Reads what topics hold at the moment of the call, and then ends."""
 
 import bisect
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from types import TracebackType
@@ -188,8 +189,10 @@ class AsyncBoundedRead:
         """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read."""
         async with aclosing(self._columns(self.ranges, self._progress)) as found:
             async for columns in found:
-                assert self._consumer is not None
-                records, failure = self._consumer._materializer.of_columns(columns)
+                consumer = self._consumer
+                if consumer is None:
+                    raise IllegalStateError("this bounded read was closed while it was being read")
+                records, failure = consumer._materializer.of_columns(columns)
                 for record in records:
                     yield record
                 if failure is not None:
@@ -241,20 +244,22 @@ class AsyncBoundedRead:
     async def _keep_last(self, most: int) -> None:
         """Move the start of each range to so many records before its end.
 
-        Offsets without a record are many or none, so it is counted: what begins twice as far back each time.
+        Offsets without a record are many or none, so it is counted: what begins twice as far back each time. A range
+        of no more offsets has no more records.
         """
-        whole, counted = self.ranges, dict[TopicPartition, OffsetRange]()
-        back = dict.fromkeys(whole, most)
+        whole = self.ranges
+        counted = {tp: each for tp, each in whole.items() if each.end - each.start <= most}
+        back = {tp: most for tp in whole if tp not in counted}
         while back:
             tail = {
                 tp: OffsetRange(max(whole[tp].start, whole[tp].end - each), whole[tp].end) for tp, each in back.items()
             }
-            offsets: dict[TopicPartition, list[int]] = {tp: [] for tp in tail}
+            offsets: dict[TopicPartition, deque[int]] = {tp: deque(maxlen=most) for tp in tail}
             async for columns in self._columns(tail, False):
                 offsets[TopicPartition(columns.topic, columns.partition)] += columns.offsets
             for tp, each in tail.items():
-                if len(offsets[tp]) >= most:
-                    counted[tp] = OffsetRange(offsets[tp][-most], each.end)
+                if len(offsets[tp]) == most:
+                    counted[tp] = OffsetRange(offsets[tp][0], each.end)
                 elif each.start == whole[tp].start:
                     counted[tp] = each
             back = {tp: 2 * each for tp, each in back.items() if tp not in counted}
