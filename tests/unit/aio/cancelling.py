@@ -1,0 +1,65 @@
+"""Cancels a call at its n-th `await`, for every n."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _CancelledAt(Generic[T]):
+    """An awaitable: another, whose task is cancelled as it waits for the n-th time."""
+
+    def __init__(self, awaitable: Awaitable[T], at: int) -> None:
+        self._awaitable = awaitable
+        self._at = at
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        inner = self._awaitable.__await__()
+        step, thrown = 0, None
+        while True:
+            try:
+                waited = inner.send(None) if thrown is None else inner.throw(thrown)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            step, thrown = step + 1, None
+            if step == self._at:
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+            try:
+                yield waited
+            except BaseException as error:
+                thrown = error
+
+
+async def outcome_at(call: Callable[[], Awaitable[T]], at: int) -> tuple[bool, T | None]:
+    """Make a call in a task that is cancelled at its n-th wait; whether it has returned, and what."""
+
+    async def run() -> T:
+        return await _CancelledAt(call(), at)
+
+    task = asyncio.get_running_loop().create_task(run())
+    await asyncio.wait({task})
+    return (False, None) if task.cancelled() else (True, task.result())
+
+
+async def each_wait(call: Callable[[], Awaitable[T]], last: int = 200) -> AsyncIterator[tuple[bool, T | None]]:
+    """Make a call again and again, cancelled one wait later each time, until one returns before it is cancelled."""
+    for at in range(1, last):
+        done, result = await outcome_at(call, at)
+        yield done, result
+        if done:
+            return
+    raise AssertionError(f"the call still waits after {last} steps")
+
+
+async def nothing_runs() -> None:
+    """Wait until this is the only task; fails where others stay."""
+    me = asyncio.current_task()
+    async with asyncio.timeout(20):
+        while others := asyncio.all_tasks() - {me}:
+            await asyncio.wait(others)
