@@ -125,6 +125,27 @@ def test_topics_are_kept_for_as_long_as_the_option_says() -> None:
     simulate(scenario)
 
 
+@pytest.mark.parametrize("max_block_ms", [0, 100])
+def test_topics_that_are_not_found_are_asked_about_for_as_long_and_no_longer(max_block_ms: int) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster, metadata_max_idle_ms=10_000, max_block_ms=max_block_ms) as producer:
+            for name in ("a", "b"):
+                with pytest.raises(KafkaTimeoutError):
+                    await producer.send(b"v", topic=name)
+            await asyncio.sleep(9)
+            with pytest.raises(KafkaTimeoutError):
+                await producer.send(b"v", topic="b")
+            await asyncio.sleep(2)
+            cluster.publish()
+            assert cluster.watched == {"b"}
+            await asyncio.sleep(11)
+            cluster.publish()
+            assert not cluster.watched
+
+    simulate(scenario)
+
+
 # Never waiting
 
 

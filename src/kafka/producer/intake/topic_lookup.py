@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import partial
 
@@ -38,7 +39,8 @@ class TopicLookup:
         self._max_block_s = max_block_s
         self._max_idle_s = max_idle_s
         self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
-        self._watched: set[str] = set()
+        self._watched: dict[str, float] = {}
+        """Topics that are asked about, and when somebody last looked for one, in the loop's time."""
         self._awaited: set[str] = set()
         """Topics that nobody waits for, and that are taken over as soon as they are known."""
         self._misnumbered: set[str] = set()
@@ -51,7 +53,6 @@ class TopicLookup:
         """
         checked_topic(topic)
         self._buffer.check_open()
-        self._watch(topic)
         what = f"looking for topic {topic!r} to send to"
         attempts = self._retries.attempts(what, self._max_block_s * 1000)
         try:
@@ -72,16 +73,21 @@ class TopicLookup:
             self._cluster.request_refresh([topic])  # also where a partition is missing that it may have by now
 
     def _watch(self, topic: str) -> None:
-        if topic not in self._watched:
-            self._watched.add(topic)
-            self._cluster.watch_topics(self._watched)
+        is_new = topic not in self._watched
+        self._watched[topic] = asyncio.get_running_loop().time()
+        if is_new:
+            self._cluster.watch_topics(set(self._watched))
 
     def refresh(self, metadata: ClusterMetadata, now: float) -> None:
-        """Take over new metadata, and give up the topics that nothing was sent to for a while."""
+        """Take over new metadata, and give up the topics that nothing was sent to, or looked for, for a while."""
         idle = self._buffer.forget_idle(now - self._max_idle_s)
+        known = {topic for topic, _ in self._buffer.current_topics()}
+        idle |= {each for each, at in self._watched.items() if at < now - self._max_idle_s and each not in known}
         if idle:
-            self._watched -= idle
-            self._cluster.watch_topics(self._watched)
+            for topic in idle:
+                self._watched.pop(topic, None)
+            self._awaited -= idle
+            self._cluster.watch_topics(set(self._watched))
         for topic in list(self._awaited):
             if self._learn(topic) is not None:
                 self._awaited.discard(topic)
@@ -92,6 +98,7 @@ class TopicLookup:
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
         """The number of a topic's partitions, of fresh metadata if need be; raises why it is not known."""
+        self._watch(topic)
         count = self._learn(topic)
         if count is not None and (partition is None or partition < count):
             return count
