@@ -136,6 +136,7 @@ def test_gaps_and_empty_batches_that_compaction_leaves(apache_kafka: Kafka, make
             assert read_to_end(consumer)[:3] == list(last.values())
 
 
+@pytest.mark.needs(broker=(1, 0), why="topics that can be deleted unless that is forbidden")
 @pytest.mark.parametrize("policy", ["earliest", "none"])
 def test_a_topic_that_is_deleted_and_made_again(broker: Broker, make_topic: MakeTopic, policy: str) -> None:
     topic = make_topic()
