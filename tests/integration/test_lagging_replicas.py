@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from integration.consumer_support import poll_until, read
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
 from kafka.errors import LogTruncationError
 
@@ -65,6 +66,14 @@ def open_at(cluster: Kafka, tp: TopicPartition, **options: Any) -> KafkaConsumer
     return consumer
 
 
+async def read_awaiting(consumer: AsyncKafkaConsumer, count: int) -> list[bytes | None]:
+    values: list[bytes | None] = []
+    async with asyncio.timeout(PATIENCE_S):
+        while len(values) < count:
+            values += [record.value for records in (await consumer.poll(200)).values() for record in records]
+    return values
+
+
 def raised_by(consumer: KafkaConsumer) -> LogTruncationError:
     found: list[LogTruncationError] = []
 
@@ -94,7 +103,12 @@ def test_a_consumer_is_told_of_records_that_an_unclean_election_has_taken_back(
     with (
         open_at(cluster, tp, auto_offset_reset="none") as told,
         open_at(cluster, tp, auto_offset_reset="earliest") as moved,
+        asyncio.Runner() as runner,
     ):
+        awaited = AsyncKafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest")
+        runner.run(awaited.start())
+        runner.run(awaited.assign([tp]))
+        assert runner.run(read_awaiting(awaited, 10)) == kept + lost
         for consumer in (told, moved):
             assert [record.value for record in read(consumer, 10)] == kept + lost
         cluster.kill(leader)
@@ -112,6 +126,8 @@ def test_a_consumer_is_told_of_records_that_an_unclean_election_has_taken_back(
         for consumer in (told, moved):
             assert [record.value for record in read(consumer, 3, PATIENCE_S)] == others[:3]
             assert consumer.position(tp) == 8
+        assert runner.run(read_awaiting(awaited, 3)) == others[:3]
+        runner.run(awaited.close())
     cluster.restart(leader)
 
 
