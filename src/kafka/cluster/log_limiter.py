@@ -4,20 +4,23 @@ import asyncio
 import logging
 
 _MAX_CAUSES = 256
+LONGEST_S = 240.0
+"""How far apart two lines of a cause that goes on are at most, in seconds."""
 
 
 class LogLimiter:
-    """Logs the first event of a cause at once, and later ones together, with their number.
+    """Logs the first event of a cause at once, and later ones together, with their number, more and more rarely.
 
     Arguments:
         log: where to.
-        every_s: how far apart two lines of one cause are at least, in seconds.
+        every_s: how far apart the first two lines of one cause are at least, in seconds; doubled up to `LONGEST_S`
+            with each further line, as long as the cause goes on.
     """
 
     def __init__(self, log: logging.Logger, every_s: float = 30.0) -> None:
         self._log = log
         self._every_s = every_s
-        self._causes: dict[str, tuple[float, int]] = {}
+        self._causes: dict[str, tuple[float, int, float]] = {}
 
     def warning(self, cause: str, text: str) -> None:
         """As `say`, as a warning."""
@@ -32,13 +35,16 @@ class LogLimiter:
             unexpected: an exception whose traceback is shown.
         """
         now = asyncio.get_running_loop().time()
-        next_line, unsaid = self._causes.get(cause, (now, 0))
+        next_line, unsaid, gap_s = self._causes.get(cause, (now, 0, self._every_s / 2))
         if now < next_line:
-            self._causes[cause] = (next_line, unsaid + 1)
+            self._causes[cause] = (next_line, unsaid + 1, gap_s)
             return
+        if now - next_line > LONGEST_S:
+            gap_s = self._every_s / 2  # it was quiet meanwhile: this is another time
         if cause not in self._causes and len(self._causes) >= _MAX_CAUSES:
             self._causes.pop(next(iter(self._causes)))
-        self._causes[cause] = (now + self._every_s, 0)
+        gap_s = min(2 * gap_s, max(LONGEST_S, self._every_s))
+        self._causes[cause] = (now + gap_s, 0, gap_s)
         more = f" (and {unsaid} times more since the last line about it)" if unsaid else ""
         self._log.log(level, "%s%s", text, more, exc_info=unexpected)
 

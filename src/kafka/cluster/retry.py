@@ -15,7 +15,8 @@ and a loop of the client, which lives as long as the client does, has none::
         else:
             attempts.succeeded()
 
-Either survives any `Exception` that is not fatal: it is logged, at once and then once in 30 seconds, and backed off.
+Either survives any `Exception` that is not fatal: it is logged, at once, then after 30 seconds and ever more rarely
+(`LogLimiter`), and backed off.
 """
 
 import asyncio
