@@ -5,6 +5,7 @@ import socket
 
 from kafka.config.proxy import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError
+from kafka.net.foreign_text import shown_text
 
 
 class ProxyRefusedError(KafkaConnectionError):
@@ -37,6 +38,6 @@ async def connect_through(proxy: ProxyAddress, host: str, port: int, timeout_s: 
     except ProxyConnectionError as error:
         raise ProxyRefusedError(f"{where} cannot be connected: {error.strerror or error}") from None
     except ProxyError as error:
-        raise ProxyRefusedError(f"{where} refuses: {error}") from None
+        raise ProxyRefusedError(f"{where} refuses: {shown_text(str(error))}") from None
     except (OSError, asyncio.IncompleteReadError) as error:
         raise ProxyRefusedError(f"{where} ended the connection: {error}") from None

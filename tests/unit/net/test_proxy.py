@@ -112,6 +112,22 @@ async def test_a_hostile_proxy_ends_in_an_error_and_not_in_a_crash(answer):
     await server.wait_closed()
 
 
+async def test_what_an_http_proxy_says_is_shown_as_text():
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 \x1b[2J\xff" + b"x" * 10_000 + b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    address = parse_admin({"proxy_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}).security.proxy
+    with pytest.raises(ProxyRefusedError, match=r"refuses: 407 \\x1b\[2J\\udcffx") as caught:
+        await connect_through(address, "b", 1, 5)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+    server.close()
+    await server.wait_closed()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

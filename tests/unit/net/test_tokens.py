@@ -183,6 +183,12 @@ def test_a_ready_assertion_is_read_from_its_file_each_time(server, tmp_path):
     [
         ([], WRONG, SaslAuthenticationFailedError, "refuses: invalid_client: no client with the secret .not shown"),
         ([(500, b"hunter2")], {}, KafkaConnectionError, "HTTP status 500"),
+        (
+            [(400, b'{"error": "no", "error_description": "\\u001b[2J\\nWARNING"}')],
+            {},
+            SaslAuthenticationFailedError,
+            r"\\x1b",
+        ),
         ([(429, b"{}")], {}, KafkaConnectionError, "HTTP status 429"),
         ([(200, b"[" * 100_000)], {}, SaslAuthenticationFailedError, "no token"),
         ([(404, b"<html>")], {}, SaslAuthenticationFailedError, "is it the URL of a token endpoint"),
@@ -199,6 +205,7 @@ def test_what_a_server_may_answer_is_told_without_a_secret(server, replies, opti
     with pytest.raises(error, match=message) as caught:
         token_provider(security(server, **{**CLIENT, **options})).token()
     assert "hunter2" not in str(caught.value)
+    assert str(caught.value).isprintable(), "it would move a terminal's cursor, or begin a line of the log"
     assert f"http://127.0.0.1:{server.port}/token" in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import hmac
 import secrets
 
 from kafka.errors import SaslAuthenticationFailedError
+from kafka.net.foreign_text import shown_text
 
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MIN_ITERATIONS = 4_096
@@ -44,7 +45,7 @@ class Scram:
         """The proof, after the broker's first message; None after it has proved to know the password as well."""
         fields = _fields(challenge)
         if "e" in fields:
-            raise SaslAuthenticationFailedError(f"the broker refused the credentials: {fields['e']}")
+            raise SaslAuthenticationFailedError(f"the broker refused the credentials: {shown_text(fields['e'])}")
         if self._server_signature is None:
             return self._prove(challenge.decode(), fields)
         if self._done or not hmac.compare_digest(_decode(fields.get("v", "")), self._server_signature):

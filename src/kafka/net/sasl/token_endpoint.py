@@ -13,6 +13,7 @@ from typing import Any
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+from kafka.net.foreign_text import shown_text
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class TokenEndpoint:
     def _scrubbed(self, text: str) -> str:
         """What the server says, without what it may repeat of ours."""
         secret = self._options.sasl_oauthbearer_client_credentials_client_secret
-        return (text.replace(secret, "(not shown)") if secret else text)[:300]
+        return shown_text(text.replace(secret, "(not shown)") if secret else text)
 
 
 def _no_client(client: Any, method: str, uri: str, headers: Any, body: Any) -> tuple[str, Any, Any]:
