@@ -284,7 +284,7 @@ def test_a_topic_that_was_made_again_is_given_up_before_it_is_taken() -> None:
 # Errors ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", [110, 25])
+@pytest.mark.parametrize("code", [110, 25, 69])
 def test_a_member_that_is_fenced_loses_everything_and_joins_with_epoch_0(code: int) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()

@@ -239,7 +239,8 @@ class ConsumerGroupMembership:
             self._reconcile()
 
     def _refused(self, response: ConsumerGroupHeartbeatResponse) -> None:
-        meaning, error = meaning_of(response.error_code), refusal(self.group_id, response)
+        is_member = self.state is not MemberState.JOINING
+        meaning, error = meaning_of(response.error_code, is_member), refusal(self.group_id, response)
         self._requests.forget()
         if meaning is Refusal.GIVE_UP:
             self._fail(error)

@@ -7,6 +7,7 @@ from kafka.errors import (
     CoordinatorNotAvailableError,
     FencedMemberEpochError,
     GroupAuthorizationFailedError,
+    GroupIdNotFoundError,
     InvalidRegularExpressionError,
     KafkaError,
     NotCoordinatorError,
@@ -58,8 +59,15 @@ _HINTS = {
 }
 
 
-def meaning_of(error_code: int) -> Refusal:
-    """What to do after an error."""
+def meaning_of(error_code: int, is_member: bool) -> Refusal:
+    """What to do after an error.
+
+    Arguments:
+        is_member: whether the heartbeat was a member's. A group that is gone has lost its members, and whoever joins
+            makes it anew; one that refuses to be joined is of another type.
+    """
+    if is_member and error_code == GroupIdNotFoundError.errno:
+        return Refusal.JOIN_AGAIN
     return _MEANINGS.get(error_code, Refusal.GIVE_UP)
 
 
