@@ -22,7 +22,14 @@ from kafka.coordinator.group_statistics import GroupStatistics
 from kafka.coordinator.heartbeat_task import HeartbeatTask
 from kafka.coordinator.membership import MembershipHost, Partitions, Standing, Step, StepKind
 from kafka.coordinator.poll_clock import PollClock
-from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, UnsupportedVersionError, for_code
+from kafka.errors import (
+    CommitFailedError,
+    GroupIdNotFoundError,
+    KafkaError,
+    KafkaTimeoutError,
+    UnsupportedVersionError,
+    for_code,
+)
 from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
 log = logging.getLogger(__name__)
@@ -68,7 +75,7 @@ class ConsumerGroupMembership:
         self._statistics = statistics or GroupStatistics()
         self._machine = MemberStateMachine()
         self.group_id = options.group_id
-        self._member_id = str(new_uuid())  # one for the consumer's life (KIP-1082)
+        self._member_id = str(new_uuid())  # one for the consumer's life, or the group's (KIP-1082)
         self._target = Target(client, self._reconcile, backoff)
         self._requests = Heartbeats(options, rack_id or None, self._target.id_of)
         self._heartbeat = HeartbeatTask(
@@ -249,6 +256,9 @@ class ConsumerGroupMembership:
         elif meaning is Refusal.JOIN_AGAIN:
             log.warning("group %s no longer has this member (%s)", self.group_id, for_code(response.error_code).message)
             self._end_membership()
+            if response.error_code == GroupIdNotFoundError.errno:
+                # Epochs begin anew with the group: a commit that is still under way may not pass for this member's.
+                self._member_id = str(new_uuid())
             self._move(MemberState.FENCED)
         else:
             if meaning is Refusal.LOOK_FOR_COORDINATOR:
