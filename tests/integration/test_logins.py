@@ -116,7 +116,7 @@ def through_all_clients(monkeypatch, caplog):
 
         return count
 
-    monkeypatch.setattr(SaslSession, "begin", counted("logins", SaslSession.begin))
+    monkeypatch.setattr(SaslSession, "_authenticate", counted("logins", SaslSession._authenticate))
     monkeypatch.setattr(Connection, "connect", counted("connections", Connection.connect))
 
     async def asynchronously(options, topic):
