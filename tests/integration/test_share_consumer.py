@@ -31,6 +31,7 @@ from kafka.errors import (
     InvalidRecordStateError,
     NoError,
     RecordDeserializationError,
+    WakeupError,
 )
 from kafka.record import ConsumerRecord
 
@@ -430,7 +431,27 @@ async def test_only_one_task_at_a_time(group: Group) -> None:
         with pytest.raises(IllegalStateError, match="under way"):
             await consumer.poll(0)
         consumer.wakeup()
-        assert not await polling
+        with pytest.raises(WakeupError):
+            await polling
+
+
+def test_a_wakeup_ends_one_poll_or_iteration_and_takes_nothing(group: Group) -> None:
+    group.fill(3)
+    with group.open(share_acknowledgement_mode="explicit") as consumer:
+        consumer.wakeup()
+        with pytest.raises(WakeupError):
+            consumer.poll(5000)
+        consumer.wakeup()
+        with pytest.raises(WakeupError):
+            next(consumer)
+        records = some(consumer)
+        assert [(record.offset, record.delivery_count) for record in records] == [(0, 1), (1, 1), (2, 1)]
+        for record in records:
+            consumer.acknowledge(record)
+        consumer.wakeup()
+        with pytest.raises(WakeupError):
+            consumer.poll(5000)
+        assert nothing(consumer)
 
 
 # -- administration ---------------------------------------------------------------------------------------------------

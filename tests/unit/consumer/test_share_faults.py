@@ -12,6 +12,7 @@ import pytest
 from kafka import AcknowledgeType, AsyncKafkaAdminClient, AsyncKafkaProducer, AsyncKafkaShareConsumer, TopicPartition
 from kafka.admin import ConfigResource
 from kafka.broker import EmbeddedBroker
+from kafka.broker.api.share_fetch import ShareFetching
 from kafka.errors import (
     GroupAuthorizationFailedError,
     IllegalStateError,
@@ -232,6 +233,32 @@ async def test_a_commit_that_gets_no_answer_says_so_in_time(broker: EmbeddedBrok
         assert isinstance((await consumer.commit(timeout_ms=50))[TP], KafkaTimeoutError)
         rule.remove()
         assert not await consumer.poll(1500), "it was taken later"
+
+
+async def test_a_broker_that_lies_about_what_is_acquired_costs_neither_memory_nor_records(
+    broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    answered = ShareFetching.response
+
+    def lie(fetching: ShareFetching) -> Any:
+        response = answered(fetching)
+        for topic in response.responses:
+            for data in topic.partitions:
+                for one in data.acquired_records:
+                    one.last_offset = 2**60
+                data.acquired_records *= 2
+        return response
+
+    monkeypatch.setattr(ShareFetching, "response", lie)
+    await prepare(broker)
+    async with consumer_of(broker) as consumer:
+        for number in range(2):
+            assert await finish(consumer) == [(offset, 1) for offset in range(3 * number, 3 * number + 3)]
+            await fill(broker, 3)
+        metrics = consumer.metrics()["consumer-share-fetch-manager-metrics"]
+        assert metrics["records-consumed-total"] == 6
+    [said] = [record.getMessage() for record in caplog.records if "has not sent" in record.getMessage()]
+    assert "from offset 3 on" in said
 
 
 async def test_before_its_start_every_call_says_so() -> None:

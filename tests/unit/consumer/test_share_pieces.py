@@ -10,7 +10,7 @@ import pytest
 
 from kafka.consumer.handover.fetched import SharedFrame
 from kafka.consumer.share.acknowledge_type import AcknowledgeType
-from kafka.consumer.share.acquired import Acquired, DecodeOptions, Range
+from kafka.consumer.share.acquired import Acquired, DecodeOptions, Range, in_order
 from kafka.consumer.share.in_flight import InFlight
 from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
@@ -34,7 +34,8 @@ def batch(base: int, count: int) -> bytes:
 
 
 def acquired(data: bytes, *ranges: tuple[int, int, int]) -> Acquired:
-    return Acquired(TP, TOPIC_ID, 1, [Range(*one) for one in ranges], memoryview(data), SharedFrame(None))
+    found = in_order(Range(*one) for one in ranges)
+    return Acquired(TP, TOPIC_ID, 1, found, memoryview(data), SharedFrame(None))
 
 
 def pieces(data: bytes, *ranges: tuple[int, int, int]) -> list[Piece]:
@@ -99,12 +100,51 @@ def test_offsets_without_records_are_gaps() -> None:
     data = batch(0, 2) + batch(5, 1)
     in_flight = flight(*pieces(data, (0, 6, 1)))
     in_flight.acknowledge("t", 0, 1, A.RELEASE)
-    assert sent(in_flight) == [(1, 4, [2, 0, 0, 0]), (6, 6, [0])]
+    assert sent(in_flight) == [(1, 4, [2, 0, 0, 0])], "6 is behind the records"
     in_flight.accept_all()
     assert sent(in_flight) == [(0, 0, [1]), (5, 5, [1])]
     [nothing] = pieces(batch(0, 1), (0, 0, 1))
     [only_gaps] = [Piece(TP, TOPIC_ID, 1, nothing.columns.slice(0, 0), 3, 4, 1, True)]
     assert sent(flight(only_gaps)) == [(3, 4, [0])]
+
+
+def test_what_is_called_acquired_behind_the_records_is_left_alone() -> None:
+    found = acquired(batch(0, 2) + batch(5, 1), (0, 2**60, 1), (2**60 + 5, 2**62, 1)).decode(OPTIONS)
+    [piece] = found.pieces
+    assert (piece.first, piece.last, found.beyond, found.error) == (0, 5, 6, None)
+    assert acquired(batch(0, 3), (0, 2, 1)).decode(OPTIONS).beyond is None
+    nothing = acquired(b"", (3, 2**60, 1)).decode(OPTIONS)
+    assert (nothing.pieces, nothing.beyond) == ([], 3)
+
+
+def test_a_range_comes_once_however_often_it_is_named() -> None:
+    given = (2, 4, 1), (0, 9, 7), (4, 4, 1), (8, 6, 1), (-5, 3, 1)
+    assert [(piece.first, piece.last) for piece in pieces(batch(0, 10), *given)] == [(2, 4), (5, 9)]
+    assert in_order([Range(-5, -1, 1)]) == []
+
+
+def test_long_gaps_take_no_memory() -> None:
+    far = 2**40
+    in_flight = flight(*pieces(batch(0, 2) + batch(far, 2), (0, far + 1, 1)))
+    in_flight.accept_all()
+    assert sent(in_flight) == [(0, 1, [1]), (2, far - 1, [0]), (far, far + 1, [1])]
+    assert in_flight.pieces == []
+    in_flight = flight(*pieces(batch(0, 2) + batch(far, 2), (0, far + 1, 1)))
+    in_flight.acknowledge("t", 0, far, A.REJECT)
+    assert sent(in_flight) == [(2, far - 1, [0]), (far, far, [3])]
+    in_flight.accept_all()
+    assert sent(in_flight) == [(0, 1, [1]), (far + 1, far + 1, [1])]
+
+
+def test_what_was_never_read_is_released_without_being_counted() -> None:
+    broken = bytearray(batch(0, 3))
+    broken[-1] ^= 1
+    source = acquired(bytes(broken), (0, 2**60, 1))
+    in_flight = InFlight()
+    in_flight.refuse(source, source.decode(OPTIONS).refused)
+    [acks] = in_flight.take()
+    assert [(first, last, list(types)) for first, last, types in acks.batches] == [(0, 2, [3]), (3, 2**60, [2])]
+    assert len(acks.offsets()) == 2**20 + 3
 
 
 def test_renewed_rows_are_there_to_be_handed_out_again() -> None:
@@ -121,7 +161,7 @@ def test_renewed_rows_are_there_to_be_handed_out_again() -> None:
 
 
 def test_what_iteration_did_not_give_is_not_accepted() -> None:
-    [piece] = pieces(batch(0, 2) + batch(5, 2), (0, 7, 1))
+    [piece] = pieces(batch(0, 2) + batch(5, 2) + batch(8, 1), (0, 7, 1))
     piece.handed = 3
     in_flight, decoded = flight(piece), deque[Piece]()
     in_flight.put_back(decoded)

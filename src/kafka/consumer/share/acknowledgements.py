@@ -6,6 +6,8 @@ from uuid import UUID
 from kafka.consumer.share.piece import GAP, Piece
 from kafka.structs import TopicPartition
 
+_MOST_OF_A_RANGE = 1 << 20
+
 
 class AckBatch(NamedTuple):
     """Neighbouring offsets, and what is said of them: one type for all, or one for each."""
@@ -45,12 +47,12 @@ class Acknowledgements:
         self.batches.sort()
 
     def offsets(self) -> set[int]:
-        """The offsets of records, without those that have none."""
+        """The offsets of records, without those that have none; of a range that was not read the first million."""
         found: set[int] = set()
         for batch in self.batches:
             if len(batch.types) == 1:
                 if batch.types[0] != GAP:
-                    found.update(range(batch.first, batch.last + 1))
+                    found.update(range(batch.first, min(batch.last + 1, batch.first + _MOST_OF_A_RANGE)))
             else:
                 found.update(offset for offset, kind in enumerate(batch.types, batch.first) if kind != GAP)
         return found

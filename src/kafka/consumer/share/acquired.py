@@ -2,10 +2,13 @@
 
 What cannot be decoded is acknowledged at once, so that nobody gets it for ever: a damaged batch is rejected, and what
 could not be read behind it, or for want of a codec, is released. Java does so in ``ShareCompletedFetch``.
+
+A broker may call more offsets acquired than it sends batches for. What is behind the last batch is left alone: nobody
+has seen whether there are records, and its lock runs out by itself.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -27,6 +30,18 @@ class Range(NamedTuple):
     delivery_count: int
 
 
+def in_order(ranges: Iterable[Range]) -> list[Range]:
+    """The ranges as they came, without what is empty, or stands in an earlier one, so that no record comes twice."""
+    found: list[Range] = []
+    start = 0
+    for one in ranges:
+        first = max(one.first, start)
+        if first <= one.last:
+            found.append(one._replace(first=first))
+            start = one.last + 1
+    return found
+
+
 class DecodeOptions(NamedTuple):
     """How batches are decoded; see `BatchDecoder`."""
 
@@ -43,11 +58,15 @@ class Refused(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What became of an answer."""
+    """What became of an answer.
+
+    ``beyond`` is the first offset that was called acquired and is behind the last batch; None: there is none.
+    """
 
     pieces: list[Piece]
     refused: list[Refused]
     error: KafkaError | None
+    beyond: int | None = None
 
 
 class Acquired:
@@ -56,7 +75,7 @@ class Acquired:
     Arguments:
         tp, topic_id: the partition.
         node_id: who handed the records out.
-        ranges: what was acquired, in order.
+        ranges: what was acquired, by `in_order`; at least one.
         records: whole batches.
         frame: holds the bytes.
     """
@@ -78,11 +97,6 @@ class Acquired:
         self.ranges = ranges
         self._records: memoryview | bytes | None = records
         self._frame = frame
-
-    @property
-    def count(self) -> int:
-        """How many offsets were acquired."""
-        return sum(one.last - one.first + 1 for one in self.ranges)
 
     @property
     def nbytes(self) -> int:
@@ -110,10 +124,11 @@ class Acquired:
         columns, error = decoder.part(_NO_LIMIT)
         if error is None and not decoder.finished:
             error = KafkaError(f"{self.tp}: one answer has more records than columns can hold; lower fetch_max_bytes")
-        if error is None:
-            return Decoded([self._piece(columns, one) for one in self.ranges], [], None)
         end = columns.next_offset
         whole = [Range(one.first, min(one.last, end - 1), one.delivery_count) for one in self.ranges if one.first < end]
+        if error is None:
+            beyond = next((max(one.first, end) for one in self.ranges if one.last >= end), None)
+            return Decoded([self._piece(columns, one) for one in whole], [], None, beyond)
         refused = self._refused(end, self._end_of_damage(columns, records, error))
         return Decoded([self._piece(columns, one) for one in whole], refused, _told(error, refused))
 

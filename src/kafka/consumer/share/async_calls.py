@@ -83,7 +83,7 @@ class AsyncShareCalls(ShareFace):
         Raises `IllegalStateError` without a subscription, for records that are not acknowledged, and while another call
         is under way; `RecordDeserializationError` and `CorruptRecordError`, after which the next call goes on behind;
         `UnsupportedVersionError` where the brokers have no share groups, `TopicAuthorizationFailedError`,
-        `GroupAuthorizationFailedError`, and what the callback raises.
+        `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and what the callback raises.
         """
         most = check_max_records(max_records, self._core.config.share.max_poll_records)
         make = functools.partial(self._materializer.records, self._core)
@@ -167,7 +167,7 @@ class AsyncShareCalls(ShareFace):
         return made
 
     async def _take(self, timeout_ms: float, max_records: int) -> list[Piece]:
-        """Pieces to hand out, which stay where they are; none if the time is up, or somebody woke the consumer."""
+        """Pieces to hand out, which stay where they are; none if the time is up. `WakeupError` if someone woke it."""
         core, runner = self._core, self._runner
         runner.check()
         now = runner.time()
@@ -180,13 +180,14 @@ class AsyncShareCalls(ShareFace):
             core.send_acknowledgements(max_records if asks else 0)
             while True:
                 runner.clear()
+                core.raise_wakeup()
                 taken = core.take(max_records)
                 if any(map(len, taken)):
                     return taken
                 if taken:  # offsets without records: there is nothing to hand out, and something to acknowledge
                     core.handed_out(taken)
                     core.send_acknowledgements()
-                if core.closed or core.events.woken():
+                if core.closed:
                     return []
                 if core.events.pending:
                     core.raise_error()

@@ -15,7 +15,7 @@ from kafka.cluster.protocols import BrokerConnections
 from kafka.config import ShareOptions
 from kafka.consumer.handover.fetched import SharedFrame
 from kafka.consumer.share.acknowledgements import Acknowledgements
-from kafka.consumer.share.acquired import Acquired, Range
+from kafka.consumer.share.acquired import Acquired, Range, in_order
 from kafka.consumer.share.share_session import LAST_EPOCH, Partition, ShareSession
 from kafka.errors import (
     InvalidShareSessionEpochError,
@@ -212,9 +212,11 @@ class BrokerShareFetcher:
 
     def _acquired(self, key: Partition, data: PartitionData, frame: SharedFrame) -> None:
         tp = self._listener.name_of(key)
-        ranges = [Range(one.first_offset, one.last_offset, one.delivery_count) for one in data.acquired_records]
+        ranges = in_order(Range(one.first_offset, one.last_offset, one.delivery_count) for one in data.acquired_records)
         if tp is None:
             log.warning("broker %d sent records of %s, which was not asked for; they are left to others", *key)
+            return
+        if not ranges:
             return
         frame.retain()
         records = data.records if data.records is not None else b""

@@ -27,7 +27,7 @@ from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.share.membership import ShareMembership
 from kafka.coordinator.share.state import ShareMemberState
-from kafka.errors import IllegalStateError
+from kafka.errors import IllegalStateError, WakeupError
 from kafka.health import Health
 
 log = logging.getLogger(__name__)
@@ -79,6 +79,7 @@ class ShareCore:
         self._runner = runner
         self._loop = loop
         self._refusal: Exception | None = None
+        self._told_of_more = False
         connection = config.connection
         backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles)
         timeout_ms = config.connection.request_timeout_ms
@@ -178,6 +179,11 @@ class ShareCore:
             self.events.pending = True
             raise error
 
+    def raise_wakeup(self) -> None:
+        """Raise `WakeupError`, once, if the caller was woken."""
+        if self.events.woken() and not self.closed:
+            raise WakeupError("wakeup() was called")
+
     def subscribe(self, topics: frozenset[str]) -> None:
         """Be a member of the group that reads these topics."""
         self._refusal = None
@@ -251,7 +257,14 @@ class ShareCore:
             return False
         ready.popleft()
         acquired.drop()
+        if decoded.beyond is not None and not self._told_of_more:
+            self._told_of_more = True
+            text = (
+                "broker %d calls records of %s acquired, from offset %d on, that it has not sent; they are left alone"
+            )
+            log.warning(text, acquired.node_id, acquired.tp, decoded.beyond)
         self.decoded.extend(decoded.pieces)
+        self._statistics.records_acquired += sum(map(len, decoded.pieces))
         self.in_flight.refuse(acquired, decoded.refused)
         if decoded.error is not None:
             raise decoded.error

@@ -132,7 +132,12 @@ class ShareFace:
         return self._core.health()
 
     def wakeup(self) -> None:
-        """Have the `poll()` that is waiting, or else the next one, return what it has. Any thread may call this."""
+        """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.
+
+        It raises once, and takes nothing: the next call gives the records. What was handed out before is accepted, or
+        has to be acknowledged, as with any other call. Any thread may call this, also a signal's handler. Java:
+        ``wakeup``.
+        """
         self._core.events.wake()
 
     def __getstate__(self) -> object:

@@ -12,6 +12,8 @@ GAP = 0
 """The type for an offset that has no record: compaction removed it, or a transaction's marker is there."""
 OPEN, SENT = 0xFF, 0xFE
 """Nothing has been said of a row; what was said is on its way, so that no more can be."""
+_LONG_GAP = 32
+"""Up to so many offsets without a record are said one by one, among their neighbours."""
 _ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
 
 
@@ -145,14 +147,10 @@ class Piece:
     def take(self) -> tuple[list[tuple[int, int, bytes]], list["Piece"]]:
         """What is said and was not taken before, as ranges of offsets with their types; and what is to be renewed."""
         count, types = len(self), self.types
-        size = self.last - self.first + 1
-        if count == size:  # the usual case: a row for each offset
-            kinds = bytes(types)
+        if count == self.last - self.first + 1:  # the usual case: a row for each offset
+            ranges = _ranges(self.first, types)
         else:
-            spread = bytearray((GAP if self.has_gaps else SENT,)) * size
-            for row, offset in enumerate(self.columns.offsets):
-                spread[offset - self.first] = types[row]
-            kinds = bytes(spread)
+            ranges = self._with_gaps(types)
         self.has_gaps = False
         renewed = self._renewed(types)
         for row in range(count) if types.find(OPEN) >= 0 else ():
@@ -160,7 +158,27 @@ class Piece:
                 types[row] = SENT
         if types.find(OPEN) < 0:
             types[:] = bytes((SENT,)) * count
-        return _ranges(self.first, kinds), renewed
+        return ranges, renewed
+
+    def _with_gaps(self, types: bytearray) -> list[tuple[int, int, bytes]]:
+        """What is said of rows and of the offsets between them, in memory that grows with the rows alone.
+
+        A long gap is a range of its own, as a broker may call any number of offsets acquired.
+        """
+        filler = GAP if self.has_gaps else SENT
+        found: list[tuple[int, int, bytes]] = []
+        kinds, start = bytearray(), self.first  # what is said from `start` on
+        for offset, kind in zip([*self.columns.offsets, self.last + 1], [*types, SENT], strict=True):
+            gap = offset - start - len(kinds)
+            if gap > _LONG_GAP:
+                found += _ranges(start, kinds)
+                if self.has_gaps:
+                    found.append((offset - gap, offset - 1, bytes((GAP,))))
+                kinds, start = bytearray(), offset
+            else:
+                kinds += bytes((filler,)) * gap
+            kinds.append(kind)
+        return found + _ranges(start, kinds)
 
     def _renewed(self, types: bytearray) -> list["Piece"]:
         """The rows whose locks are to be renewed, as pieces that can be handed out again."""
@@ -175,9 +193,10 @@ class Piece:
         return found
 
 
-def _ranges(first: int, kinds: bytes) -> list[tuple[int, int, bytes]]:
+def _ranges(first: int, said: bytearray) -> list[tuple[int, int, bytes]]:
     """Ranges of offsets that something is said of; one type where it is the same for a whole range."""
     found = []
+    kinds = bytes(said)
     start, size = 0, len(kinds)
     while start < size:
         if kinds[start] in (OPEN, SENT):

@@ -56,7 +56,7 @@ class ShareFetcher:
         wants_outcomes: whether there is a callback.
         renewing: how many renewals are on their way.
         lock_timeout_ms: how long locks last, as a broker said last; None: none has.
-        records_acquired, bytes_fetched, fetches, acknowledged, acknowledgements_failed: counted for metrics.
+        bytes_fetched, fetches, acknowledged, acknowledgements_failed: counted for metrics.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ShareFetcher:
         self.wants_outcomes = False
         self.renewing = 0
         self.lock_timeout_ms: int | None = None
-        self.records_acquired = self.bytes_fetched = self.fetches = 0
+        self.bytes_fetched = self.fetches = 0
         self.acknowledged = self.acknowledgements_failed = 0
 
     # What is assigned -------------------------------------------------------------------------------------------------
@@ -182,7 +182,6 @@ class ShareFetcher:
 
     def acquired(self, acquired: Acquired) -> None:
         """See `BrokerShareListener`."""
-        self.records_acquired += acquired.count
         self.bytes_fetched += acquired.nbytes
         self.ready.append(acquired)
 

@@ -33,6 +33,7 @@ class ShareMetrics:
         self._group_group = f"{prefix}-share-coordinator-metrics"
         self._thread_name = f"kafka-metrics-{config.connection.client_id}"
         self._reporting: CallbackRunner | None = None
+        self.records_acquired = 0
         self.all = ClientMetrics(config.connection, loop.time, values_of(config.connection, config.share))
         self.traffic = NetworkTraffic(self.all, prefix, loop)
 
@@ -41,7 +42,7 @@ class ShareMetrics:
         fetched = (
             _gauge("fetch-total", "fetches that were answered", lambda: fetcher.fetches),
             _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
-            _gauge("records-consumed-total", "records acquired", lambda: fetcher.records_acquired),
+            _gauge("records-consumed-total", "records acquired", lambda: self.records_acquired),
             _gauge(
                 "acknowledgements-send-total",
                 "acknowledgements, one a partition and request, that brokers have taken",
