@@ -1,5 +1,6 @@
 """Properties of Kafka's Java clients, and of librdkafka where it has names of its own, as keyword arguments."""
 
+import enum
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -148,6 +149,14 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     an unknown name, with the nearest one that there is, for a Java class that nothing stands for, and for text that is
     not of its option's type.
     """
+    configs, idle = read_java_names(properties, client)
+    if idle:
+        log.warning("these properties have no effect here: %s", ", ".join(sorted(idle)))
+    return configs
+
+
+def read_java_names(properties: Mapping[str, Any], client: str | None = None) -> tuple[dict[str, Any], list[str]]:
+    """The keyword arguments of `from_java_names`, and what has no effect here, without a warning."""
     configs: dict[str, Any] = {}
     idle: list[str] = []
     rows, everyones = java_names(client), java_names()
@@ -167,9 +176,43 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
                 f"option {name!r} is unknown to {f'the {client}' if client else 'all clients'}{nearest(name, known)}"
             )
     _log_in(properties, configs, idle)
-    if idle:
-        log.warning("these properties have no effect here: %s", ", ".join(sorted(idle)))
-    return configs
+    return configs, idle
+
+
+class Support(enum.Enum):
+    """What a client makes of a property of the Java clients."""
+
+    WORKS = enum.auto()
+    CLASSES = enum.auto()
+    """It works for some Java classes, as what they do is done anyway; others are refused."""
+    IDLE = enum.auto()
+    """It has no meaning here."""
+    OTHERS = enum.auto()
+    """It is another client's."""
+    REFUSED = enum.auto()
+
+
+def support_of(name: str, client: str) -> tuple[Support, str] | None:
+    """What a client makes of a property, and for `CLASSES` and `REFUSED` what is taken instead; None: it is unknown."""
+    if name in _ONLY:
+        classes, instead = _ONLY[name]
+        return Support.CLASSES if classes else Support.REFUSED, ", ".join(classes) or instead
+    if name in _REFUSED:
+        return Support.REFUSED, _REFUSED[name]
+    if name in _WITHOUT_MEANING:
+        return Support.IDLE, ""
+    everyones = java_names()
+    if _LEVEL.fullmatch(name):
+        return (Support.WORKS if client == "producer" else Support.OTHERS), ""
+    if name in java_names(client) or name == "sasl.jaas.config" or (name in _SPECIAL and name not in everyones):
+        return Support.WORKS, ""
+    return (Support.OTHERS, "") if name in everyones else None
+
+
+def all_java_names() -> set[str]:
+    """Every property of the Java clients or librdkafka that `from_java_names` knows."""
+    levels = {f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
+    return {*java_names(), *_WITHOUT_MEANING, *_ONLY, *_REFUSED, *_SPECIAL, *levels, "sasl.jaas.config"}
 
 
 def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[str]) -> None:

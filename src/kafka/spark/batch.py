@@ -8,7 +8,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import parse_read, requested_columns
+from kafka.spark.options import parse_read, requested_columns, tell
 from kafka.spark.read_task import read_task
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     def partitions(self) -> list[InputPartition]:
         """The tasks of the read."""
         begin_call()
+        tell(self._options.warnings)
         with ClusterLookup(self._options) as lookup:
             return [InputPartition(task) for task in plan_batch(self._options, lookup)]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.spark import values
+from kafka.spark.token_provider import named_token_provider
 
 
 class Use(enum.Flag):
@@ -65,6 +66,13 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.ALL,
         values.positive,
         "How long a first broker is looked for before the query fails.",
+    ),
+    SparkOption(
+        "kafka.sasl.oauth.token.provider",
+        "",
+        Use.ALL,
+        named_token_provider,
+        "With OAUTHBEARER: module:attribute of a class or object whose token() gives a token, there in every task.",
     ),
     SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, with commas between."),
     SparkOption(
@@ -220,11 +228,33 @@ REFUSED_READING = {
     "kafka.key.deserializer": _BINARY,
     "kafka.value.deserializer": _BINARY,
     "kafka.enable.auto.commit": _CHECKPOINT,
-    "kafka.auto.commit.interval.ms": _CHECKPOINT,
     "kafka.interceptor.classes": _INTERCEPTORS,
-    "kafka.partition.assignment.strategy": "reading takes no part in a group",
 }
 """Client options that a read refuses, and why."""
+
+_NO_GROUP = "reading takes no part in a group"
+
+IDLE_READING = {
+    "kafka.auto.commit.interval.ms": _CHECKPOINT,
+    **dict.fromkeys(
+        (
+            "kafka.group.id",
+            "kafka.group.instance.id",
+            "kafka.group.protocol",
+            "kafka.group.remote.assignor",
+            "kafka.heartbeat.interval.ms",
+            "kafka.max.poll.interval.ms",
+            "kafka.partition.assignment.strategy",
+            "kafka.session.timeout.ms",
+        ),
+        _NO_GROUP,
+    ),
+    "kafka.allow.auto.create.topics": "a read creates no topics",
+    "kafka.exclude.internal.topics": "a pattern never finds internal topics",
+    "kafka.max.poll.records": "whole batches are read, not polls",
+    "kafka.partitioner.class": "it is not for a read",
+}
+"""Client options that have no meaning for a read, and why."""
 
 REFUSED_WRITING = {
     "kafka.key.serializer": _STRINGS,
@@ -235,5 +265,16 @@ REFUSED_WRITING = {
 }
 """Client options that a write refuses, and why."""
 
-SPARKS_OWN = frozenset({"checkpointlocation", "queryname", "outputmode"})
+IDLE_WRITING: dict[str, str] = {}
+"""Client options that have no meaning for a write, and why."""
+
+SPARKS_OWN = frozenset(
+    {
+        "checkpointlocation",
+        "queryname",
+        "outputmode",
+        "asyncprogresstrackingenabled",
+        "asyncprogresstrackingcheckpointintervalms",
+    }
+)
 """Options of Spark itself that reach a source or sink beside its own."""

@@ -6,19 +6,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka.config import from_java_names, parse_consumer, parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.option_table import (
-    BY_KEY,
-    KAFKA_PREFIX,
-    REFUSED_READING,
-    REFUSED_WRITING,
-    SPARKS_OWN,
-    USE_NAMES,
-    SparkOption,
-    Use,
-)
+from kafka.spark.client_options import client_configs, tell_idle
+from kafka.spark.option_table import BY_KEY, KAFKA_PREFIX, SPARKS_OWN, USE_NAMES, SparkOption, Use
 from kafka.spark.schema import COLUMNS, HEADERS, check_columns, check_user_schema
 from kafka.spark.values import (
     EARLIEST,
@@ -27,7 +18,6 @@ from kafka.spark.values import (
     Boundary,
     Everywhere,
     Selection,
-    whole,
 )
 
 log = logging.getLogger(__name__)
@@ -42,8 +32,15 @@ _READER_FETCH = {
 A task reads few partitions, each as fast as it can, and what it reads is there already: a broker that waits for more
 records would only keep the connection from the next task."""
 
-_OWN_NAMES = {"kafka.bootstrap.timeout.ms": "bootstrap_timeout_ms"}
-"""Options of our clients that Java's do not have."""
+_told: set[str] = set()
+
+
+def tell(warnings: Sequence[str]) -> None:
+    """Log warnings about options, each once in this process."""
+    for each in warnings:
+        if each not in _told:
+            _told.add(each)
+            log.warning("%s", each)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,6 +51,7 @@ class ReadOptions:
         streaming: whether it is a stream, or else a batch.
         columns: what the option `columns` or `includeHeaders` asks for, in order.
         configs: keyword arguments of the consumers, sorted, so that they can name a place in a cache.
+        warnings: what to `tell` the user once, where the read is planned.
     """
 
     streaming: bool
@@ -72,6 +70,7 @@ class ReadOptions:
     retries: int
     retry_interval_ms: int
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _kafka_names() -> tuple[str, ...]:
     return tuple(KAFKA_PREFIX + row.java for row in option_table().values() if row.java)
 
 
-def _parse(options: Mapping[str, str], use: Use) -> dict[str, Any]:
+def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[str, Any]:
     """Each of the table's options that is given, by its name in the table, as its value."""
     check_names(options)
     parsed = {}
@@ -126,7 +125,7 @@ def _parse(options: Mapping[str, str], use: Use) -> dict[str, Any]:
         if use in row.uses:
             parsed[row.name] = row.parse(row.name, options[key])
         elif use in row.tolerated:
-            log.warning("option %r has no effect on %s: %s", row.name, USE_NAMES[use], row.refusal)
+            warnings.append(f"option {row.name!r} has no effect on {USE_NAMES[use]}: {row.refusal}")
         else:
             raise _misplaced(row, use)
     if "kafka.bootstrap.servers" not in parsed:
@@ -142,23 +141,6 @@ def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
     return KafkaConfigurationError(f"option {row.name!r} cannot be used for {USE_NAMES[use]}: {why}")
 
 
-def _client_configs(options: Mapping[str, str], client: str, refused: Mapping[str, str]) -> dict[str, Any]:
-    """The options with Kafka's prefix as keyword arguments of our client, checked."""
-    properties = {}
-    for key, value in options.items():
-        if key in refused:
-            raise KafkaConfigurationError(f"option {key!r} is refused: {refused[key]}")
-        if key.startswith(KAFKA_PREFIX) and key not in _OWN_NAMES:
-            properties[key.removeprefix(KAFKA_PREFIX)] = value
-    try:
-        configs = from_java_names(properties, client)
-        configs |= {name: whole(key, options[key], 1) for key, name in _OWN_NAMES.items() if key in options}
-        parse_consumer(configs) if client == "consumer" else parse_producer(configs)
-    except KafkaConfigurationError as error:
-        raise KafkaConfigurationError(f"among the options with the prefix {KAFKA_PREFIX!r}: {error.args[0]}") from None
-    return configs
-
-
 def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     """Check all options of a read.
 
@@ -169,10 +151,11 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     Raises `KafkaConfigurationError` that names the option.
     """
     use = Use.STREAM if streaming else Use.BATCH
-    parsed = _parse(options, use)
-    configs = _client_configs(options, "consumer", REFUSED_READING)
-    configs.pop("group_id", None)
-    start, end = _boundaries(parsed, streaming)
+    warnings: list[str] = []
+    parsed = _parse(options, use, warnings)
+    configs, idle = client_configs(options, "consumer")
+    warnings += tell_idle(idle, "consumer")
+    start, end = _boundaries(parsed, streaming, warnings)
     if parsed.get("minOffsetsPerTrigger", 0) > parsed.get("maxOffsetsPerTrigger", 2**63):
         raise KafkaConfigurationError(
             f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be larger than "
@@ -195,13 +178,16 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         retries=parsed.get("fetchOffset.numRetries", 3),
         retry_interval_ms=parsed.get("fetchOffset.retryIntervalMs", 1_000),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
+        warnings=tuple(warnings),
     )
 
 
 def parse_write(options: Mapping[str, str]) -> WriteOptions:
     """Check all options of a write; raises `KafkaConfigurationError` that names the option."""
-    parsed = _parse(options, Use.SINK)
-    configs = _client_configs(options, "producer", REFUSED_WRITING)
+    warnings: list[str] = []
+    parsed = _parse(options, Use.SINK, warnings)
+    configs, idle = client_configs(options, "producer")
+    tell([*warnings, *tell_idle(idle, "producer")])
     return WriteOptions(topic=parsed.get("topic"), configs=tuple(sorted(configs.items())))
 
 
@@ -216,19 +202,18 @@ def _selection(parsed: Mapping[str, Any]) -> Selection:
     return selection
 
 
-def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int) -> Boundary:
+def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int, warnings: list[str]) -> Boundary:
     given = [name for name in names if name in parsed]
-    for name in given[1:]:
-        log.warning("option %r has no effect, as %r takes precedence", name, given[0])
+    warnings += [f"option {name!r} has no effect, as {given[0]!r} takes precedence" for name in given[1:]]
     return parsed[given[0]] if given else Everywhere(names[-1], default)
 
 
-def _boundaries(parsed: Mapping[str, Any], streaming: bool) -> tuple[Boundary, Boundary]:
+def _boundaries(parsed: Mapping[str, Any], streaming: bool, warnings: list[str]) -> tuple[Boundary, Boundary]:
     """Where the read begins and ends, in the order in which the options go before each other."""
     starts = ("startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets")
     ends = ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets")
-    start = _first_given(parsed, starts, LATEST if streaming else EARLIEST)
-    end = _first_given(parsed, ends, LATEST)
+    start = _first_given(parsed, starts, LATEST if streaming else EARLIEST, warnings)
+    end = _first_given(parsed, ends, LATEST, warnings)
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
             "option 'startingOffsets' cannot be latest (-1) for a batch read: it would be empty"

@@ -22,7 +22,7 @@ from kafka.spark.batch import schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.gc_freeze import begin_call
 from kafka.spark.offsets import Layout
-from kafka.spark.options import ReadOptions, parse_read, requested_columns
+from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.read_task import read_task
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
 
@@ -62,6 +62,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     def _plan(self) -> StreamPlanner:
         if self._planner is None:
+            tell(self._options.warnings)
             self._lookup = ClusterLookup(self._options)
             self._planner = StreamPlanner(self._options, self._lookup, time.monotonic)
         return self._planner

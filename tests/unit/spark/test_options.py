@@ -8,7 +8,7 @@ import pytest
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.option_table import OPTIONS, Use
-from kafka.spark.options import check_names, check_read, parse_read, parse_write, read_columns, requested_columns
+from kafka.spark.options import check_names, check_read, parse_read, parse_write, read_columns, requested_columns, tell
 from kafka.spark.values import (
     EARLIEST,
     LATEST,
@@ -63,6 +63,7 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         "startingOffsetsByTimestampStrategy": "latest",
         "failOnDataLoss": "false",
         "includeHeaders": "true",
+        "kafka.sasl.oauth.token.provider": "json:loads",
         "columns": "value,headers",
     }
     for row in OPTIONS:
@@ -106,13 +107,13 @@ def test_offsets_and_times():
     assert by_time == AtTimes("startingOffsetsByTimestamp", {TopicPartition("t", 0): 5})
 
 
-def test_times_go_before_offsets_with_a_warning(caplog):
+def test_times_go_before_offsets_with_a_warning():
     both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
     assert both.start == AtTime("startingTimestamp", 17)
-    assert [record.args for record in caplog.records] == [
-        ("startingOffsetsByTimestamp", "startingTimestamp"),
-        ("startingOffsets", "startingTimestamp"),
-    ]
+    assert both.warnings == (
+        "option 'startingOffsetsByTimestamp' has no effect, as 'startingTimestamp' takes precedence",
+        "option 'startingOffsets' has no effect, as 'startingTimestamp' takes precedence",
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,9 +223,18 @@ def test_a_stream_refuses_an_end(name):
     assert f"option {name!r} cannot be used for a streaming read: a stream has no end" in refusal(**{name: "1"})
 
 
-def test_a_batch_warns_of_limits_that_are_for_streams(caplog):
-    assert read(streaming=False, maxOffsetsPerTrigger="5").max_offsets is None
-    assert "'maxOffsetsPerTrigger' has no effect on a batch read" in caplog.text
+def test_a_batch_warns_of_limits_that_are_for_streams():
+    given = read(streaming=False, maxOffsetsPerTrigger="5")
+    assert given.max_offsets is None
+    assert given.warnings == (
+        "option 'maxOffsetsPerTrigger' has no effect on a batch read: it limits the batches of a stream",
+    )
+
+
+def test_a_warning_is_given_once_in_a_process(caplog):
+    for _ in range(2):
+        tell(read(streaming=False, minOffsetsPerTrigger="77").warnings)
+    assert caplog.text.count("'minOffsetsPerTrigger' has no effect on a batch read") == 1
 
 
 def test_a_batch_refuses_to_begin_at_the_end_and_to_end_at_the_beginning():
