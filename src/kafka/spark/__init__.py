@@ -3,8 +3,8 @@
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it; `session` makes a session with the settings that serve it.
 
-Planning (`batch_plan`, `stream_plan`, `ranges`, `limits`, `offsets`, `lookup`, `options`, `client_options`) is pure and knows neither
-PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task` and `write_task` move the data in Spark's
+Planning (`batch_plan`, `stream_plan`, `ranges`, `limits`, `offsets`, `lookup`, `options`, `client_options`) is pure
+and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task` and `write_task` move the data in Spark's
 worker processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
 """
 
