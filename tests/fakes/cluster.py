@@ -620,7 +620,7 @@ _CLIENT_APIS = (
     *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch", "OffsetForLeaderEpoch"),
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "DescribeConfigs", "AlterConfigs"),
     *("IncrementalAlterConfigs", "ListGroups", "DescribeGroups", "DeleteGroups", "ConsumerGroupHeartbeat"),
-    *("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge"),
+    *("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge", "DescribeTransactions"),
     *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 )
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from kafka.errors import KafkaError, TransactionAbortedError
+from kafka.producer.transactions.completion import Completion
 from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.requests import TransactionRequests
 from kafka.structs import TopicPartition
@@ -40,6 +41,7 @@ class TransactionPartitions:
         self._asked: set[TopicPartition] = set()
         """What the request adds that is out."""
         self._adding: asyncio.Task[None] | None = None
+        self._before = Completion(requests, on_added)
         self.started = False
         """The coordinator has the transaction: something was added."""
         self.in_doubt = False
@@ -51,10 +53,22 @@ class TransactionPartitions:
         self._wanted.clear()
         self._asked = set()
         self.started = self.in_doubt = False
+        if self._identity().transaction_version >= 2:
+            self._before.begin()
+
+    def ended(self) -> None:
+        """The coordinator has decided the end of the transaction."""
+        self._before.ended()
+
+    async def ready(self) -> None:
+        """Wait until the coordinator takes something into this transaction, or refuses it for a reason of its own."""
+        await self._before.wait()
 
     def may_write(self, partition: TopicPartition) -> bool:
         """Whether a partition may be written to now; if not, it is added."""
         if self._identity().transaction_version >= 2:
+            if self._before.pending:
+                return False
             self.in_doubt = True  # the first batch adds it
             return True
         if partition in self._added:
@@ -70,11 +84,9 @@ class TransactionPartitions:
         if self._adding is not None:
             await asyncio.wait({self._adding})
 
-    def stop(self) -> asyncio.Task[None] | None:
-        """Add nothing any more; returns what is to be awaited."""
-        if self._adding is not None:
-            self._adding.cancel()
-        return self._adding
+    def tasks(self) -> list[asyncio.Task[None]]:
+        """What goes on: to be cancelled and awaited."""
+        return [task for task in (self._adding, self._before.task) if task is not None]
 
     async def _add(self) -> None:
         """Add what is wanted, and what comes meanwhile."""

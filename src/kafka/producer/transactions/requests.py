@@ -35,6 +35,7 @@ from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafka.wire.api.describe_transactions import DescribeTransactionsRequest
 from kafka.wire.api.end_txn import EndTxnRequest
 from kafka.wire.api.init_producer_id import InitProducerIdRequest
 from kafka.wire.api.txn_offset_commit import (
@@ -204,6 +205,14 @@ class TransactionRequests:
             return response.producer_id, response.producer_epoch
 
         return await self._until_decided("EndTxn", "transaction", transaction.transactional_id, ask, always)
+
+    async def is_complete(self) -> bool:
+        """Whether the coordinator has completed what was last ended; one try."""
+        request = DescribeTransactionsRequest(transactional_ids=[self._transactional_id])
+        response = await self._cluster.send_coordinator("transaction", self._transactional_id, request)
+        (found,) = response.transaction_states
+        check_error(found.error_code, f"asking for the transaction of {self._transactional_id!r}")
+        return not found.transaction_state.startswith("Prepare")
 
     async def _add_group(self, transaction: TransactionIdentity, group_id: str, go_on: GoOn) -> None:
         request = AddOffsetsToTxnRequest(

@@ -199,8 +199,8 @@ class Transactions:
 
     async def stop(self) -> None:
         """Ask nothing any more."""
-        tasks = [self._operation.task if self._operation is not None else None, self._offsets, self._partitions.stop()]
-        left = [task for task in tasks if task is not None]
+        tasks = [self._operation.task if self._operation is not None else None, self._offsets]
+        left = [task for task in tasks if task is not None] + self._partitions.tasks()
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -268,6 +268,7 @@ class Transactions:
     ) -> None:
         if before is not None:
             await asyncio.wait({before})
+        await self._partitions.ready()
         in_doubt, self._partitions.in_doubt = self._partitions.in_doubt, True
         try:
             await self._requests.commit_offsets(self.identity, group, offsets, self._goes_on)
@@ -308,6 +309,7 @@ class Transactions:
         try:
             if self._partitions.started or self._partitions.in_doubt:
                 self._idempotence.grant(*await self._requests.end(self.identity, commit))
+                self._partitions.ended()
                 self._needs_epoch = self._needs_epoch and self.version < 2
         except KafkaError as error:
             if commit or not self._is_over(error):
