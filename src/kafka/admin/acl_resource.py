@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any
 
+from kafka.admin.enum_names import answered_member
 from kafka.errors import IllegalArgumentError
 
 
@@ -42,8 +43,9 @@ class ACLOperation(IntEnum):
 
 
 def valid_acl_operations(int_vals: Iterable[int]) -> set[ACLOperation]:
-    """The operations of these numbers, but for UNKNOWN, ANY and ALL."""
-    return {ACLOperation(number) for number in int_vals if number not in (0, 1, 2)}
+    """The operations of these numbers, but for UNKNOWN, ANY, ALL and what only a later Kafka has."""
+    found = {answered_member(ACLOperation, number) for number in int_vals}
+    return found - {ACLOperation.UNKNOWN, ACLOperation.ANY, ACLOperation.ALL}
 
 
 class ACLPermissionType(IntEnum):

@@ -12,6 +12,7 @@ from kafka.admin.acl_resource import (
     ResourcePattern,
     ResourceType,
 )
+from kafka.admin.enum_names import answered_member
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import BrokerResponseError, KafkaProtocolError, NoError, for_code
 from kafka.wire.api.create_acls import AclCreation, CreateAclsRequest
@@ -111,11 +112,12 @@ def _filter_fields(acl: ACLFilter) -> dict[str, Any]:
 
 def _acl(cls: Any, resource: Any, each: Any) -> Any:
     pattern = ResourcePattern(
-        ResourceType(resource.resource_type),
+        answered_member(ResourceType, resource.resource_type),
         resource.resource_name,
-        ACLResourcePatternType(resource.pattern_type),
+        answered_member(ACLResourcePatternType, resource.pattern_type),
     )
-    operation, permission = ACLOperation(each.operation), ACLPermissionType(each.permission_type)
+    operation = answered_member(ACLOperation, each.operation)
+    permission = answered_member(ACLPermissionType, each.permission_type)
     return cls(each.principal, each.host, operation, permission, pattern)
 
 

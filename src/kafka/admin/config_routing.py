@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
+from kafka.admin.enum_names import answered_member
 from kafka.admin.requests import AdminRequests
 from kafka.admin.routing import Route, Routed
 from kafka.errors import IllegalArgumentError
@@ -19,7 +20,7 @@ class ConfigKey(NamedTuple):
     resource_name: str
 
     def __str__(self) -> str:
-        return f"{ConfigResourceType(self.resource_type).name.lower()} {self.resource_name!r}"
+        return f"{answered_member(ConfigResourceType, self.resource_type).name.lower()} {self.resource_name!r}"
 
 
 def keyed(resources: Iterable[ConfigResource]) -> dict[ConfigKey, ConfigResource]:

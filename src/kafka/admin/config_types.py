@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import Any
 
 from kafka.admin.config_resource import ConfigResourceType
-from kafka.admin.enum_names import EnumHelper
+from kafka.admin.enum_names import EnumHelper, answered_member
 
 
 class ConfigType(EnumHelper, IntEnum):
@@ -38,7 +38,7 @@ class ConfigSourceType(EnumHelper, IntEnum):
     @classmethod
     def dynamic_for_resource_type(cls, resource_type: ConfigResourceType) -> "ConfigSourceType":
         """Where a value that was set on such a resource itself comes from."""
-        return _OWN[ConfigResourceType(resource_type)]
+        return _OWN[answered_member(ConfigResourceType, resource_type)]
 
     def is_modified(self) -> bool:
         """Whether the value was set on the resource itself."""
@@ -80,24 +80,16 @@ class ConfigFilterType(EnumHelper, IntEnum):
         """Whether a setting, as `describe_configs` describes it, is shown."""
         if self is ConfigFilterType.DYNAMIC and config["read_only"]:
             return False
-        return not self.should_skip(_member(ConfigSourceType, config["config_source"]))
-
-
-def _member(cls: Any, value: int) -> Any:
-    """The member of a value; UNKNOWN for what a later Kafka has."""
-    try:
-        return cls(value)
-    except ValueError:
-        return cls(0)
+        return not self.should_skip(answered_member(ConfigSourceType, config["config_source"]))
 
 
 def with_names(config: dict[str, Any]) -> dict[str, Any]:
     """A copy of the description of a setting that names what is told by number."""
-    named = dict(config, config_source=_member(ConfigSourceType, config["config_source"]).name)
+    named = dict(config, config_source=answered_member(ConfigSourceType, config["config_source"]).name)
     if "config_type" in config:
-        named["config_type"] = _member(ConfigType, config["config_type"]).name
+        named["config_type"] = answered_member(ConfigType, config["config_type"]).name
     if "synonyms" in config:
         named["synonyms"] = [
-            {**each, "source": _member(ConfigSourceType, each["source"]).name} for each in config["synonyms"]
+            {**each, "source": answered_member(ConfigSourceType, each["source"]).name} for each in config["synonyms"]
         ]
     return named

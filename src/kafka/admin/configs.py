@@ -7,6 +7,7 @@ from kafka.admin.arguments import as_text
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
 from kafka.admin.config_routing import ANY_BROKER, ConfigKey, ConfigRoute, keyed, send
 from kafka.admin.config_types import ConfigFilterType, ConfigSourceType
+from kafka.admin.enum_names import answered_member
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.admin.routing import Outcome, ask_each, values_or_raise
@@ -17,7 +18,6 @@ from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConf
 from kafka.wire.api.list_config_resources import ListConfigResourcesRequest
 
 _KINDS_SINCE = 1
-_KINDS = {int(kind): kind for kind in ConfigResourceType}
 _DOCUMENTATION_SINCE = 3
 
 
@@ -116,7 +116,7 @@ def _source(config: Any, resource_type: int) -> int:
         return ConfigSourceType.DEFAULT_CONFIG
     if config.read_only and resource_type == ConfigResourceType.BROKER:
         return ConfigSourceType.STATIC_BROKER_CONFIG
-    return ConfigSourceType.dynamic_for_resource_type(ConfigResourceType(resource_type))
+    return ConfigSourceType.dynamic_for_resource_type(answered_member(ConfigResourceType, resource_type))
 
 
 async def list_config_resources(requests: AdminRequests, kinds: list[ConfigResourceType]) -> dict[str, list[str]]:
@@ -132,7 +132,7 @@ async def list_config_resources(requests: AdminRequests, kinds: list[ConfigResou
     raise_first([("listing configuration resources", response.error_code, None)])
     found: dict[str, list[str]] = {}
     for each in response.config_resources:
-        kind = _KINDS.get(each.resource_type, ConfigResourceType.UNKNOWN)
+        kind = answered_member(ConfigResourceType, each.resource_type)
         found.setdefault(kind.name.lower(), []).append(each.resource_name)
     return found
 

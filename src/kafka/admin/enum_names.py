@@ -1,7 +1,18 @@
 """Finding the members of an enum by value or by name."""
 
 import contextlib
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound=Enum)
+
+
+def answered_member(kind: type[E], value: object) -> E:
+    """The member of what a broker has answered; UNKNOWN for what only a later Kafka has, as in Java."""
+    try:
+        return kind(value)
+    except ValueError:
+        return kind["UNKNOWN"]
 
 
 class EnumHelper:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.config_types import ConfigFilterType, with_names
+from kafka.admin.enum_names import answered_member
 from kafka.errors import for_code
 from kafka.wire import NO_UUID
 from kafka.wire.structs import Struct
@@ -81,7 +82,7 @@ class AlterConfigsResult(dict[str, dict[str, str]]):
 
 
 def _kind(resource_type: int) -> str:
-    return ConfigResourceType(resource_type).name.lower()
+    return answered_member(ConfigResourceType, resource_type).name.lower()
 
 
 ConfigEntry = tuple[str, str | None, bool, int, bool, list[tuple[str, str | None, int]]]

@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka._loop_services import wall_clock_ns
 from kafka.admin.concurrently import all_of
+from kafka.admin.enum_names import answered_member
 from kafka.admin.leaders import ask_leaders, by_topic
 from kafka.admin.requests import AdminRequests
 from kafka.admin.routing import CoordinatorRoute, EachBroker, Outcome, Route, ask_each, values_or_raise
@@ -38,14 +39,6 @@ _OPEN = (
 )
 
 
-def _state(name: str) -> TransactionState:
-    """The state of a name; one that this client does not know yet is UNKNOWN."""
-    try:
-        return TransactionState(name)
-    except ValueError:
-        return TransactionState.UNKNOWN
-
-
 async def list_transactions(
     requests: AdminRequests,
     broker_ids: list[int] | None,
@@ -68,7 +61,9 @@ async def list_transactions(
 
     def read(response: Any, node_id: int) -> Outcome:
         listed = [
-            TransactionListing(each.transactional_id, each.producer_id, _state(each.transaction_state))
+            TransactionListing(
+                each.transactional_id, each.producer_id, answered_member(TransactionState, each.transaction_state)
+            )
             for each in response.transaction_states
         ]
         return Outcome(node_id, response.error_code, None, listed)
@@ -124,7 +119,7 @@ async def fence_producers(
 def _description(coordinator_id: int, told: Any) -> TransactionDescription:
     return TransactionDescription(
         coordinator_id,
-        _state(told.transaction_state),
+        answered_member(TransactionState, told.transaction_state),
         told.producer_id,
         told.producer_epoch,
         told.transaction_timeout_ms,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kafka.admin.enum_names import answered_member
 from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.errors import for_code
@@ -13,7 +14,6 @@ from kafka.wire.api.alter_user_scram_credentials import (
 from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 
 Alteration = UserScramCredentialDeletion | UserScramCredentialUpsertion
-_MECHANISMS = {int(mechanism): mechanism for mechanism in ScramMechanism}
 
 
 def _failure(code: int, message: str | None) -> str | None:
@@ -56,7 +56,7 @@ async def describe_user_scram_credentials(
             "error": _failure(each.error_code, each.error_message),
             "credential_infos": [
                 {
-                    "mechanism": _MECHANISMS.get(info.mechanism, ScramMechanism.UNKNOWN),
+                    "mechanism": answered_member(ScramMechanism, info.mechanism),
                     "iterations": info.iterations,
                 }
                 for info in each.credential_infos

@@ -16,7 +16,15 @@ APIS = (
     *("ListTransactions", "DescribeTransactions", "WriteTxnMarkers", "AlterClientQuotas", "InitProducerId"),
     *("ConsumerGroupDescribe", "ShareGroupDescribe", "StreamsGroupDescribe", "OffsetCommit", "LeaveGroup"),
     *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
-    *("DescribeLogDirs", "AlterReplicaLogDirs", "DescribeAcls", "ListConfigResources", "DescribeUserScramCredentials"),
+    *(
+        "DescribeLogDirs",
+        "AlterReplicaLogDirs",
+        "DescribeAcls",
+        "DeleteAcls",
+        "ListConfigResources",
+        "DescribeUserScramCredentials",
+    ),
+    "DeleteAcls",
     *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
     *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
 )

@@ -4,7 +4,20 @@ import uuid
 
 import pytest
 
-from kafka.admin import ConfigResource, DelegationToken, NewTopic, RaftVoterEndpoint, ScramMechanism
+from kafka.admin import (
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ConfigResource,
+    DelegationToken,
+    NewTopic,
+    RaftVoterEndpoint,
+    ResourcePatternFilter,
+    ResourceType,
+    ScramMechanism,
+)
+from kafka.admin.config_types import with_names
 from kafka.errors import (
     BrokerIdNotRegisteredError,
     DelegationTokenAuthDisabledError,
@@ -12,12 +25,15 @@ from kafka.errors import (
     DuplicateVoterError,
     IllegalArgumentError,
     KafkaConnectionError,
+    NoError,
     SecurityDisabledError,
     ThrottlingQuotaExceededError,
     UnsupportedVersionError,
     VoterNotFoundError,
 )
 from kafka.wire.api import create_delegation_token as create
+from kafka.wire.api import delete_acls as deletions
+from kafka.wire.api import describe_acls as acls
 from kafka.wire.api import describe_configs as configs
 from kafka.wire.api import describe_delegation_token as describe
 from kafka.wire.api import describe_user_scram_credentials as users
@@ -283,3 +299,54 @@ async def test_topics_of_kafkas_own_may_be_left_out(admin, cluster):
     cluster._topic = topic
     assert await admin.list_topics() == ["t", "__consumer_offsets"]
     assert await admin.list_topics(include_internal=False) == ["t"]
+
+
+async def test_what_only_a_later_kafka_has_is_read_as_unknown(admin, cluster):
+    entry = {"principal": "User:a", "host": "*"}
+    described = acls.DescribeAclsResource(
+        resource_type=100,
+        resource_name="r",
+        pattern_type=101,
+        acls=[acls.AclDescription(**entry, operation=102, permission_type=103)],
+    )
+    answer_everywhere(cluster, "DescribeAcls", lambda *_: DescribeAclsResponse(resources=[described]))
+    anything = ACLFilter(
+        None,
+        None,
+        ACLOperation.ANY,
+        ACLPermissionType.ANY,
+        ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY),
+    )
+    (acl,), error = await admin.describe_acls(anything)
+    assert (acl.principal, acl.host, acl.resource_pattern.resource_name, error) == ("User:a", "*", "r", NoError)
+    assert (acl.operation, acl.permission_type) == (ACLOperation.UNKNOWN, ACLPermissionType.UNKNOWN)
+    pattern = acl.resource_pattern
+    assert (pattern.resource_type, pattern.pattern_type) == (ResourceType.UNKNOWN, ACLResourcePatternType.UNKNOWN)
+    assert "UNKNOWN" in repr(acl)
+    gone = deletions.DeleteAclsMatchingAcl(
+        **entry, resource_type=100, resource_name="r", pattern_type=101, operation=102, permission_type=103
+    )
+    result = deletions.DeleteAclsFilterResult(matching_acls=[gone])
+    answer_everywhere(cluster, "DeleteAcls", lambda *_: deletions.DeleteAclsResponse(filter_results=[result]))
+    [(_, [matched], _)] = await admin.delete_acls([anything])
+    assert (matched, matched.error) == (acl, NoError)
+    setting = configs.DescribeConfigsResourceResult(
+        name="a",
+        value="1",
+        config_source=99,
+        config_type=98,
+        synonyms=[configs.DescribeConfigsSynonym(name="a", value="1", source=97)],
+    )
+    answer_everywhere(
+        cluster,
+        "DescribeConfigs",
+        lambda *_: configs.DescribeConfigsResponse(
+            results=[configs.DescribeConfigsResult(resource_type=2, resource_name="t", configs=[setting])]
+        ),
+    )
+    found = await admin.describe_configs([ConfigResource("topic", "t")], config_filter="all")
+    shown = with_names(found.of(ConfigResource("topic", "t"))["a"])
+    assert (shown["config_source"], shown["config_type"], shown["synonyms"][0]["source"]) == ("UNKNOWN",) * 3
+    answer = ListConfigResourcesResponse(config_resources=[Listed(resource_name="x", resource_type=64)])
+    answer_everywhere(cluster, "ListConfigResources", lambda *_: answer)
+    assert await admin.list_config_resources() == {"unknown": ["x"]}

@@ -82,7 +82,7 @@ def test_an_acl_that_was_matched_is_one_and_a_pair():
 
 
 def test_operations_are_told_from_numbers():
-    assert valid_acl_operations([0, 1, 2, 3, 8]) == {ACLOperation.READ, ACLOperation.DESCRIBE}
+    assert valid_acl_operations([0, 1, 2, 3, 8, 99]) == {ACLOperation.READ, ACLOperation.DESCRIBE}
 
 
 def test_a_password_is_hashed_as_scram_wants():
