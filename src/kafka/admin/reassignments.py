@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.admin.leaders import by_topic
-from kafka.admin.requests import AdminRequests, raise_first
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import ElectLeadersResult, as_result
 from kafka.errors import BrokerResponseError, ElectionNotNeededError, for_code
 from kafka.structs import TopicPartition
@@ -85,7 +85,7 @@ async def list_partition_reassignments(
             for topic, each in topic_partitions.items()
         ]
     request = ListPartitionReassignmentsRequest(timeout_ms=requests.limit_ms(timeout_ms), topics=topics)
-    response = await requests.controller(request, lambda response: [response.error_code], timeout_ms)
+    response = await requests.controller(request, own_error_code, timeout_ms, repeatable=True)
     raise_first([("listing reassignments", response.error_code, response.error_message)])
     return {
         TopicPartition(topic.name, each.partition_index): {

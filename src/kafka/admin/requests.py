@@ -72,8 +72,15 @@ class AdminRequests:
         timeout_ms: int | None = None,
         min_version: int = 0,
         max_version: int | None = None,
+        *,
+        repeatable: bool = False,
     ) -> Any:
-        """Send to the controller, again when it has moved. ``error_codes`` finds the codes in the response."""
+        """Send to the controller, again when it has moved.
+
+        Arguments:
+            error_codes: finds the codes in the response.
+            repeatable: True for what only reads: it is sent again after an error that is retriable.
+        """
         limit_ms = self.limit_ms(timeout_ms) + MARGIN_MS
 
         async def once() -> Any:
@@ -82,6 +89,8 @@ class AdminRequests:
             try:
                 response = await connection.send(request, version, limit_ms)
             except KafkaError as error:
+                if repeatable:
+                    raise
                 raise FinalError(error) from error
             if NotControllerError.errno in error_codes(response):
                 raise NotControllerError("the controller has moved")

@@ -8,6 +8,7 @@ from kafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,
     GroupIdNotFoundError,
+    IllegalArgumentError,
     InvalidConfigurationError,
     KafkaProtocolError,
     KafkaTimeoutError,
@@ -17,6 +18,7 @@ from kafka.errors import (
     NoOffsetForPartitionError,
     TopicAuthorizationFailedError,
     TransactionalIdAuthorizationFailedError,
+    UnknownMemberIdError,
     UnsupportedVersionError,
 )
 from kafka.structs import OffsetAndMetadata, TopicPartition, TopicPartitionReplica
@@ -36,8 +38,13 @@ from kafka.wire.api.delete_groups import DeletableGroupResult, DeleteGroupsRespo
 from kafka.wire.api.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsResponse
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorResponse
 from kafka.wire.api.init_producer_id import InitProducerIdResponse
-from kafka.wire.api.leave_group import LeaveGroupResponse, MemberResponse
+from kafka.wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
 from kafka.wire.api.list_groups import ListedGroup, ListGroupsResponse
+from kafka.wire.api.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+from unit.admin.test_admin import reconnect
 from unit.net.scripted import HANG_UP, SILENCE
 
 TP = TopicPartition("t", 0)
@@ -360,6 +367,61 @@ async def test_all_members_leave_static_ones_by_their_instance(admin, cluster):
     )
     with pytest.raises(GroupIdNotFoundError):
         await admin.remove_group_members("g")
+
+
+def left_with(code):
+    def answer(_, request):
+        members = [MemberResponse(member_id=each.member_id) for each in request.members]
+        return LeaveGroupResponse(error_code=code, members=members)
+
+    return answer
+
+
+@pytest.mark.parametrize("version", [2, 5])
+async def test_members_are_removed_after_their_coordinator_has_moved(admin, cluster, coordinators, version):
+    for broker in cluster.brokers:
+        broker.versions[LeaveGroupRequest.API_KEY] = (0, version)
+    await reconnect(admin, cluster)
+    first, second = cluster.brokers
+    second.on("LeaveGroup", left_with(0))
+    leaving = [MemberToRemove("m"), MemberToRemove("n")]
+
+    def moves(*given):
+        coordinators["g2"] = 1
+        return left_with(16)(*given)
+
+    coordinators["g2"] = 0
+    first.on("LeaveGroup", moves)
+    assert await admin.remove_group_members("g2", leaving) == {"m": NoError, "n": NoError}
+    assert {node for node, _ in asked(cluster, "LeaveGroup")} == {1, 2}
+    await second.stop()
+    coordinators["g2"] = 0
+    first.on("LeaveGroup", left_with(0))
+    assert await admin.remove_group_members("g2", leaving[:1]) == {"m": NoError}, "what is known of it is old"
+
+
+async def test_a_member_that_has_left_is_not_removed_twice(admin, cluster, coordinators):
+    for broker in cluster.brokers:
+        broker.versions[LeaveGroupRequest.API_KEY] = (0, 2)
+    await reconnect(admin, cluster)
+    codes = {"m": [0], "n": [14, 25], "o": [15, 0]}
+    on(cluster, "LeaveGroup", lambda _, request: LeaveGroupResponse(error_code=codes[request.member_id].pop(0)))
+    found = await admin.remove_group_members("g", [MemberToRemove(each) for each in codes])
+    assert found == {"m": NoError, "n": UnknownMemberIdError, "o": NoError}
+    with pytest.raises(UnsupportedVersionError, match="static"):
+        await admin.remove_group_members("g", [MemberToRemove("m"), MemberToRemove(group_instance_id="i")])
+    with pytest.raises(IllegalArgumentError, match="member_id"):
+        await admin.remove_group_members("g", [MemberToRemove("m"), MemberToRemove()])
+
+
+async def test_reassignments_are_listed_by_the_controller_again_after_a_lost_connection(admin, cluster):
+    for broker in cluster.brokers:
+        broker.versions[ListPartitionReassignmentsRequest.API_KEY] = (0, 0)
+    await reconnect(admin, cluster)
+    answers = iter([HANG_UP, ListPartitionReassignmentsResponse(error_code=41), ListPartitionReassignmentsResponse()])
+    on(cluster, "ListPartitionReassignments", lambda *_: next(answers))
+    assert await admin.list_partition_reassignments() == {}
+    assert [node for node, _ in asked(cluster, "ListPartitionReassignments")] == [1, 1, 1]
 
 
 async def test_offsets_of_share_groups_are_listed_altered_and_deleted(admin, cluster):
