@@ -615,13 +615,26 @@ def _apis() -> list[type[Request[Any]]]:
     return found
 
 
+ADMIN_APIS = (
+    *("DescribeAcls", "CreateAcls", "DeleteAcls", "DescribeUserScramCredentials", "AlterUserScramCredentials"),
+    *("DescribeClientQuotas", "AlterClientQuotas", "DescribeLogDirs", "AlterReplicaLogDirs", "ListConfigResources"),
+    *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
+    *("OffsetDelete", "ConsumerGroupDescribe", "ShareGroupDescribe", "StreamsGroupDescribe"),
+    *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
+    *("ElectLeaders", "AlterPartitionReassignments", "ListPartitionReassignments", "DescribeTopicPartitions"),
+    *("ListTransactions", "DescribeTransactions", "DescribeProducers", "WriteTxnMarkers"),
+    *("DescribeCluster", "UpdateFeatures", "DescribeQuorum", "AddRaftVoter", "RemoveRaftVoter"),
+    *("UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
+)
+"""What the admin client alone sends."""
+
 _CLIENT_APIS = (
     *("Produce", "Fetch", "ListOffsets", "Metadata", "ApiVersions", "FindCoordinator", "InitProducerId"),
     *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch", "OffsetForLeaderEpoch"),
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "DescribeConfigs", "AlterConfigs"),
     *("IncrementalAlterConfigs", "ListGroups", "DescribeGroups", "DeleteGroups", "ConsumerGroupHeartbeat"),
     *("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge", "DescribeTransactions"),
-    *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
+    *("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", *ADMIN_APIS),
 )
 
 _fits_the_protocols: type[ClusterAccess] = FakeCluster

@@ -33,6 +33,8 @@ K = TypeVar("K")
 
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
 """Not tried again, though they may pass: a topic that is unknown is a typing error."""
+_SHARE_OF_LOOK_UPS = 0.9
+"""How much of a call's time a coordinator is looked for, so that the error that says why there is none comes first."""
 
 
 class Outcome(NamedTuple):
@@ -101,7 +103,8 @@ class CoordinatorRoute(Route[str]):
 
     def __init__(self, requests: AdminRequests, kind: CoordinatorKind, limit_ms: int) -> None:
         super().__init__(-1)
-        self._cluster, self._kind, self._limit_ms = requests.cluster, kind, limit_ms
+        self._cluster, self._kind = requests.cluster, kind
+        self._limit_ms = limit_ms * _SHARE_OF_LOOK_UPS
 
     async def find(self, keys: Sequence[str]) -> Routed[str]:
         """See `Route`."""
@@ -161,6 +164,9 @@ class _Answers(Generic[K]):
         self.wanted = list(dict.fromkeys(keys))
         self.done: dict[K, Any] = {}
         self.failing: dict[K, KafkaError] = {}
+        """What the present try of each has failed with."""
+        self._last: dict[K, KafkaError] = {}
+        """What any try has failed with last."""
 
     def left(self) -> list[K]:
         """What has no final answer yet."""
@@ -170,7 +176,7 @@ class _Answers(Generic[K]):
         """Keep an error: for good, or until it is asked about again."""
         if error.retriable and not isinstance(error, _FINAL):
             self._route.failed(key, error)
-            self.failing[key] = error
+            self.failing[key] = self._last[key] = error
         else:
             self.done[key] = error
 
@@ -191,7 +197,7 @@ class _Answers(Generic[K]):
     def end(self, error: KafkaError) -> None:
         """The time is up, or nothing can be asked: that is the result of what is left."""
         for key in self.left():
-            last = self.failing.get(key)
+            last = self._last.get(key)
             if isinstance(error, KafkaTimeoutError):
                 reason = "there is no answer yet" if last is None else f"the last try failed with: {last}"
                 own = KafkaTimeoutError(f"{self._what} {self.shown(key)}: the time is up, {reason}")

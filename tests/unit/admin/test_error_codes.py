@@ -1,0 +1,316 @@
+"""Every error code that Kafka has, in every place where an answer to the admin client can have one.
+
+Each call is answered by a scripted broker, for ever with the code or once, on a loop whose time jumps. It ends within
+its time, tells the code for what it was said of, and tries again what may pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from fakes.cluster import Call, FakeCluster
+from kafka.admin import AsyncKafkaAdminClient
+from kafka.admin.acls import MatchedACL
+from kafka.admin.requests import AdminRequests
+from kafka.errors import (
+    BrokerResponseError,
+    GroupIdNotFoundError,
+    KafkaError,
+    KafkaStorageError,
+    KafkaTimeoutError,
+    TransactionalIdNotFoundError,
+    for_code,
+    kafka_errors,
+)
+from kafka.wire import message_class
+from unit.admin.admin_calls import CALLS, TP
+from unit.admin.answering import Path, error_paths, good_answer, with_code
+from unit.virtual_loop import simulate
+
+pytestmark = pytest.mark.once
+
+CODES = [code for code in kafka_errors if code]
+LIMIT_MS = 600
+MARGIN_S = 10.0
+"""How much longer than its limit a call may take: what a controller is given beside it, twice over."""
+
+NOTHING: frozenset[int] = frozenset()
+CONTROLLER = frozenset({41})
+WITHIN_QUOTA = frozenset({41, 89})
+COORDINATOR = frozenset({14, 15, 16})
+RETRIABLE = frozenset(code for code in CODES if kafka_errors[code].retriable)
+OF_THINGS = RETRIABLE - {3, 100}
+"""What is tried again of a thing: an unknown topic is a typing error."""
+
+TRIED_AGAIN = {
+    "AddRaftVoter error_code": NOTHING,
+    "AlterClientQuotas entries.error_code": CONTROLLER,
+    "AlterConfigs responses.error_code": OF_THINGS,
+    "AlterPartitionReassignments error_code": CONTROLLER,
+    "AlterPartitionReassignments responses.partitions.error_code": NOTHING,
+    "AlterReplicaLogDirs results.partitions.error_code": OF_THINGS,
+    "AlterShareGroupOffsets error_code": COORDINATOR,
+    "AlterShareGroupOffsets responses.partitions.error_code": NOTHING,
+    "AlterUserScramCredentials results.error_code": CONTROLLER,
+    "ApiVersions error_code": RETRIABLE,
+    "CreateAcls results.error_code": NOTHING,
+    "CreateDelegationToken error_code": NOTHING,
+    "CreatePartitions results.error_code": WITHIN_QUOTA,
+    "CreateTopics topics.error_code": WITHIN_QUOTA,
+    "CreateTopics topics.topic_config_error_code": NOTHING,
+    "DeleteAcls filter_results.error_code": NOTHING,
+    "DeleteAcls filter_results.matching_acls.error_code": NOTHING,
+    "DeleteGroups results.error_code": OF_THINGS,
+    "DeleteRecords topics.partitions.error_code": OF_THINGS,
+    "DeleteShareGroupOffsets error_code": COORDINATOR,
+    "DeleteShareGroupOffsets responses.error_code": NOTHING,
+    "DeleteTopics responses.error_code": WITHIN_QUOTA,
+    "DescribeAcls error_code": RETRIABLE,
+    "DescribeClientQuotas error_code": RETRIABLE,
+    "DescribeCluster error_code": RETRIABLE,
+    "DescribeConfigs results.error_code": OF_THINGS,
+    "DescribeDelegationToken error_code": RETRIABLE,
+    "DescribeGroups groups.error_code": OF_THINGS,
+    "DescribeLogDirs error_code": OF_THINGS,
+    "DescribeLogDirs results.error_code": NOTHING,
+    "DescribeProducers topics.partitions.error_code": OF_THINGS,
+    "DescribeQuorum error_code": RETRIABLE,
+    "DescribeQuorum topics.partitions.error_code": NOTHING,
+    "DescribeShareGroupOffsets groups.error_code": OF_THINGS,
+    "DescribeShareGroupOffsets groups.topics.partitions.error_code": NOTHING,
+    "DescribeTopicPartitions topics.error_code": NOTHING,
+    "DescribeTopicPartitions topics.partitions.error_code": NOTHING,
+    "DescribeTransactions transaction_states.error_code": OF_THINGS,
+    "DescribeUserScramCredentials error_code": RETRIABLE,
+    "DescribeUserScramCredentials results.error_code": NOTHING,
+    "ElectLeaders error_code": CONTROLLER,
+    "ElectLeaders replica_election_results.partition_result.error_code": NOTHING,
+    "ExpireDelegationToken error_code": NOTHING,
+    "GetTelemetrySubscriptions error_code": RETRIABLE,
+    "IncrementalAlterConfigs responses.error_code": OF_THINGS,
+    "InitProducerId error_code": OF_THINGS,
+    "LeaveGroup error_code": OF_THINGS,
+    "LeaveGroup members.error_code": NOTHING,
+    "ListConfigResources error_code": RETRIABLE,
+    "ListGroups error_code": OF_THINGS,
+    "ListOffsets topics.partitions.error_code": OF_THINGS,
+    "ListPartitionReassignments error_code": CONTROLLER,
+    "ListTransactions error_code": OF_THINGS,
+    "OffsetCommit topics.partitions.error_code": COORDINATOR,
+    "OffsetDelete error_code": COORDINATOR,
+    "OffsetDelete topics.partitions.error_code": NOTHING,
+    "OffsetFetch groups.error_code": OF_THINGS,
+    "OffsetFetch groups.topics.partitions.error_code": OF_THINGS,
+    "RemoveRaftVoter error_code": NOTHING,
+    "RenewDelegationToken error_code": RETRIABLE,
+    "ShareGroupDescribe groups.error_code": OF_THINGS,
+    "StreamsGroupDescribe groups.error_code": OF_THINGS,
+    "UnregisterBroker error_code": RETRIABLE,
+    "UnregisterController error_code": RETRIABLE,
+    "UpdateFeatures error_code": CONTROLLER,
+    "WriteTxnMarkers markers.topics.partitions.error_code": OF_THINGS,
+}
+"""What is tried again, by the request and the place of the code in its answer."""
+
+EXCEPTIONS = {
+    ("describe_replica_log_dirs", "DescribeLogDirs results.error_code"): OF_THINGS - {KafkaStorageError.errno},
+}
+"""Calls that are different."""
+
+NO_ERRORS = {
+    ("describe_replica_log_dirs", "DescribeLogDirs results.error_code"): KafkaStorageError,
+    ("describe_consumer_groups", "DescribeGroups groups.error_code"): GroupIdNotFoundError,
+    ("find_hanging_transactions", "DescribeTransactions transaction_states.error_code"): TransactionalIdNotFoundError,
+}
+"""A directory that is offline; a group that is not a classic one, or not there, as its state says; a transactional id
+that has expired since it was listed."""
+
+OWN_NAMES: dict[str, dict[str, Any]] = {
+    "DescribeQuorum": {"topic_name": "__cluster_metadata"},
+    "DescribeGroups": {"group_state": "Stable"},
+    "DescribeConfigs": {"name": "a", "config_source": 1},
+}
+
+
+class Place(NamedTuple):
+    """A place in the answers to a request that may have an error code."""
+
+    api: str
+    path: Path
+
+    def __str__(self) -> str:
+        return f"{self.api} {'.'.join(self.path)}"
+
+
+class Outcome(NamedTuple):
+    """What came of a call: its result or what it raised, the requests, and how long it took."""
+
+    result: Any
+    calls: list[Call]
+    seconds: float
+
+    def requests(self, api: str) -> int:
+        return sum(call.api == api for call in self.calls)
+
+
+class Admin(AsyncKafkaAdminClient):
+    """A client of a cluster in memory, whose answers can be told to have a code in a place."""
+
+    def __init__(self) -> None:
+        super().__init__(request_timeout_ms=LIMIT_MS)
+        self.fake = FakeCluster({"t": 1}, request_timeout_ms=LIMIT_MS)
+        for api in {str(place).split()[0] for place in TRIED_AGAIN} | {"ConsumerGroupDescribe"}:
+            self.fake.serve(api, self._answer)
+        self._place: Place | None = None
+        self._code = 0
+        self._left: int | None = None
+
+    def _make_parts(self, loop: Any, reporting: Any) -> AdminRequests:
+        self._cluster = self.fake  # type: ignore[assignment]
+        return AdminRequests(self.fake, self._parsed.connection)
+
+    def _answer(self, call: Call) -> Any:
+        made = good_answer(call.request.RESPONSE, call.version, **OWN_NAMES.get(call.api, {}))
+        if self._place is not None and call.api == self._place.api and self._left != 0:
+            self._left = None if self._left is None else self._left - 1
+            with_code(made, self._place.path, self._code)
+        return made
+
+    async def play(self, name: str, place: Place | None = None, code: int = 0, times: int | None = None) -> Outcome:
+        """Make a call where answers have a code in a place, always or so many times."""
+        self._place, self._code, self._left = place, code, times
+        self._requests.client_instance_id = None
+        self.fake.calls.clear()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            result = await CALLS[name](self)
+        except KafkaError as error:
+            result = error
+        return Outcome(result, list(self.fake.calls), loop.time() - began)
+
+
+def with_admin(scenario: Callable[[Admin], Awaitable[None]]) -> None:
+    """Run a scenario on a loop whose time jumps."""
+
+    async def run() -> None:
+        async with Admin() as admin:
+            await scenario(admin)
+
+    simulate(run)
+
+
+def places(good: Outcome) -> Iterator[Place]:
+    """Where the answers to these requests may have codes."""
+    for api, version in sorted({(call.api, call.version) for call in good.calls}):
+        for path in error_paths(message_class(f"{api}Response"), version):
+            yield Place(api, path)
+
+
+def tells(result: Any, code: int) -> bool:
+    """Whether a result, or an error, says that Kafka answered with a code."""
+    kind = for_code(code)
+    if isinstance(result, KafkaTimeoutError) and f"[Error {code}]" in str(result):
+        return True
+    if result is None or isinstance(result, bool | int | float):
+        return False
+    if isinstance(result, BrokerResponseError) or (isinstance(result, type) and issubclass(result, KafkaError)):
+        return getattr(result, "errno", None) == code
+    if isinstance(result, str):
+        return f"[Error {code}]" in result or result in (kind.description, kind.__name__)
+    if isinstance(result, dict):
+        numbers = {key: each for key, each in result.items() if isinstance(key, str) and key.endswith("error_code")}
+        inner = [*result.values(), getattr(result, "errors", None)]
+        return code in numbers.values() or any(tells(each, code) for each in inner)
+    inner = [getattr(result, "error", None), getattr(result, "errors", None)]
+    if isinstance(result, list | tuple) and not isinstance(result, MatchedACL):
+        inner += result
+    return any(tells(each, code) for each in inner)
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of warnings would be kept for each test; and it is always the same time of day."""
+    caplog.set_level(logging.CRITICAL)
+    monkeypatch.setattr("kafka.admin.transactions.wall_clock_ns", lambda: lambda: 10**18)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_code_ends_a_call_and_is_told(name: str) -> None:
+    async def scenario(admin: Admin) -> None:
+        good = await admin.play(name)
+        assert not isinstance(good.result, Exception), good.result
+        assert not any(tells(good.result, code) for code in CODES)
+        assert list(places(good))
+        for place in places(good):
+            for code in CODES:
+                check(name, place, code, good, await admin.play(name, place, code))
+
+    with_admin(scenario)
+
+
+def check(name: str, place: Place, code: int, good: Outcome, outcome: Outcome) -> None:
+    expected = EXCEPTIONS.get((name, str(place)), TRIED_AGAIN[str(place)])
+    nothing = NO_ERRORS.get((name, str(place)))
+    where = f"{place} = {code} ({for_code(code).__name__}): {outcome.result!r:.300}"
+    assert outcome.seconds <= LIMIT_MS / 1000 + MARGIN_S, where
+    assert (outcome.requests(place.api) > good.requests(place.api)) == (code in expected), where
+    if nothing is not None and code == nothing.errno:
+        assert not isinstance(outcome.result, Exception), where
+    elif name == "reset_group_offsets" and code in expected and place.api == "ListOffsets":
+        assert outcome.result[TP]["error"] is KafkaTimeoutError, "it has the class alone"
+    else:
+        assert tells(outcome.result, code), where
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_passes_leaves_no_trace_in_the_result(name: str) -> None:
+    async def scenario(admin: Admin) -> None:
+        good = await admin.play(name)
+        for place in places(good):
+            for code in sorted(EXCEPTIONS.get((name, str(place)), TRIED_AGAIN[str(place)])):
+                outcome = await admin.play(name, place, code, times=1)
+                assert repr(outcome.result) == repr(good.result), f"{place} = {code}"
+
+    with_admin(scenario)
+
+
+def test_a_code_of_a_later_kafka_is_told_and_not_tried_again() -> None:
+    async def scenario(admin: Admin) -> None:
+        for name in CALLS:
+            good = await admin.play(name)
+            for place in places(good):
+                outcome = await admin.play(name, place, 999)
+                assert outcome.requests(place.api) == good.requests(place.api), place
+                assert tells(outcome.result, 999), (place, outcome.result)
+
+    with_admin(scenario)
+
+
+@pytest.mark.parametrize("name", ["delete_groups", "alter_group_offsets", "remove_group_members", "fence_producers"])
+def test_each_code_of_a_look_up_of_the_coordinator_ends_a_call(name: str) -> None:
+    async def scenario(admin: Admin) -> None:
+        for code in CODES:
+            admin.fake.coordinator_error = code
+            outcome = await admin.play(name)
+            assert tells(outcome.result, code), outcome.result
+            assert outcome.seconds <= LIMIT_MS / 1000 + MARGIN_S
+
+    with_admin(scenario)
+
+
+@pytest.mark.parametrize("name", ["delete_records", "list_partition_offsets", "describe_producers"])
+def test_each_code_of_a_topic_ends_a_call_about_its_partitions(name: str) -> None:
+    async def scenario(admin: Admin) -> None:
+        for code in CODES:
+            admin.fake.topic_errors = {"t": code}
+            outcome = await admin.play(name)
+            assert tells(outcome.result, code), outcome.result
+            assert outcome.seconds <= LIMIT_MS / 1000 + MARGIN_S
+
+    with_admin(scenario)
