@@ -29,6 +29,7 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.record.grouping",
     "kafka.record.headers",
     "kafka.record.legacy_reader",
+    "kafka.record.lines",
     "kafka.record.lz4",
     "kafka.record.materialize",
     "kafka.record.memory",

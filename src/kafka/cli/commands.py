@@ -1,17 +1,21 @@
-"""The commands by name, and the one place where errors become a line on standard error."""
+"""The commands by name; each is imported when it is used."""
 
 import importlib
 import logging
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from kafka.errors import KafkaError
-from kafka.spark.requirements import SparkRequirementError
+from kafka.cli.failures import ending, exit_status
+from kafka.cli.options import common_options, remember
 from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {
+    "topics": "List, describe, create, delete and alter topics.",
+    "produce": "Send records from lines, JSON, CSV, Parquet or Arrow.",
+    "consume": "Read records, as text, JSON, CSV, Parquet or Arrow.",
     "broker": "Run the embedded broker.",
     "demo": "Stream a year of flights through a broker and Spark.",
     "doctor": "Show what is installed and which variant is loaded.",
@@ -25,44 +29,38 @@ class LazyCommands(click.Group):
     """A group that imports a command's module when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        try:
-            command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
-        except ModuleNotFoundError as error:
-            raise _not_installed(error) from error
+        command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The summaries of the table, for which no command is imported."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """As of `click.Group`; an error becomes a line on standard error and the exit status, see `failures`."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, False, **extra)
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise  # nobody reads the output: an end without a word
-        except ModuleNotFoundError as error:
-            raise _not_installed(error) from error
-        except (KafkaError, OSError, SparkRequirementError) as error:
-            raise click.ClickException(str(error)) from error
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
-                raise
-            raise click.ClickException(f"Spark failed: {error}") from error
-
-
-def _not_installed(error: ModuleNotFoundError) -> click.ClickException:
-    """The line about a missing library; a missing module of our own is raised as it is."""
-    name = (error.name or "").partition(".")[0]
-    if name in ("", "kafka", "kafka_columnar", "pyspark_kafka_columnar"):
-        raise error
-    return click.ClickException(
-        f"this command needs {name!r}, which is not installed; install it with: pip install 'kafka-columnar[demo]'"
-    )
+            with ending():
+                status = super().main(args, prog_name, complete_var, False, **extra)
+        except BaseException as error:
+            raise SystemExit(exit_status(error)) from None
+        raise SystemExit(status if isinstance(status, int) else 0)
 
 
 def _log_level(verbose: int) -> str:
@@ -77,6 +75,18 @@ def _log_level(verbose: int) -> str:
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(DISTRIBUTION_VERSION, prog_name="kafka-columnar")
 @click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
-def commands(verbose: int) -> None:
-    """Apache Kafka for Python: a broker for development, and a pipeline through Spark."""
-    logging.basicConfig(level=_log_level(verbose), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+@click.option(
+    "-l", "--log-level", type=click.Choice(_LEVELS, case_sensitive=False), help="Show log lines from this on."
+)
+@common_options
+@click.pass_context
+def commands(context: click.Context, /, verbose: int, log_level: str | None, **common: Any) -> None:
+    """Apache Kafka for Python: topics, records, groups, a broker for development, a pipeline through Spark.
+
+    Options of the connection may stand before the command or behind it.
+    """
+    level = log_level or _log_level(verbose)
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if level == "WARNING":  # the error that ends the command says the same
+        logging.getLogger("kafka.cluster.bootstrap").setLevel(logging.ERROR)
+    remember(context, common)

@@ -167,7 +167,7 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
             if name in _ONLY:
                 allow(name, value, *_ONLY[name])
         elif name in rows:
-            configs[rows[name].name] = _from_text(name, rows[name], value) if isinstance(value, str) else value
+            configs[rows[name].name] = from_text(name, rows[name], value) if isinstance(value, str) else value
         elif name in _WITHOUT_MEANING or name in everyones:
             idle.append(name)
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):
@@ -251,7 +251,7 @@ def _is_off(name: str, value: Any) -> bool:
     return True
 
 
-def _from_text(name: str, row: Option, value: str) -> Any:
+def from_text(name: str, row: Option, value: str) -> Any:
     """A property's text as the type that the option has."""
     kinds = {type(row.default).__name__} if row.accepts == "Any" else set(row.accepts.split(" | "))
     if "str" in kinds or not kinds & {"bool", "int", "float"}:

@@ -14,7 +14,12 @@ from click.testing import CliRunner
 import kafka_columnar
 from kafka._variant import HOT_MODULES
 from kafka.cli.commands import COMMANDS, commands
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import (
+    KafkaConfigurationError,
+    KafkaTimeoutError,
+    NoBrokersAvailable,
+    TopicAuthorizationFailedError,
+)
 from kafka.version import DISTRIBUTION_VERSION
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -132,16 +137,47 @@ def test_a_process_with_bad_input_says_one_line() -> None:
     assert re.fullmatch(r"Error: .*203\.0\.113\.1.*\n", done.stderr)
 
 
-def test_a_kafka_error_is_one_line_and_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KafkaTimeoutError("nothing came"), 3, "nothing came"),
+        (NoBrokersAvailable("none of a, b"), 3, "none of a, b"),
+        (KafkaConfigurationError("option 'x' is unknown"), 2, "option 'x' is unknown"),
+        (TopicAuthorizationFailedError("topic t"), 1, "[Error 29] TopicAuthorizationFailedError: topic t"),
+        (OSError(2, "No such file", "f"), 1, "[Errno 2] No such file: 'f'"),
+    ],
+)
+def test_an_error_is_one_line_and_a_status_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, said: str
+) -> None:
     from kafka import broker
 
     def fail(**_: object) -> None:
-        raise KafkaTimeoutError("nothing came")
+        raise error
 
     monkeypatch.setattr(broker, "run", fail)
     result = CliRunner().invoke(commands, ["broker"])
-    assert result.exit_code == 1
-    assert result.output == "Error: nothing came\n"
+    assert result.exit_code == status
+    assert result.output.splitlines()[-1] == f"Error: {said}"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 1), (ZeroDivisionError, None)]
+)
+def test_an_end_that_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int | None
+) -> None:
+    from kafka import broker
+
+    def end(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(broker, "run", end)
+    result = CliRunner().invoke(commands, ["broker"])
+    if status is None:
+        assert isinstance(result.exception, ZeroDivisionError)  # a fault of ours has its traceback
+    else:
+        assert (result.exit_code, result.output.strip()) == (status, "")
 
 
 def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,6 +198,12 @@ class AsyncBoundedRead:
                 if failure is not None:
                     raise failure.error
 
+    async def columns(self) -> AsyncGenerator[Columns]:
+        """Columns, each of one partition, as of `poll_columns`."""
+        async with aclosing(self._columns(self.ranges, self._progress)) as found:
+            async for columns in found:
+                yield columns
+
     async def batches(self) -> "AsyncGenerator[pyarrow.RecordBatch]":
         """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow"."""
         async with aclosing(self._columns(self.ranges, self._progress)) as found:

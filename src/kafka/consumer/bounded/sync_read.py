@@ -199,6 +199,12 @@ class BoundedRead:
                 if failure is not None:
                     raise failure.error
 
+    def columns(self) -> Generator[Columns]:
+        """Columns, each of one partition, as of `poll_columns`."""
+        with closing(self._columns(self.ranges, self._progress)) as found:
+            for columns in found:
+                yield columns
+
     def batches(self) -> "Generator[pyarrow.RecordBatch]":
         """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow"."""
         with closing(self._columns(self.ranges, self._progress)) as found:

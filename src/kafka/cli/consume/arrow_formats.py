@@ -1,0 +1,60 @@
+"""Records as Arrow and Parquet files, written batch by batch."""
+
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from kafka.cli.consume.selection import Piece
+
+if TYPE_CHECKING:
+    pass
+
+_ROWS = 131_072
+"""Small pieces are written together: row groups of Parquet want to be large."""
+
+
+class ArrowFile:
+    """A Parquet file, or an Arrow stream, which other programs read as it grows.
+
+    Arguments:
+        kind: "parquet" or "arrow".
+        file: where it goes; it stays open.
+    """
+
+    def __init__(self, kind: str, file: IO[bytes]) -> None:
+        import pyarrow
+
+        from kafka.record import arrow_schema
+
+        self._sink = pyarrow.PythonFile(cast(Any, file), "w")
+        self._schema = arrow_schema()
+        if kind == "parquet":
+            import pyarrow.parquet
+
+            self._writer: Any = pyarrow.parquet.ParquetWriter(self._sink, self._schema, compression="zstd")
+            self._keep = _ROWS
+        else:
+            self._writer = pyarrow.ipc.new_stream(self._sink, self._schema)
+            self._keep = 0
+        self._waiting: list[pyarrow.RecordBatch] = []
+        self._rows = 0
+
+    def write(self, piece: Piece) -> None:
+        """Add records."""
+        batch = piece.columns.to_arrow()
+        if piece.rows is not None:
+            batch = batch.take(piece.rows)
+        self._waiting.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= self._keep:
+            self._write()
+
+    def _write(self) -> None:
+        if self._rows:
+            import pyarrow
+
+            self._writer.write_table(pyarrow.Table.from_batches(self._waiting, self._schema))
+        self._waiting, self._rows = [], 0
+
+    def close(self) -> None:
+        """End the file, so that it can be read."""
+        self._write()
+        self._writer.close()

@@ -1,0 +1,185 @@
+"""The options of ``kafka consume``, and its loop."""
+
+import datetime
+import pathlib
+import re
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.options import at_least_one, connected, topic_option
+from kafka.cli.output import note
+from kafka.cli.positions import DURATION, POSITION, Position
+from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.cli.consume.selection import Selection
+    from kafka.cli.consume.sink import Sink
+    from kafka.cli.consume.source import Source
+    from kafka.structs import TopicPartition
+
+_OPTIONS = [
+    click.option("--from", "--start", "--offset", "start", type=POSITION, help="Where to begin. [default: earliest]"),
+    click.option("--to", "--until", "--end", "end", type=POSITION, help="Where to stop. [default: what is there now]"),
+    click.option("-F", "--follow", is_flag=True, help="Go on with what comes; from the end, unless --from or --last."),
+    click.option("--last", type=click.IntRange(1), metavar="N", help="The last N records of each partition."),
+    click.option("-n", "-c", "--max-records", "--max-messages", type=click.IntRange(1), help="So many records in all."),
+    click.option("-p", "--partition", "partitions", type=click.IntRange(0), multiple=True, help="May be repeated."),
+    click.option("-g", "--group", help="As a member of this group, whose offsets are committed."),
+    click.option("-i", "--group-instance-id", help="As this static member."),
+    click.option(
+        "-f",
+        "--format",
+        "name",
+        metavar="NAME",
+        help="text, hex, json, csv, parquet, arrow, or a template such as '%t %p %o %T %k %s %h\\n'. "
+        "[default: text, or what the file's name says]",
+    ),
+    click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="A file to write."),
+    click.option("-K", "--key-separator", metavar="TEXT", help="Write keys too, with this behind them (text, hex)."),
+    click.option("-D", "--delimiter", default="\\n", show_default=True, help="What follows a record (text, hex)."),
+    click.option("--null", default="", metavar="TEXT", help="What stands for null (text, hex)."),
+    click.option("--encoding", help="Of keys and values, for text; it is written as UTF-8. [default: as they are]"),
+    click.option("--key", "keys", multiple=True, metavar="TEXT", help="Only records with this key; may be repeated."),
+    click.option("--key-regex", metavar="REGEX", help="Only records in whose key this is found."),
+    click.option("--header", "headers", multiple=True, metavar="NAME[=VALUE]", help="Only records with this header."),
+    click.option("--grep", metavar="REGEX", help="Only records in whose value this is found."),
+    click.option("--read-committed", is_flag=True, help="Not the records of transactions that were aborted."),
+    click.option("--idle-timeout", type=DURATION, help="End when nothing came for so long."),
+    click.option("--progress/--no-progress", default=None, help="A bar on standard error."),
+]
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command(name="consume")
+@topic_option
+@_with_options
+@connected
+def command(
+    session: Session,
+    topics: list[str],
+    name: str | None,
+    output: pathlib.Path | None,
+    key_separator: str | None,
+    delimiter: str,
+    null: str,
+    encoding: str | None,
+    progress: bool | None,
+    **where: Any,
+) -> None:
+    """Read records: those that topics hold now, unless --follow or --group says otherwise.
+
+    POSITION is an offset, earliest, latest, a time such as 2026-01-31T12:00 (local), @1767225600000 (milliseconds), or
+    a duration ago such as 15m, 2h or 3d.
+    """
+    from kafka.cli.consume.sink import open_sink
+    from kafka.cli.escapes import unescaped
+
+    at_least_one("topic", topics)
+    try:
+        end, between = unescaped(delimiter), None if key_separator is None else unescaped(key_separator)
+        selection = _selection(where)
+    except (ValueError, re.error) as error:
+        raise click.UsageError(str(error)) from None
+    _check_group(where)
+    sink = open_sink(name, output, session.output.as_json, end, between, null.encode(), encoding)
+    if where["read_committed"]:
+        session.settings["isolation_level"] = "read_committed"
+    if progress is None:
+        progress = output is not None and sys.stderr.isatty()
+    began = time.monotonic()
+    source = _source(session, topics, where, progress)
+    try:
+        _copy(source, selection, sink)
+    finally:
+        if output is not None and not session.output.as_json:
+            seconds = max(time.monotonic() - began, 1e-6)
+            note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} a second, to {output}")
+
+
+def _copy(source: "Source", selection: "Selection", sink: "Sink") -> None:
+    """Write what is wanted, until there is no more or it is enough."""
+    from kafka.cli.consume.source import closing
+
+    with closing(source), sink:
+        for columns in source.columns():
+            piece = selection.take(columns)
+            sink.write(piece)
+            source.written(piece)
+            if selection.complete:
+                return
+
+
+def _selection(where: dict[str, Any]) -> "Selection":
+    from kafka.cli.consume.selection import Selection
+
+    headers = [
+        (name, value if equals else None) for name, equals, value in (h.partition("=") for h in where["headers"])
+    ]
+    return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
+
+
+def _check_group(where: dict[str, Any]) -> None:
+    """Options that exclude each other."""
+    if where["group"] is None:
+        if where["group_instance_id"] is not None:
+            raise click.UsageError("--group-instance-id needs --group")
+        if where["follow"] and where["end"] is not None:
+            raise click.UsageError("--follow has no end: leave out --to, or --follow")
+        return
+    for option in ("end", "last", "partitions"):
+        if where[option]:
+            names = {"end": "--to", "last": "--last", "partitions": "--partition"}
+            raise click.UsageError(f"{names[option]} and --group exclude each other: a group's offsets say where it is")
+    if where["start"] not in (None, "earliest", "latest"):
+        raise click.UsageError(
+            "with --group, --from may be earliest or latest, where it has no offsets; 'kafka groups reset' moves it"
+        )
+
+
+def _source(session: Session, topics: list[str], where: dict[str, Any], progress: bool) -> "Source":
+    from kafka.cli.consume.source import Following, InGroup, Snapshot, open_read
+
+    timeout: datetime.timedelta | None = where["idle_timeout"]
+    idle_s = None if timeout is None else timeout.total_seconds()
+    start: Position | None = where["start"]
+    if where["group"] is not None:
+        configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
+        return InGroup(session, topics, configs, str(start or "earliest"), idle_s)
+    if where["follow"]:
+        begin: Position = start if start is not None else "latest" if where["last"] is None else "earliest"
+        read = open_read(session, _targets(topics, where), begin, last=where["last"])
+        return Following(session, read, idle_s)
+    bounds: dict[str, Any] = {"end": where["end"]} if where["end"] is not None else {}
+    if idle_s is not None:
+        bounds["timeout_ms"] = idle_s * 1000
+    begin = "earliest" if start is None else start
+    return Snapshot(
+        open_read(
+            session, _targets(topics, where), begin, last=where["last"], progress=_bar if progress else False, **bounds
+        )
+    )
+
+
+def _targets(topics: list[str], where: dict[str, Any]) -> "list[str | TopicPartition]":
+    from kafka.structs import TopicPartition
+
+    if not where["partitions"]:
+        return list(topics)
+    return [TopicPartition(topic, number) for topic in topics for number in where["partitions"]]
+
+
+def _bar(done: int, total: int) -> None:
+    """A bar that is drawn over itself; a line of its own at the end."""
+    share = done / total if total else 1.0
+    filled = round(share * 30)
+    end = "\n" if done >= total else ""
+    click.echo(f"\r[{'#' * filled}{'-' * (30 - filled)}] {share:4.0%} of {total:,} offsets{end}", nl=False, err=True)

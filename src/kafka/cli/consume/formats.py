@@ -1,0 +1,210 @@
+"""How records are written: text, hexadecimal, JSON, a template, CSV."""
+
+import base64
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kafka.cli.consume.selection import Piece
+from kafka.cli.escapes import escaped
+from kafka.record.lines import lines
+
+if TYPE_CHECKING:
+    from kafka.record import ConsumerRecord
+
+NAMES = ("text", "hex", "json", "csv", "parquet", "arrow", "str", "raw", "full")
+"""The last three are kafka-python's: text, bytes as Python shows them, whole records as Python shows them."""
+SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+}
+COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
+
+
+class Format(Protocol):
+    """Makes bytes of records."""
+
+    def begin(self) -> bytes:
+        """What stands before all records."""
+
+    def encode(self, piece: Piece) -> bytes:
+        """The records."""
+
+
+class Lines:
+    """Values, or keys and values, with something behind each; made from columns, without records.
+
+    Arguments:
+        delimiter: what follows each record.
+        separator: what stands between key and value; None leaves keys out.
+        null: what stands for null.
+        change: what becomes of each key and value.
+    """
+
+    def __init__(
+        self,
+        delimiter: bytes = b"\n",
+        separator: bytes | None = None,
+        null: bytes = b"",
+        change: Callable[[bytes], bytes] | None = None,
+    ) -> None:
+        self._delimiter = delimiter
+        self._separator = separator
+        self._null = null
+        self._change = change
+
+    def begin(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def encode(self, piece: Piece) -> bytes:
+        """See `Format`."""
+        if piece.rows is None and self._change is None:
+            return lines(*piece.columns.buffers, self._delimiter, self._separator, self._null)
+        columns, end = piece.columns, self._delimiter
+        rows = range(len(columns)) if piece.rows is None else piece.rows
+        if self._separator is None:
+            return b"".join(self._text(columns.value(row)) + end for row in rows)
+        between = self._separator
+        return b"".join(self._text(columns.key(row)) + between + self._text(columns.value(row)) + end for row in rows)
+
+    def _text(self, value: bytes | None) -> bytes:
+        if value is None:
+            return self._null
+        return value if self._change is None else self._change(value)
+
+
+class EachRecord:
+    """What is made of each record, one after the other."""
+
+    def __init__(self, of_record: "Callable[[ConsumerRecord], bytes]", begin: bytes = b"") -> None:
+        self._of_record = of_record
+        self._begin = begin
+
+    def begin(self) -> bytes:
+        """What was given."""
+        return self._begin
+
+    def encode(self, piece: Piece) -> bytes:
+        """See `Format`."""
+        return b"".join(map(self._of_record, piece.records()))
+
+
+def json_line(record: "ConsumerRecord") -> bytes:
+    """A record as an object on a line; what is not UTF-8 is in base64, in a field of another name."""
+    fields: dict[str, Any] = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": None if record.timestamp == -1 else record.timestamp,
+        **_text_or_base64("key", record.key),
+        **_text_or_base64("value", record.value),
+        "headers": [{"key": name, **_text_or_base64("value", value)} for name, value in record.headers],
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _text_or_base64(name: str, value: bytes | None) -> dict[str, str | None]:
+    if value is None:
+        return {name: None}
+    try:
+        return {name: value.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": base64.b64encode(value).decode()}
+
+
+class Csv:
+    """Comma-separated values with a line of titles: null is an empty field, bytes stay as they are."""
+
+    def begin(self) -> bytes:
+        """The titles."""
+        return (",".join(COLUMNS) + "\n").encode()
+
+    def encode(self, piece: Piece) -> bytes:
+        """See `Format`."""
+        out = io.StringIO(newline="")
+        write = csv.writer(out, lineterminator="\n").writerow
+        for record in piece.records():
+            headers = ""
+            if record.headers:
+                pairs = [[name, None if value is None else _as_text(value)] for name, value in record.headers]
+                headers = json.dumps(pairs, ensure_ascii=False)
+            time = "" if record.timestamp == -1 else record.timestamp
+            key, value = _as_text(record.key), _as_text(record.value)
+            write((record.topic, record.partition, record.offset, time, key, value, headers))
+        return out.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _as_text(value: bytes | None) -> str:
+    return "" if value is None else value.decode("utf-8", "surrogateescape")
+
+
+_TOKEN = re.compile(r"%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_FIELDS: "dict[str, Callable[[ConsumerRecord], bytes]]" = {
+    "t": lambda record: record.topic.encode(),
+    "p": lambda record: b"%d" % record.partition,
+    "o": lambda record: b"%d" % record.offset,
+    "k": lambda record: record.key or b"",
+    "s": lambda record: record.value or b"",
+    "K": lambda record: b"%d" % (-1 if record.key is None else len(record.key)),
+    "S": lambda record: b"%d" % (-1 if record.value is None else len(record.value)),
+    "T": lambda record: b"%d" % (record.timestamp or 0),
+    "h": lambda record: b",".join(name.encode() + b"=" + (value or b"") for name, value in record.headers),
+    "%": lambda record: b"%",
+}
+
+
+def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
+    """What a template such as ``"%t:%p:%o %k=%s\\n"`` makes of a record.
+
+    %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
+    %h headers; escapes as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
+    """
+    parts: list[Callable[[ConsumerRecord], bytes] | bytes] = []
+    at = 0
+    for match in _TOKEN.finditer(text):
+        parts.append(text[at : match.start()].encode())
+        at = match.end()
+        if match[1] is not None:
+            if match[1] not in _FIELDS:
+                raise ValueError(
+                    f"%{match[1]} means nothing in a template; these do: {' '.join('%' + f for f in _FIELDS)}"
+                )
+            parts.append(_FIELDS[match[1]])
+        else:
+            parts.append(escaped(match[2]))
+    parts.append(text[at:].encode())
+
+    def fill(record: "ConsumerRecord") -> bytes:
+        return b"".join(part if isinstance(part, bytes) else part(record) for part in parts)
+
+    return fill
+
+
+def text_format(name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None) -> Format:
+    """The format of a name, or of a template, which has a % in it. Raises `ValueError` and `LookupError`."""
+    if "%" in name:
+        return EachRecord(template(name))
+    if name == "json":
+        return EachRecord(json_line)
+    if name == "csv":
+        return Csv()
+    if name == "raw":
+        return EachRecord(lambda record: repr(record.value).encode() + b"\n")
+    if name == "full":
+        return EachRecord(lambda record: repr(record).encode() + b"\n")
+    change: Callable[[bytes], bytes] | None = None
+    if name == "hex":
+        change = lambda value: value.hex().encode()  # noqa: E731
+    elif encoding is not None:
+        "".encode(encoding)
+        change = lambda value: value.decode(encoding, "replace").encode()  # noqa: E731
+    return Lines(delimiter, separator, null, change)

@@ -1,0 +1,104 @@
+"""Which records are wanted."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kafka.record import Columns, ConsumerRecord
+
+
+class Piece(NamedTuple):
+    """Records of one partition that are wanted.
+
+    Attributes:
+        columns: the records.
+        rows: which of them; None: all.
+        next_offset: where the partition goes on behind what was looked at.
+    """
+
+    columns: "Columns"
+    rows: list[int] | None
+    next_offset: int
+
+    def __len__(self) -> int:
+        return len(self.columns) if self.rows is None else len(self.rows)
+
+    def records(self) -> "list[ConsumerRecord]":
+        """The records as objects."""
+        records = self.columns.to_records()
+        return records if self.rows is None else [records[row] for row in self.rows]
+
+
+class Selection:
+    """Filters, and how many records are wanted in all.
+
+    Arguments:
+        keys: texts; the key is one of them.
+        key_regex: found in the key.
+        headers: pairs of a name and a value, None: any; all are there.
+        grep: found in the value.
+        most: how many records in all; None: any number.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str] = (),
+        key_regex: str | None = None,
+        headers: Sequence[tuple[str, str | None]] = (),
+        grep: str | None = None,
+        most: int | None = None,
+    ) -> None:
+        self._keys = {key.encode() for key in keys}
+        self._key_pattern = _pattern(key_regex)
+        self._headers = [(name, None if value is None else value.encode()) for name, value in headers]
+        self._value_pattern = _pattern(grep)
+        self._filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
+        self._left = most
+
+    @property
+    def complete(self) -> bool:
+        """Whether as many were taken as are wanted."""
+        return self._left is not None and self._left <= 0
+
+    def take(self, columns: "Columns") -> Piece:
+        """What is wanted of these, with what was taken before."""
+        if not self._filters and (self._left is None or self._left >= len(columns)):
+            rows, next_offset = None, columns.next_offset
+        else:
+            rows, next_offset = self._rows(columns)
+        piece = Piece(columns, rows, next_offset)
+        if self._left is not None:
+            self._left -= len(piece)
+        return piece
+
+    def _rows(self, columns: "Columns") -> tuple[list[int], int]:
+        rows: list[int] = []
+        for row in range(len(columns)):
+            if len(rows) == self._left:
+                return rows, columns.offsets[row]
+            if self._wanted(columns, row):
+                rows.append(row)
+        return rows, columns.next_offset
+
+    def _wanted(self, columns: "Columns", row: int) -> bool:
+        if self._keys or self._key_pattern:
+            key = columns.key(row)
+            if self._keys and key not in self._keys:
+                return False
+            if self._key_pattern and (key is None or not self._key_pattern.search(key)):
+                return False
+        if self._headers and not self._has_headers(columns.headers(row)):
+            return False
+        if self._value_pattern:
+            value = columns.value(row)
+            return value is not None and self._value_pattern.search(value) is not None
+        return True
+
+    def _has_headers(self, there: Sequence[tuple[str, bytes | None]]) -> bool:
+        return all(any(name == has and value in (None, it) for has, it in there) for name, value in self._headers)
+
+
+def _pattern(text: str | None) -> "re.Pattern[bytes] | None":
+    """Raises `re.error`."""
+    return None if text is None else re.compile(text.encode())

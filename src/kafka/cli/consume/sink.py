@@ -1,0 +1,97 @@
+"""Where records go: standard output or a file."""
+
+import contextlib
+import pathlib
+import sys
+from types import TracebackType
+from typing import IO, Self
+
+import click
+
+from kafka.cli.consume.formats import SUFFIXES, Format, text_format
+from kafka.cli.consume.selection import Piece
+from kafka.cli.failures import Uninterrupted
+
+
+class Sink:
+    """Writes records; what Ctrl-C interrupts is written whole first.
+
+    Arguments:
+        name: a format's name, or a template.
+        file: a file, which is written anew; None: standard output.
+        format: of text; None for Arrow's formats.
+
+    Attributes:
+        records: how many were written.
+        size: how many bytes, where that is known.
+    """
+
+    def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
+        self.records = self.size = 0
+        self._name = name
+        self._format = format
+        self._file = file
+        self._whole = Uninterrupted()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._whole)
+            self._out: IO[bytes] = sys.stdout.buffer
+            if self._file is not None:
+                self._out = stack.enter_context(open(self._file, "wb"))
+            self._arrow = None
+            if self._format is None:
+                from kafka.cli.consume.arrow_formats import ArrowFile
+
+                self._arrow = ArrowFile(self._name, self._out)
+                stack.callback(self._arrow.close)
+            else:
+                self._put(self._format.begin())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def write(self, piece: Piece) -> None:
+        """Write records, and hand them to the operating system."""
+        if not len(piece):
+            return
+        if self._arrow is not None:
+            with self._whole.block():
+                self._arrow.write(piece)
+        else:
+            assert self._format is not None
+            data = self._format.encode(piece)
+            with self._whole.block():
+                self._put(data)
+        self.records += len(piece)
+
+    def _put(self, data: bytes) -> None:
+        self._out.write(data)
+        self._out.flush()
+        self.size += len(data)
+
+
+def open_sink(
+    name: str | None,
+    file: pathlib.Path | None,
+    as_json: bool,
+    delimiter: bytes,
+    separator: bytes | None,
+    null: bytes,
+    encoding: str | None,
+) -> Sink:
+    """A sink for a format, which the file's name may tell. Raises `click.UsageError`."""
+    if name is None:
+        name = "json" if as_json else SUFFIXES.get(file.suffix.lower(), "text") if file else "text"
+    if name in ("parquet", "arrow"):
+        if file is None and sys.stdout.isatty():
+            raise click.UsageError(f"{name} is not for terminals: name a file with -o, or redirect the output")
+        return Sink(name, file, None)
+    try:
+        return Sink(name, file, text_format(name, delimiter, separator, null, encoding))
+    except (ValueError, LookupError) as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,159 @@
+"""Where records come from: a snapshot of topics, what comes, or a group's share of it."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import kafka
+from kafka.cli.consume.selection import Piece
+from kafka.cli.positions import Position
+from kafka.cli.session import Session
+from kafka.consumer import ConsumerRebalanceListener
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.consumer import KafkaConsumer
+    from kafka.consumer.bounded.sync_read import BoundedRead
+    from kafka.record import Columns
+
+_POLL_MS = 200
+_COMMIT_S = 1.0
+_NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
+
+
+class Source:
+    """Gives columns until there are no more, and is told what was written of them."""
+
+    def columns(self) -> "Iterator[Columns]":
+        """What is read."""
+        raise NotImplementedError
+
+    def written(self, piece: Piece) -> None:
+        """This was written."""
+
+    def close(self) -> None:
+        """Leave the group, close the connections."""
+
+
+def open_read(
+    session: Session, targets: Sequence[str | TopicPartition], start: Position, **bounds: Any
+) -> "BoundedRead":
+    """A bounded read with the session's settings."""
+    configs = {name: value for name, value in session.configs("consumer").items() if name not in _NOT_FOR_READS}
+    return kafka.read(list(targets), start=start, **bounds, **configs)
+
+
+class Snapshot(Source):
+    """What topics hold now."""
+
+    def __init__(self, read: "BoundedRead") -> None:
+        self._read = read
+
+    def columns(self) -> "Iterator[Columns]":
+        """See `Source`."""
+        return self._read.columns()
+
+    def close(self) -> None:
+        """See `Source`."""
+        self._read.close()
+
+
+class Following(Source):
+    """What topics hold from a place on, and what comes, without a group.
+
+    Arguments:
+        read: has where to begin.
+        idle_s: ends when nothing came for so long; None: never.
+    """
+
+    def __init__(self, session: Session, read: "BoundedRead", idle_s: float | None) -> None:
+        starts = {tp: each.start for tp, each in read.ranges.items()}
+        read.close()
+        self._idle_s = idle_s
+        self._consumer = session.consumer(group_id=None, enable_auto_commit=False)
+        self._consumer.assign(list(starts))
+        for tp, offset in starts.items():
+            self._consumer.seek(tp, offset)
+
+    def columns(self) -> "Iterator[Columns]":
+        """See `Source`."""
+        return _poll(self._consumer, self._idle_s)
+
+    def close(self) -> None:
+        """See `Source`."""
+        self._consumer.close()
+
+
+class InGroup(Source, ConsumerRebalanceListener):
+    """The share of a group's member. What was written is committed: no record is lost where the command ends.
+
+    Arguments:
+        reset: where a group without offsets begins.
+        idle_s: ends when nothing came for so long; None: never.
+    """
+
+    def __init__(
+        self, session: Session, topics: Sequence[str], configs: Mapping[str, Any], reset: str, idle_s: float | None
+    ) -> None:
+        self._idle_s = idle_s
+        self._offsets: dict[TopicPartition, OffsetAndMetadata] = {}
+        self._committed_at = time.monotonic()
+        own = {"auto_offset_reset": reset, **configs, "enable_auto_commit": False}
+        self._consumer = session.consumer(**own)
+        self._consumer.subscribe(list(topics), listener=self)
+
+    def columns(self) -> "Iterator[Columns]":
+        """See `Source`."""
+        return _poll(self._consumer, self._idle_s)
+
+    def written(self, piece: Piece) -> None:
+        """See `Source`."""
+        tp = TopicPartition(piece.columns.topic, piece.columns.partition)
+        self._offsets[tp] = OffsetAndMetadata(piece.next_offset, "", piece.columns.leader_epoch)
+        if time.monotonic() - self._committed_at >= _COMMIT_S:
+            self._committed_at = time.monotonic()
+            self._consumer.commit_async(dict(self._offsets))
+
+    def on_partitions_revoked(self, revoked: Any) -> None:
+        """Commit before another member goes on with them."""
+        self._commit({tp: self._offsets.pop(tp) for tp in revoked if tp in self._offsets})
+
+    def on_partitions_assigned(self, assigned: Any) -> None:
+        """Nothing."""
+
+    def on_partitions_lost(self, lost: Any) -> None:
+        """Others may have gone on with them."""
+        for tp in lost:
+            self._offsets.pop(tp, None)
+
+    def _commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        if offsets:
+            self._consumer.commit(dict(offsets))
+
+    def close(self) -> None:
+        """See `Source`."""
+        try:
+            self._commit(self._offsets)
+        finally:
+            self._consumer.close()
+
+
+def _poll(consumer: "KafkaConsumer[Any, Any]", idle_s: float | None) -> "Iterator[Columns]":
+    last = time.monotonic()
+    while True:
+        found = consumer.poll_columns(timeout_ms=_POLL_MS)
+        yield from found.values()
+        if found:
+            last = time.monotonic()
+        elif idle_s is not None and time.monotonic() - last >= idle_s:
+            return
+
+
+@contextlib.contextmanager
+def closing(source: Source) -> Iterator[Source]:
+    """Close the source at the end of the block, whatever ends it."""
+    try:
+        yield source
+    finally:
+        source.close()

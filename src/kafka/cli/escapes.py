@@ -1,0 +1,24 @@
+"""Characters that cannot be typed, as they are written in options."""
+
+import re
+
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
+
+
+def unescaped(text: str) -> bytes:
+    r"""A text with its escapes, such as ``\t`` and ``\x00``, as UTF-8. Raises `ValueError`."""
+    parts, at = [], 0
+    for match in _ESCAPE.finditer(text):
+        parts += [text[at : match.start()].encode(), escaped(match[1])]
+        at = match.end()
+    return b"".join([*parts, text[at:].encode()])
+
+
+def escaped(name: str) -> bytes:
+    """What stands behind a backslash. Raises `ValueError`."""
+    if name[0] == "x" and len(name) == 3:
+        return bytes.fromhex(name[1:])
+    if name not in _NAMED:
+        raise ValueError(f"\\{name} is no escape; these are: \\n \\t \\r \\0 \\\\ \\xNN")
+    return _NAMED[name]

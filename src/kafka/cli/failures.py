@@ -1,0 +1,150 @@
+"""How a command ends: what is said on standard error, and the exit status."""
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+FAILED = 1
+"""Something was not done; the line says why. Also where nobody reads the output any more."""
+WRONG_USE = 2
+"""A command, an option, a setting or a file of settings is wrong."""
+UNREACHABLE = 3
+"""No broker was reached, or the time was up: the same command may work later."""
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+@contextlib.contextmanager
+def ending() -> Iterator[None]:
+    """SIGTERM ends a command as Ctrl-C does: consumers leave their groups, files are whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(number: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def exit_status(error: BaseException) -> int:
+    """Say what went wrong on one line of standard error, and give the exit status.
+
+    A fault of this program is raised again, as its traceback is what is needed then.
+    """
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else FAILED
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, click.UsageError):
+        error.show()
+        return WRONG_USE
+    if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
+        _nobody_reads()
+        return FAILED
+    text, status = _told(error)
+    print(f"Error: {' '.join(text.split())}", file=sys.stderr)
+    return status
+
+
+def _told(error: BaseException) -> tuple[str, int]:
+    from kafka.errors import (
+        IllegalArgumentError,
+        KafkaConfigurationError,
+        KafkaConnectionError,
+        KafkaError,
+        KafkaTimeoutError,
+    )
+
+    if isinstance(error, click.ClickException):
+        return error.format_message(), error.exit_code
+    if isinstance(error, KafkaConfigurationError | IllegalArgumentError):
+        return str(error), WRONG_USE
+    if isinstance(error, KafkaConnectionError | KafkaTimeoutError):
+        return str(error), UNREACHABLE
+    if isinstance(error, KafkaError):
+        text = str(error)
+        return text if type(error).__name__ in text else f"{text} ({type(error).__name__})", FAILED
+    if isinstance(error, ModuleNotFoundError):
+        return _not_installed(error), FAILED
+    if isinstance(error, OSError):
+        return str(error), FAILED
+    if (home := type(error).__module__.partition(".")[0]) in ("pyspark", "py4j"):
+        return f"Spark failed: {error}", FAILED
+    if home == "kafka" and type(error).__name__ == "SparkRequirementError":
+        return str(error), FAILED
+    if home == "pyarrow":
+        return str(error), FAILED
+    raise error
+
+
+def _not_installed(error: ModuleNotFoundError) -> str:
+    """The line about a missing library; a missing module of our own is raised as it is."""
+    name = (error.name or "").partition(".")[0]
+    if name in ("", "kafka", "kafka_columnar", "pyspark_kafka_columnar"):
+        raise error
+    extra = "arrow" if name == "pyarrow" else "demo"
+    return (
+        f"this command needs {name!r}, which is not installed; install it with: pip install 'kafka-columnar[{extra}]'"
+    )
+
+
+def _nobody_reads() -> None:
+    """Let the interpreter flush what is left of the output where nobody waits for it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+class Uninterrupted:
+    """Blocks that Ctrl-C does not end in the middle: what is written in one is whole. A second Ctrl-C ends it anyway.
+
+    Used as ``with``, once for the time in which it holds, and by `block` for each block within.
+    """
+
+    def __init__(self) -> None:
+        self._held = False
+        self._pending = False
+
+    def __enter__(self) -> "Uninterrupted":
+        self._before = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        if self._held and not self._pending:
+            self._pending = True
+        else:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def block(self) -> Iterator[None]:
+        """What is not to be interrupted; Ctrl-C that came meanwhile is raised behind it."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._pending:
+            self._pending = False
+            raise KeyboardInterrupt

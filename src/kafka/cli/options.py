@@ -1,0 +1,174 @@
+"""Options that commands share: how to reach the cluster, and how the output looks."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
+    click.option(
+        "-b",
+        "--bootstrap-servers",
+        "--bootstrap-server",
+        "--brokers",
+        multiple=True,
+        metavar="HOST:PORT",
+        help="Brokers to ask first; may be repeated. [default: localhost:9092]",
+    ),
+    click.option("--profile", metavar="NAME", help="A profile of the profiles file; see KAFKA_PROFILES."),
+    click.option(
+        "--config",
+        "--command-config",
+        "config_file",
+        type=click.Path(exists=True, dir_okay=False),
+        help="A properties file of Java's clients.",
+    ),
+    click.option(
+        "-X",
+        "-C",
+        "--extra-config",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any option of the clients, by its name here or in Java; may be repeated.",
+    ),
+    click.option(
+        "-S",
+        "--security-protocol",
+        type=click.Choice(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"], case_sensitive=False),
+        help="How to talk to the brokers.",
+    ),
+    click.option("-M", "--sasl-mechanism", metavar="NAME", help="PLAIN, SCRAM-SHA-512, OAUTHBEARER, GSSAPI, …"),
+    click.option("-U", "--sasl-user", metavar="NAME", help="User name for PLAIN and SCRAM."),
+    click.option(
+        "-P",
+        "--sasl-password",
+        metavar="TEXT",
+        help="Password; others can see it in the list of processes: KAFKA_SASL_PLAIN_PASSWORD is safer.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+]
+_NAMES = (
+    "bootstrap_servers",
+    "profile",
+    "config_file",
+    "extra_config",
+    "security_protocol",
+    "sasl_mechanism",
+    "sasl_user",
+    "sasl_password",
+    "as_json",
+)
+_REMEMBERED = "kafka.cli.options"
+
+
+def common_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add the options of the connection and the output; the command gets them as they are."""
+    for note in reversed(_NOTES):
+        command = note(command)
+    return command
+
+
+def remember(context: click.Context, common: dict[str, Any]) -> None:
+    """Keep what was given before the command."""
+    context.meta[_REMEMBERED] = [*context.meta.get(_REMEMBERED, ()), common]
+
+
+def connected(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of the connection and the output; the command gets a `Session` as its first argument."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **given: Any) -> R:
+        from kafka.cli.session import Session
+
+        own = {name: given.pop(name) for name in _NAMES}
+        before = click.get_current_context().meta.get(_REMEMBERED, ())
+        return command(Session(_merged([*before, own])), *args, **given)
+
+    return common_options(run)
+
+
+def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
+    """What stands behind the command goes before what stands in front of it; single settings add up."""
+    merged: dict[str, Any] = dict.fromkeys(_NAMES)
+    merged["extra_config"] = ()
+    for layer in layers:
+        for name, value in layer.items():
+            if name == "extra_config":
+                merged[name] += value
+            elif value:
+                merged[name] = value
+    return merged
+
+
+def topic_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add ``-t``, kafka-python's way to name topics; the command gets ``topics``, those given as arguments too."""
+
+    @functools.wraps(command)
+    def run(*args: Any, topic_names: tuple[str, ...], more_topics: tuple[str, ...], **given: Any) -> R:
+        return command(*args, topics=[*topic_names, *more_topics], **given)
+
+    option = click.option("-t", "--topic", "more_topics", multiple=True, metavar="TOPIC", help="The same as TOPIC.")
+    return click.argument("topic_names", nargs=-1, metavar="TOPIC...")(option(run))
+
+
+def group_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add ``-g``, kafka-python's way to name groups; the command gets ``groups``, those given as arguments too."""
+
+    @functools.wraps(command)
+    def run(*args: Any, group_names: tuple[str, ...], more_groups: tuple[str, ...], **given: Any) -> R:
+        return command(*args, groups=[*group_names, *more_groups], **given)
+
+    option = click.option(
+        "-g", "--group", "--group-id", "more_groups", multiple=True, metavar="GROUP", help="The same as GROUP."
+    )
+    return click.argument("group_names", nargs=-1, metavar="GROUP...")(option(run))
+
+
+def one(kind: str, given: list[str]) -> str:
+    """The one topic or group that a command is about. Raises `click.UsageError`."""
+    if len(given) != 1:
+        raise click.UsageError(f"expected one {kind}, got {len(given) or 'none'}")
+    return given[0]
+
+
+def at_least_one(kind: str, given: list[str]) -> list[str]:
+    """The topics or groups that a command is about. Raises `click.UsageError`."""
+    if not given:
+        raise click.UsageError(f"expected at least one {kind}")
+    return given
+
+
+def pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """Options of the form NAME=VALUE. Raises `click.UsageError`."""
+    found = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"expected NAME=VALUE, got {each!r}")
+        found[name] = value
+    return found
+
+
+def partition_of(text: str) -> tuple[str, int]:
+    """A partition of the form TOPIC:NUMBER. Raises `click.UsageError`."""
+    topic, colon, number = text.rpartition(":")
+    if not colon or not topic or not number.isdecimal():
+        raise click.UsageError(f"expected TOPIC:PARTITION, such as orders:0, got {text!r}")
+    return topic, int(number)
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask before something is lost: on a terminal only, and not where ``--yes`` was given."""
+    if not yes and sys.stdin.isatty():
+        click.confirm(question, abort=True, err=True)
+
+
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+dry_run_option = click.option(
+    "--dry-run", "--validate-only", is_flag=True, help="Say what would be done; change nothing."
+)

@@ -1,0 +1,157 @@
+"""What commands print: JSON where asked for, tables on a terminal, else lines with tabs for other programs."""
+
+import datetime
+import enum
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+_GAP = "  "
+
+
+class Output:
+    """Standard output.
+
+    Attributes:
+        as_json: whether all of it is JSON.
+        terminal: whether somebody reads it, so that tables and colours help.
+    """
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.terminal = sys.stdout.isatty()
+
+    def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+        """Print rows.
+
+        JSON has all that is in them, a list of objects. A terminal gets a table with a line of titles; anything else
+        a line for each row, with tabs and no titles.
+
+        Arguments:
+            columns: those to show, in their order; ``bytes`` and the like are shown with units on a terminal.
+        """
+        if self.as_json:
+            self.data(list(rows))
+            return
+        if not self.terminal:
+            for row in rows:
+                click.echo("\t".join(_plain(row.get(column)) for column in columns))
+            return
+        cells = [[_shown(column, row.get(column)) for column in columns] for row in rows]
+        widths = [max(len(column), *(len(row[at]) for row in cells), 0) for at, column in enumerate(columns)]
+        numbers = [all(_is_number(row.get(column)) for row in rows) and bool(rows) for column in columns]
+        titles = [column.replace("_", " ").upper() for column in columns]
+        click.secho(_line(titles, widths, numbers), bold=True)
+        for cell in cells:
+            click.echo(_line(cell, widths, numbers))
+
+    def fields(self, values: Mapping[str, Any]) -> None:
+        """Print one thing: an object of JSON, or a line for each of its fields."""
+        if self.as_json:
+            self.data(values)
+            return
+        width = max((len(name) for name in values), default=0)
+        for name, value in values.items():
+            title = name.replace("_", " ")
+            if self.terminal:
+                click.echo(f"{click.style(f'{title:<{width}}', bold=True)}{_GAP}{_shown(name, value)}")
+            else:
+                click.echo(f"{name}\t{_plain(value)}")
+
+    def done(self, text: str, value: Any) -> None:
+        """Say what was done: the text, or the value as JSON."""
+        if self.as_json:
+            self.data(value)
+        else:
+            click.echo(text)
+
+    def data(self, value: Any) -> None:
+        """Print JSON."""
+        indent = 2 if self.terminal else None
+        click.echo(json.dumps(jsonable(value), ensure_ascii=False, indent=indent))
+
+    def title(self, text: str) -> None:
+        """A heading between tables, on a terminal."""
+        if self.terminal and not self.as_json:
+            click.secho(text, bold=True, fg="cyan")
+
+
+def note(text: str) -> None:
+    """A line for whoever watches, on standard error."""
+    click.echo(text, err=True)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
+    padded = (
+        f"{cell:>{width}}" if number else f"{cell:<{width}}"
+        for cell, width, number in zip(cells, widths, numbers, strict=True)
+    )
+    return _GAP.join(padded).rstrip()
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _plain(value: Any) -> str:
+    """A value for other programs, without line ends and tabs."""
+    value = jsonable(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(_plain(each) for each in value)
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_plain(each)}" for name, each in value.items())
+    return str(value).replace("\t", " ").replace("\n", " ")
+
+
+def _shown(name: str, value: Any) -> str:
+    """A value for people."""
+    if value is None:
+        return "-"
+    if name in ("bytes", "size") and isinstance(value, int):
+        return size(value)
+    if isinstance(value, int) and not isinstance(value, bool | enum.Enum) and name in ("records", "lag", "offsets"):
+        return f"{value:,}"
+    return _plain(value)
+
+
+def size(count: float) -> str:
+    """Bytes with their unit."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(count) < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def jsonable(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, Mapping):
+        return {_key(name): jsonable(each) for name, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return jsonable(value._asdict())
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    if isinstance(value, Exception):
+        return f"{type(value).__name__}: {value}"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [jsonable(each) for each in value]
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def _key(name: Any) -> str:
+    if isinstance(name, tuple):
+        return "-".join(str(part) for part in name)
+    return str(jsonable(name))

@@ -1,0 +1,93 @@
+"""Places in a log as they are written on the command line."""
+
+import datetime
+import re
+from typing import Any
+
+import click
+
+Position = str | int | datetime.datetime | datetime.timedelta
+
+_EDGES = {"earliest": "earliest", "beginning": "earliest", "start": "earliest", "latest": "latest", "end": "latest"}
+_AGO = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)( ago)?")
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+FORMS = (
+    "an offset, 'earliest', 'latest', a time (2026-01-31T12:00, @1767225600000) or a duration ago (90s, 15m, 2h, 3d)"
+)
+
+
+def parse_position(text: str) -> Position:
+    """An offset, an end of the log, a time (local unless it has a zone), or a duration before now.
+
+    Raises `ValueError`, which says what may be written.
+    """
+    if text.lower() in _EDGES:
+        return _EDGES[text.lower()]
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    if text.startswith("@") and text[1:].isdecimal():
+        return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
+    if (ago := parse_duration(text)) is not None:
+        return ago
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"expected {FORMS}, got {text!r}") from None
+
+
+def parse_duration(text: str) -> datetime.timedelta | None:
+    """A duration such as 90s, 15m, 2h, 3d, or one of ISO 8601; None if it is none."""
+    if match := _AGO.fullmatch(text):
+        return datetime.timedelta(**{_UNITS[match[2]]: float(match[1])})
+    if text[:1].upper() == "P" or text[:2].upper() == "-P":
+        from kafka.config.durations import milliseconds
+
+        found = milliseconds(text)
+        return None if found is None else datetime.timedelta(milliseconds=found)
+    return None
+
+
+class PositionType(click.ParamType[Any]):
+    """A `click` type for `parse_position`."""
+
+    name = "position"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Position:
+        """See `parse_position`."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]
+        try:
+            return parse_position(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class DurationType(click.ParamType[Any]):
+    """A `click` type for `parse_duration`, and for plain seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime.timedelta:
+        """See `parse_duration`."""
+        if isinstance(value, datetime.timedelta):
+            return value
+        try:
+            return datetime.timedelta(seconds=float(value))
+        except ValueError:
+            found = parse_duration(value)
+        if found is None:
+            self.fail(f"expected a duration such as 90s, 15m, 2h or 3d, got {value!r}", param, ctx)
+        return found
+
+
+POSITION = PositionType()
+DURATION = DurationType()
+
+
+def instant(position: Position) -> datetime.datetime | None:
+    """The time that a position means; None if it is none."""
+    if isinstance(position, datetime.timedelta):
+        return datetime.datetime.now(datetime.UTC) - position
+    if isinstance(position, datetime.datetime):
+        return position.astimezone(datetime.UTC)
+    return None

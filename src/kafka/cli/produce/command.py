@@ -1,0 +1,127 @@
+"""The options of ``kafka produce``."""
+
+import pathlib
+import sys
+from typing import IO, Any
+
+import click
+
+from kafka.cli.options import connected, one
+from kafka.cli.session import Session
+
+_FORMATS = ("lines", "json", "csv", "parquet", "arrow")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+}
+
+
+@click.command(name="produce")
+@click.argument("topic", required=False)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path))
+@click.option("-t", "--topic", "topic_option", metavar="TOPIC", help="The same as TOPIC; arguments are files then.")
+@click.option(
+    "-f", "--format", "name", type=click.Choice(_FORMATS), help="[default: lines, or what a file's name says]"
+)
+@click.option("-K", "--key-separator", metavar="TEXT", help="Lines have a key, with this behind it.")
+@click.option("-D", "--delimiter", default="\\n", show_default=True, help="What ends a line.")
+@click.option("--null", metavar="TEXT", help="A line's value of this text is null, a tombstone.")
+@click.option("--encoding", help="What lines, of UTF-8, are sent in. [default: as they are]")
+@click.option("-k", "--key", metavar="TEXT", help="The key of records that have none.")
+@click.option(
+    "-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="A header of all; may be repeated."
+)
+@click.option("-p", "--partition", type=click.IntRange(0), help="Where all go. [default: by key, else spread]")
+@click.option("--keep-partitions", is_flag=True, help="JSON, CSV and Arrow: to the partition that a record names.")
+@click.option("--timestamp", type=int, metavar="MS", help="Milliseconds since 1970 of records that have none.")
+@click.option(
+    "--key-column", metavar="NAME", help="CSV, Parquet, Arrow: rows become JSON, with this column as the key."
+)
+@click.option("-z", "--compression", type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]), help="The codec.")
+@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
+@click.option("--progress/--no-progress", default=None, help="Count on standard error.")
+@connected
+def command(
+    session: Session,
+    topic: str | None,
+    files: tuple[pathlib.Path, ...],
+    topic_option: str | None,
+    name: str | None,
+    compression: str | None,
+    acks: str | None,
+    progress: bool | None,
+    **form: Any,
+) -> None:
+    """Send records to a topic, from FILES or standard input.
+
+    A line is a record's value, unless --format or the file's name says otherwise.
+    """
+    if topic_option is not None:
+        files = (pathlib.Path(topic), *files) if topic is not None else files
+        topic = topic_option
+    topic = one("topic", [topic] if topic is not None else [])
+    from kafka.cli.produce.sending import Sending
+
+    fixed = _fixed(form)
+    own: dict[str, Any] = {}
+    if compression is not None:
+        own["compression_type"] = None if compression == "none" else compression
+    if acks is not None:
+        own |= {"acks": acks if acks == "all" else int(acks), "enable_idempotence": acks == "all"}
+    if progress is None:
+        progress = bool(files) and sys.stderr.isatty()
+    with session.producer(**own) as producer:
+        sending = Sending(producer, topic, fixed, progress)
+        for file in files:
+            with open(file, "rb") as opened:
+                _send(sending, opened, name or _SUFFIXES.get(file.suffix.lower(), "lines"), form)
+        if not files:
+            _send(sending, sys.stdin.buffer, name or "lines", form)
+        sending.finish()
+    sending.report(session.output)
+
+
+def _fixed(form: dict[str, Any]) -> Any:
+    from kafka.cli.options import pairs
+    from kafka.cli.produce.sending import Fixed
+
+    headers = tuple((name, value.encode()) for name, value in pairs(form["headers"]).items())
+    key = None if form["key"] is None else form["key"].encode()
+    return Fixed(key, headers, form["partition"], form["timestamp"])
+
+
+def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> None:
+    if name == "json":
+        from kafka.cli.produce.documents import send_documents
+
+        send_documents(sending, file, form["keep_partitions"])
+    elif name == "csv":
+        from kafka.cli.produce.tables import send_csv
+
+        send_csv(sending, file, form["key_column"], form["keep_partitions"])
+    elif name in ("parquet", "arrow"):
+        from kafka.cli.produce.tables import send_arrow
+
+        send_arrow(sending, name, file, form["key_column"], form["keep_partitions"])
+    else:
+        _send_lines(sending, file, form)
+
+
+def _send_lines(sending: Any, file: IO[bytes], form: dict[str, Any]) -> None:
+    from kafka.cli.escapes import unescaped
+    from kafka.cli.produce.lines import send_lines
+
+    try:
+        delimiter = unescaped(form["delimiter"])
+        separator = None if form["key_separator"] is None else unescaped(form["key_separator"])
+        if not delimiter or separator == b"":
+            raise ValueError("a delimiter and a separator have at least one character")
+        "".encode(form["encoding"] or "utf-8")
+    except (ValueError, LookupError) as error:
+        raise click.UsageError(str(error)) from None
+    null = None if form["null"] is None else form["null"].encode()
+    send_lines(sending, file, delimiter, separator, null, form["encoding"])

@@ -1,0 +1,67 @@
+"""Lines as records, as they come: what is typed is sent at once."""
+
+import os
+from collections.abc import Iterator
+from typing import IO
+
+import click
+
+from kafka.cli.produce.sending import Sending
+
+_CHUNK = 1 << 20
+_MOST = 1 << 30
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    """What there is to read, as soon as there is something."""
+    try:
+        number = file.fileno()
+    except (OSError, AttributeError, ValueError):
+        while data := file.read(_CHUNK):
+            yield data
+        return
+    while data := os.read(number, _CHUNK):
+        yield data
+
+
+def split(file: IO[bytes], delimiter: bytes) -> Iterator[list[bytes]]:
+    """The lines, as many at a time as there are; the last one may lack its delimiter."""
+    rest = b""
+    for data in chunks(file):
+        parts = (rest + data).split(delimiter)
+        rest = parts.pop()
+        if len(rest) > _MOST:
+            raise click.UsageError("a line is longer than 1 GiB: is --delimiter right?")
+        if parts:
+            yield parts
+    if rest:
+        yield [rest]
+
+
+def send_lines(
+    sending: Sending,
+    file: IO[bytes],
+    delimiter: bytes,
+    separator: bytes | None,
+    null: bytes | None,
+    encoding: str | None = None,
+) -> None:
+    """Each line is a value, or a key and a value.
+
+    Arguments:
+        separator: stands between a key and a value; a line without it has no key.
+        null: a value of this text is null; None: no value is.
+        encoding: what values are sent in, where the lines are UTF-8; None: as they are.
+    """
+    send = sending.send
+    for found in split(file, delimiter):
+        for line in found:
+            key: bytes | None = None
+            text = line
+            if separator is not None:
+                before, between, after = line.partition(separator)
+                if between:
+                    key, text = before, after
+            if encoding is not None:
+                text = text.decode().encode(encoding)
+            send(None if text == null else text, key)

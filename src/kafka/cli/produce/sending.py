@@ -1,0 +1,105 @@
+"""Sends records, counts them, and says how fast it went."""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from kafka.cli.output import Output, note, size
+
+if TYPE_CHECKING:
+    from kafka.producer import KafkaProducer
+
+Headers = Sequence[tuple[str, bytes | None]]
+_REPORT_EVERY = 4096
+
+
+class Fixed(NamedTuple):
+    """What all records have, unless the input says otherwise."""
+
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    partition: int | None = None
+    timestamp_ms: int | None = None
+
+
+class Sending:
+    """The way to one topic.
+
+    Attributes:
+        records: how many were given to the producer.
+        size: the bytes of their keys and values.
+    """
+
+    def __init__(self, producer: "KafkaProducer", topic: str, fixed: Fixed, progress: bool) -> None:
+        self._producer = producer
+        self._topic = topic
+        self.fixed = fixed
+        self._progress = progress
+        self._began = time.monotonic()
+        self.records = self.size = 0
+
+    def send(
+        self,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+    ) -> None:
+        """Send one record; what is None is as of `Fixed`. A record that fails is raised by `finish`."""
+        fixed = self.fixed
+        self._producer.send(
+            self._topic,
+            value,
+            key if key is not None else fixed.key,
+            [*fixed.headers, *headers] if headers else fixed.headers or None,
+            fixed.partition if partition is None else partition,
+            fixed.timestamp_ms if timestamp_ms is None else timestamp_ms,
+        )
+        self.records += 1
+        self.size += (len(value) if value is not None else 0) + (len(key) if key is not None else 0)
+        if self._progress and self.records % _REPORT_EVERY == 0:
+            self._show()
+
+    def send_table(self, table: Any) -> None:
+        """Send rows of Arrow, without an object for each."""
+        self._producer.send_arrow(self._topic, table)
+        self.records += table.num_rows
+        self.size += table.nbytes
+        if self._progress:
+            self._show()
+
+    def finish(self) -> None:
+        """Wait until all is delivered. Raises the first failure, with the number of all."""
+        self._producer.flush()
+
+    def summary(self) -> dict[str, Any]:
+        """What was sent, as JSON has it."""
+        seconds = max(time.monotonic() - self._began, 1e-6)
+        return {
+            "topic": self._topic,
+            "records": self.records,
+            "bytes": self.size,
+            "seconds": round(seconds, 3),
+            "records_per_second": round(self.records / seconds),
+        }
+
+    def report(self, output: Output) -> None:
+        """Say what was sent: JSON on standard output, else a line on standard error where somebody reads it."""
+        if output.as_json:
+            output.data(self.summary())
+        elif sys.stderr.isatty():
+            note(("\r" if self._progress else "") + self._text())
+
+    def _show(self) -> None:
+        click.echo(f"\r{self._text()}", nl=False, err=True)
+
+    def _text(self) -> str:
+        told = self.summary()
+        return (
+            f"{told['records']:,} records, {size(told['bytes'])}, in {told['seconds']:.1f} s: "
+            f"{told['records_per_second']:,} a second"
+        )

@@ -1,0 +1,114 @@
+"""Rows of CSV, Parquet and Arrow as records."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.produce.sending import Sending
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_RECORD = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "timestamp_type")
+_ROWS = 65_536
+
+
+def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool) -> None:
+    """Rows with a line of titles: columns of a record, or any, which become an object of JSON as the value.
+
+    Raises `click.UsageError`.
+    """
+    text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
+    try:
+        rows = csv.DictReader(text, strict=True)
+        titles = list(rows.fieldnames or ())
+        as_records = "value" in titles and all(title in _RECORD for title in titles)
+        _check_key(key_column, titles)
+        for row in rows:
+            if None in row or None in row.values():
+                raise click.UsageError(f"line {rows.line_num} has not {len(titles)} fields, as the titles have")
+            if as_records and key_column is None:
+                _send_row(sending, row, keep_partitions)
+            else:
+                key = None if key_column is None else _bytes(row[key_column])
+                sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
+    except (csv.Error, ValueError) as error:
+        raise click.UsageError(f"this is no CSV of records: {error}") from None
+    finally:
+        text.detach()
+
+
+def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool) -> None:
+    headers = [
+        (name, None if value is None else _bytes(value)) for name, value in json.loads(row.get("headers") or "[]")
+    ]
+    partition, time = row.get("partition"), row.get("timestamp")
+    key = row.get("key")
+    sending.send(
+        _bytes(row["value"]),
+        _bytes(key) if key else None,
+        headers,
+        int(partition) if partition and keep_partitions else None,
+        int(time) if time else None,
+    )
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | None, keep_partitions: bool) -> None:
+    """Rows of Parquet, of an Arrow stream or an Arrow file. Raises `click.UsageError`."""
+    for batch in _batches(kind, file):
+        titles = batch.schema.names
+        _check_key(key_column, titles)
+        if "value" in titles and all(title in _RECORD for title in titles) and key_column is None:
+            sending.send_table(batch if keep_partitions else _without_partition(batch))
+        else:
+            for row in batch.to_pylist():
+                key = None if key_column is None else _key(row[key_column])
+                sending.send(json.dumps(row, ensure_ascii=False, default=_jsonable).encode(), key)
+
+
+def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
+    import pyarrow
+
+    if kind == "parquet":
+        import pyarrow.parquet
+
+        if not file.seekable():
+            file = io.BytesIO(file.read())  # the directory of a Parquet file is at its end
+        yield from pyarrow.parquet.ParquetFile(file).iter_batches(_ROWS)
+        return
+    start = file.read(6)
+    whole = io.BytesIO(start + file.read())
+    if start == b"ARROW1":
+        reader = pyarrow.ipc.open_file(whole)
+        yield from (reader.get_batch(at) for at in range(reader.num_record_batches))
+    else:
+        yield from pyarrow.ipc.open_stream(whole)
+
+
+def _without_partition(batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
+    names = [name for name in batch.schema.names if name != "partition"]
+    return batch.select(names)
+
+
+def _check_key(key_column: str | None, titles: list[str]) -> None:
+    if key_column is not None and key_column not in titles:
+        raise click.UsageError(f"there is no column {key_column!r} for keys; there are {', '.join(titles)}")
+
+
+def _key(value: Any) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    return (value if isinstance(value, str) else json.dumps(value, default=_jsonable)).encode()
+
+
+def _jsonable(value: Any) -> Any:
+    """What JSON has no form for: bytes and times as text."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

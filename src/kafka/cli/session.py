@@ -1,0 +1,56 @@
+"""What a command works with: settings for its clients, and where its output goes."""
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.cli.output import Output
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+    from kafka.consumer import KafkaConsumer
+    from kafka.producer import KafkaProducer
+
+_DEFAULTS = {"client_id": "kafka-cli", "bootstrap_timeout_ms": 15_000, "api_version_auto_timeout_ms": 3_000}
+"""Someone waits for the answer."""
+_FULL_BATCHES = {"linger_ms": 5, "batch_size": 128 << 10}
+"""Input comes faster than a person would notice."""
+
+
+class Session:
+    """One run of a command."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+        self.output = Output(bool(given["as_json"]))
+
+    @functools.cached_property
+    def settings(self) -> dict[str, Any]:
+        """The settings from all places."""
+        from kafka.cli.settings import settings
+
+        return settings(self._given)
+
+    def configs(self, client: str) -> dict[str, Any]:
+        """The keyword arguments of one kind of client."""
+        from kafka.cli.settings import of_client
+
+        return {**_DEFAULTS, **of_client(self.settings, client)}
+
+    def admin(self) -> "KafkaAdminClient":
+        """An admin client."""
+        from kafka.admin import KafkaAdminClient
+
+        return KafkaAdminClient(**self.configs("admin"))
+
+    def producer(self, **own: Any) -> "KafkaProducer":
+        """A producer; ``own`` goes before the settings."""
+        from kafka.producer import KafkaProducer
+
+        return KafkaProducer(**{**_FULL_BATCHES, **self.configs("producer"), **own})
+
+    def consumer(self, *topics: str, **own: Any) -> "KafkaConsumer":
+        """A consumer; ``own`` goes before the settings."""
+        from kafka.consumer import KafkaConsumer
+
+        return KafkaConsumer(*topics, **{**self.configs("consumer"), **own})

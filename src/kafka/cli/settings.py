@@ -1,0 +1,143 @@
+"""Settings of the clients from all places: options, files of properties, variables, profiles."""
+
+import os
+import pathlib
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.config import load_properties, option_table
+from kafka.config.java_names import from_java_names, from_text
+from kafka.config.option import nearest
+from kafka.errors import KafkaConfigurationError
+
+PROFILES = "KAFKA_PROFILES"
+"""The variable that names the file of profiles."""
+_PREFIX = "KAFKA_"
+_OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", PROFILES})
+
+
+def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Keyword arguments of the clients, of all kinds of clients together.
+
+    What the command line says goes before variables, those before the default profile. On the command line single
+    options go before ``-X``, that before the file of properties, that before the profile.
+
+    Raises `KafkaConfigurationError` and `OSError`.
+    """
+    named = given["profile"]
+    layers = [] if named else [_profile(None, environ)]
+    layers.append(_variables(environ))
+    if "KAFKA_CONFIG" in environ and not given["config_file"]:
+        layers.append(load_properties(environ["KAFKA_CONFIG"]))
+    if named:
+        layers.append(_profile(named, environ))
+    if given["config_file"]:
+        layers.append(load_properties(given["config_file"]))
+    layers.append(typed(_pairs(given["extra_config"])))
+    layers.append(_options(given))
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged |= layer
+    if "sasl_plain_username" in merged and "sasl_mechanism" not in merged:
+        merged["sasl_mechanism"] = "PLAIN"
+    return merged
+
+
+def of_client(merged: Mapping[str, Any], client: str) -> dict[str, Any]:
+    """Those settings that one kind of client has: "consumer", "producer", "admin" or "share consumer"."""
+    table = option_table()
+    return {name: value for name, value in merged.items() if client in table[name].clients}
+
+
+def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by name, here or in Java, with text turned into what the option takes."""
+    table = option_table()
+    java = {name: value for name, value in texts.items() if name not in table}
+    for name in java:
+        if "." not in name:
+            raise KafkaConfigurationError(f"option {name!r} is unknown to all clients{nearest(name, table)}")
+    found = from_java_names(java)
+    for name in texts.keys() - java.keys():
+        value = texts[name]
+        if isinstance(value, str):
+            value = None if value == "None" else from_text(name, table[name], value)
+        found[name] = value
+    return found
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that have names of their own."""
+    names = {
+        "security_protocol": "security_protocol",
+        "sasl_mechanism": "sasl_mechanism",
+        "sasl_user": "sasl_plain_username",
+        "sasl_password": "sasl_plain_password",
+    }
+    found = {ours: given[option] for option, ours in names.items() if given[option] is not None}
+    if given["bootstrap_servers"]:
+        found["bootstrap_servers"] = ",".join(given["bootstrap_servers"])
+    return found
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise KafkaConfigurationError(f"expected NAME=VALUE as a setting, got {name!r}")
+        found[name.strip()] = value
+    return found
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
+    """``KAFKA_BOOTSTRAP_SERVERS`` and the like: the names of options in capitals. Other variables are passed over."""
+    table = option_table()
+    named = {
+        name.removeprefix(_PREFIX).lower(): value
+        for name, value in environ.items()
+        if name.startswith(_PREFIX) and name not in _OTHER_MEANING and value
+    }
+    return typed({name: value for name, value in named.items() if name in table and not table[name].inert})
+
+
+def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
+    """The file of profiles, which need not be there."""
+    if environ.get(PROFILES):
+        return pathlib.Path(environ[PROFILES])
+    home = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return pathlib.Path(home) / "kafka" / "profiles.toml"
+
+
+def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
+    """A profile: that name, else ``KAFKA_PROFILE``, else the file's ``default``, else none."""
+    file = profiles_file(environ)
+    wanted = name or environ.get("KAFKA_PROFILE")
+    if not file.exists():
+        if wanted or environ.get(PROFILES):
+            raise KafkaConfigurationError(f"profile {wanted!r} is wanted, but {file} is not there")
+        return {}
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise KafkaConfigurationError(f"{file} is no TOML file: {error}") from None
+    wanted = wanted or content.get("default")
+    if wanted is None:
+        return {}
+    profile = content.get(wanted)
+    if not isinstance(profile, dict):
+        known = [each for each, value in content.items() if isinstance(value, dict)]
+        raise KafkaConfigurationError(
+            f"{file} has no profile {wanted!r}; it has {', '.join(known) or 'none'}{nearest(str(wanted), known)}"
+        )
+    return _of_profile(file, str(wanted), profile)
+
+
+def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Its settings; ``config`` names a properties file, beside the file of profiles."""
+    rest = dict(profile)
+    try:
+        found = load_properties(file.parent / rest.pop("config")) if "config" in rest else {}
+        return found | typed(rest)
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"profile {name!r} of {file}: {error}") from None

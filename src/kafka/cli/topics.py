@@ -1,0 +1,272 @@
+"""``kafka topics``: what topics there are, how large they are, and changes to them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.options import at_least_one, confirm, connected, dry_run_option, one, pairs, topic_option, yes_option
+from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+
+@click.group(name="topics")
+def command() -> None:
+    """List, describe, create, delete and alter topics."""
+
+
+@command.command(name="list")
+@click.option("--internal", is_flag=True, help="Also Kafka's own topics.")
+@click.option("--sizes", is_flag=True, help="Also how many offsets and bytes each has.")
+@connected
+def list_topics(session: Session, internal: bool, sizes: bool) -> None:
+    """List the topics, with their partitions and replicas."""
+    with session.admin() as admin:
+        described = sorted(admin.describe_topics(), key=lambda each: each["name"])
+        rows = [_row(each) for each in described if internal or not each["is_internal"]]
+        columns = ["topic", "partitions", "replicas"]
+        if sizes:
+            _add_sizes(admin, rows, [each for each in described if internal or not each["is_internal"]])
+            columns += ["offsets", "bytes"]
+    session.output.table(rows, columns)
+
+
+@command.command()
+@topic_option
+@connected
+def describe(session: Session, topics: list[str]) -> None:
+    """Show each partition of topics: leader, replicas, offsets and size.
+
+    Bytes are those of the leader's log. TOPIC may be left out: all of them.
+    """
+    with session.admin() as admin:
+        described = admin.describe_topics(topics or None)
+        _check_there(described)
+        sizes, ends = _partition_sizes(admin, described), _ends(admin, described)
+    found = [_described(each, sizes, ends) for each in described]
+    if session.output.as_json:
+        session.output.data(found)
+        return
+    columns = ["partition", "leader", "replicas", "isr", "earliest", "latest", "offsets", "bytes"]
+    for topic in found:
+        session.output.title(f"{topic['topic']}  id {topic['id']}")
+        rows = topic["partitions"]
+        if not session.output.terminal:
+            rows, columns = [{"topic": topic["topic"], **row} for row in rows], ["topic", *columns[-8:]]
+        session.output.table(rows, columns)
+
+
+@command.command()
+@topic_option
+@click.option(
+    "-p", "--partitions", "--num-partitions", type=int, default=-1, help="Partitions. [default: the broker's]"
+)
+@click.option("-r", "--replication-factor", type=int, default=-1, help="Replicas. [default: the broker's]")
+@click.option(
+    "-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config of the topic; may be repeated."
+)
+@click.option("--if-not-exists", is_flag=True, help="A topic that is there already is no failure.")
+@dry_run_option
+@connected
+def create(
+    session: Session,
+    topics: list[str],
+    partitions: int,
+    replication_factor: int,
+    topic_config: tuple[str, ...],
+    if_not_exists: bool,
+    dry_run: bool,
+) -> None:
+    """Create topics."""
+    spec = {
+        "num_partitions": partitions,
+        "replication_factor": replication_factor,
+        "configs": pairs(topic_config),
+    }
+    with session.admin() as admin:
+        result = admin.create_topics(
+            dict.fromkeys(at_least_one("topic", topics), spec),
+            validate_only=dry_run,
+            raise_errors=False,
+            wait_for_metadata=not dry_run,
+        )
+    done = "would be created" if dry_run else "created"
+    _report(session, result["topics"], done, {36: "there already"} if if_not_exists else {})
+
+
+@command.command()
+@topic_option
+@click.option("--if-exists", is_flag=True, help="A topic that is not there is no failure.")
+@yes_option
+@connected
+def delete(session: Session, topics: list[str], if_exists: bool, yes: bool) -> None:
+    """Delete topics with all their records."""
+    confirm(f"Delete {', '.join(at_least_one('topic', topics))} with all records?", yes)
+    with session.admin() as admin:
+        result = admin.delete_topics(topics, raise_errors=False)
+    _report(session, result["topics"], "deleted", {3: "not there"} if if_exists else {})
+
+
+@command.command()
+@topic_option
+@click.option("-p", "--partitions", "--num-partitions", type=int, help="How many partitions it shall have.")
+@click.option("-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config to set; may be repeated.")
+@click.option("--delete-config", multiple=True, metavar="NAME", help="A config to set back to the default.")
+@dry_run_option
+@connected
+def alter(
+    session: Session,
+    topics: list[str],
+    partitions: int | None,
+    topic_config: tuple[str, ...],
+    delete_config: tuple[str, ...],
+    dry_run: bool,
+) -> None:
+    """Add partitions to a topic, or change its configs."""
+    topic = one("topic", topics)
+    if partitions is None and not topic_config and not delete_config:
+        raise click.UsageError("nothing to alter: give --partitions, --topic-config or --delete-config")
+    from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+
+    with session.admin() as admin:
+        changed = []
+        if partitions is not None:
+            admin.create_partitions({topic: partitions}, validate_only=dry_run)
+            changed.append(f"{partitions} partitions")
+        configs: dict[str, Any] = {name: (AlterConfigOp.SET, value) for name, value in pairs(topic_config).items()}
+        configs |= dict.fromkeys(delete_config, (AlterConfigOp.DELETE, None))
+        if configs:
+            admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs)], validate_only=dry_run)
+            changed += [*topic_config, *(f"{name} as by default" for name in delete_config)]
+    text = f"{topic}: {', '.join(changed)}{' (nothing was changed)' if dry_run else ''}"
+    session.output.done(text, {"topic": topic, "changed": changed, "dry_run": dry_run})
+
+
+def _row(topic: Mapping[str, Any]) -> dict[str, Any]:
+    partitions = topic["partitions"]
+    return {
+        "topic": topic["name"],
+        "partitions": len(partitions),
+        "replicas": max((len(each["replica_nodes"]) for each in partitions), default=0),
+        "internal": topic["is_internal"],
+    }
+
+
+def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
+    """Raise the error of the first topic that has one."""
+    from kafka.errors import for_code
+
+    for topic in described:
+        if topic["error_code"]:
+            raise for_code(topic["error_code"])(f"topic {topic['name']!r} cannot be described")
+
+
+def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:
+    """Say of each topic what became of it; exit status 1 if something failed."""
+    from kafka.errors import for_code
+
+    rows, failed = [], False
+    for each in results:
+        code = each["error_code"]
+        text = done
+        if code in allowed:
+            text = allowed[code]
+        elif code:
+            failed = True
+            error = for_code(code)
+            text = f"{error.__name__}: {each['error_message'] or error.description}"
+        rows.append({"topic": each["name"], "result": text, "error_code": code})
+        if code and code not in allowed and not session.output.as_json:
+            click.echo(f"Error: {each['name']}: {text}", err=True)
+        elif not session.output.as_json:
+            click.echo(f"{each['name']}: {text}")
+    if session.output.as_json:
+        session.output.data(rows)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _ends(
+    admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
+) -> dict[Any, tuple[int | None, int | None]]:
+    """The first and the next offset of each partition; None where it has no leader to tell."""
+    from kafka.admin import OffsetSpec
+    from kafka.errors import KafkaError
+    from kafka.structs import TopicPartition
+
+    wanted = [
+        TopicPartition(each["name"], part["partition_index"]) for each in described for part in each["partitions"]
+    ]
+    if not wanted:
+        return {}
+    first, last = (
+        admin.list_partition_offsets(dict.fromkeys(wanted, spec), raise_errors=False)
+        for spec in (OffsetSpec.EARLIEST, OffsetSpec.LATEST)
+    )
+    return {
+        tp: (
+            None if isinstance(first[tp], KafkaError) else first[tp].offset,
+            None if isinstance(last[tp], KafkaError) else last[tp].offset,
+        )
+        for tp in wanted
+    }
+
+
+def _partition_sizes(
+    admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
+) -> dict[tuple[str, int, int], int]:
+    """The bytes of each replica, by topic, partition and broker; empty where brokers are too old to tell."""
+    from kafka.errors import KafkaError
+
+    wanted = {each["name"]: [part["partition_index"] for part in each["partitions"]] for each in described}
+    try:
+        found = admin.describe_log_dirs(wanted) if wanted else []
+    except KafkaError:
+        return {}
+    return {
+        (topic["name"], part["partition_index"], broker["broker"]): part["partition_size"]
+        for broker in found
+        for folder in broker["log_dirs"]
+        for topic in folder["topics"]
+        for part in topic["partitions"]
+        if not part["is_future_key"]
+    }
+
+
+def _add_sizes(admin: "KafkaAdminClient", rows: list[dict[str, Any]], described: list[Mapping[str, Any]]) -> None:
+    sizes, ends = _partition_sizes(admin, described), _ends(admin, described)
+    for row, topic in zip(rows, described, strict=True):
+        parts = _described(topic, sizes, ends)["partitions"]
+        row["offsets"] = sum(each["offsets"] or 0 for each in parts)
+        row["bytes"] = sum(each["bytes"] or 0 for each in parts)
+
+
+def _described(
+    topic: Mapping[str, Any],
+    sizes: Mapping[tuple[str, int, int], int],
+    ends: Mapping[Any, tuple[int | None, int | None]],
+) -> dict[str, Any]:
+    """A topic with its partitions, as it is shown."""
+    rows = []
+    for part in sorted(topic["partitions"], key=lambda each: each["partition_index"]):
+        first, last = ends[topic["name"], part["partition_index"]]
+        rows.append(
+            {
+                "partition": part["partition_index"],
+                "leader": part["leader_id"],
+                "replicas": part["replica_nodes"],
+                "isr": part["isr_nodes"],
+                "earliest": first,
+                "latest": last,
+                "offsets": None if first is None or last is None else last - first,
+                "bytes": sizes.get((topic["name"], part["partition_index"], part["leader_id"])),
+            }
+        )
+    return {
+        "topic": topic["name"],
+        "id": topic["topic_id"],
+        "internal": topic["is_internal"],
+        "partitions": rows,
+    }

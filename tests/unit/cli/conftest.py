@@ -1,0 +1,33 @@
+"""The command line on an embedded broker."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from unit.cli.cli_support import Cli
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    """A broker for the tests of a module, which name their topics apart."""
+    with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as embedded:
+        yield embedded
+
+
+@pytest.fixture
+def cli(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """The command line."""
+    return Cli(broker.bootstrap_servers, str(tmp_path_factory.mktemp("config")))
+
+
+@pytest.fixture
+def topic(cli: Cli, request: pytest.FixtureRequest) -> Callable[..., str]:
+    """Makes a topic that has the test's name."""
+
+    def make(partitions: int = 1, suffix: str = "") -> str:
+        name = "".join(each if each.isalnum() else "-" for each in request.node.name)[:100] + suffix
+        cli("topics", "create", name, "-p", str(partitions))
+        return name
+
+    return make

@@ -1,0 +1,178 @@
+"""`kafka consume` on the embedded broker: what is read, and how it is written."""
+
+import csv
+import io
+import json
+import pathlib
+import re
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+
+
+@pytest.fixture
+def filled(cli: Cli, topic: MakeTopic) -> str:
+    """Ten records in one partition: keys k0 to k9, a second apart."""
+    name = topic()
+    lines = [
+        json.dumps(
+            {"key": f"k{i}", "value": f"v{i}", "timestamp": 1_700_000_000_000 + 1000 * i, "headers": {"n": str(i)}}
+        )
+        for i in range(10)
+    ]
+    cli("produce", name, "-f", "json", stdin="\n".join(lines))
+    return name
+
+
+def values(*numbers: int) -> str:
+    """Lines of those values."""
+    return "".join(f"v{i}\n" for i in numbers)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], range(10)),
+        (["--from", "7"], (7, 8, 9)),
+        (["--offset", "earliest", "--to", "2"], (0, 1)),
+        (["--from", "@1700000006500"], (7, 8, 9)),
+        (["--from", "2023-11-14T22:13:28+00:00"], (8, 9)),
+        (["--from", "latest"], ()),
+        (["--to", "@1700000002000"], (0, 1)),
+        (["--from", "1h"], ()),
+        (["--last", "2"], (8, 9)),
+        (["-n", "3"], (0, 1, 2)),
+        (["-p", "0", "-n", "1"], (0,)),
+        (["--key", "k3", "--key", "k5"], (3, 5)),
+        (["--key-regex", "^k[89]$"], (8, 9)),
+        (["--header", "n"], range(10)),
+        (["--header", "n=4"], (4,)),
+        (["--header", "m"], ()),
+        (["--grep", "v[12]"], (1, 2)),
+        (["--grep", "v", "-n", "2", "--from", "5"], (5, 6)),
+        (["--follow", "--from", "8", "--idle-timeout", "0"], (8, 9)),
+        (["--follow", "--last", "1", "-n", "1"], (9,)),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_what_is_asked_for_is_read(cli: Cli, filled: str, options: list[str], expected: list[int]) -> None:
+    assert cli("consume", filled, *options) == values(*expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["-K", "\\t"], "k0\tv0\n"),
+        (["-D", "\\x00"], "v0\0"),
+        (["-f", "hex", "-K", ":"], "6b30:7630\n"),
+        (["-f", "%t %p %o %T %K:%k %S:%s %h%%\\n"], "TOPIC 0 0 1700000000000 2:k0 2:v0 n=0%\n"),
+        (["-f", "str"], "v0\n"),
+        (["-f", "raw"], "b'v0'\n"),
+        (["--encoding", "utf-16"], "b'\\xe3\\x81\\xb6'"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_text_has_the_form_that_is_asked_for(cli: Cli, filled: str, options: list[str], expected: str) -> None:
+    if options[0] == "--encoding":
+        expected = b"v0".decode("utf-16") + "\n"
+    assert cli("consume", filled, "-n", "1", *options) == expected.replace("TOPIC", filled)
+
+
+def test_a_whole_record_as_kafka_python_shows_it(cli: Cli, filled: str) -> None:
+    assert cli("consume", "-t", filled, "-n", "1", "-f", "full").startswith("ConsumerRecord(topic=")
+
+
+def test_null_is_told_apart_where_asked_for(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    cli("produce", name, "-K", ":", "--null", "", stdin="a:\n:b\nc\n")
+    assert cli("consume", name, "-K", "=", "--null", "NULL") == "a=NULL\n=b\nNULL=c\n"
+    assert cli("consume", name, "-K", "=", "--null", "NULL", "--grep", "") == "=b\nNULL=c\n"
+
+
+def test_json_has_all_of_a_record_and_bytes_in_base64(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    cli("produce", name, "-H", "h=1", "-k", "key", "--timestamp", "17", stdin=b"\xff\x00\n\xc3\xa4\n")
+    first, second = map(json.loads, cli("consume", name, "--json").splitlines())
+    assert first == {
+        "topic": name,
+        "partition": 0,
+        "offset": 0,
+        "timestamp": 17,
+        "key": "key",
+        "value_base64": "/wA=",
+        "headers": [{"key": "h", "value": "1"}],
+    }
+    assert second["value"] == "ä"
+
+
+def test_a_file_s_name_tells_its_format(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+    for suffix in ("csv", "jsonl", "parquet", "arrow", "txt"):
+        cli("consume", filled, "-o", str(tmp_path / f"f.{suffix}"))
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "f.csv").read_text())))
+    assert [row["value"] for row in rows] == [f"v{i}" for i in range(10)]
+    assert rows[1]["headers"] == '[["n", "1"]]'
+    assert len((tmp_path / "f.jsonl").read_text().splitlines()) == 10
+    assert pq.read_table(tmp_path / "f.parquet")["key"].to_pylist() == [b"k%d" % i for i in range(10)]
+    with pa.ipc.open_stream(tmp_path / "f.arrow") as stream:
+        assert stream.read_all()["offset"].to_pylist() == list(range(10))
+    assert (tmp_path / "f.txt").read_text() == values(*range(10))
+
+
+def test_filters_hold_for_arrow_too(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+    cli("consume", filled, "--key", "k3", "-o", str(tmp_path / "f.parquet"))
+    assert pq.read_table(tmp_path / "f.parquet")["value"].to_pylist() == [b"v3"]
+
+
+def test_csv_and_arrow_have_titles_without_a_record(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+    name = topic()
+    assert cli("consume", name, "-f", "csv") == "topic,partition,offset,timestamp,key,value,headers\n"
+    cli("consume", name, "-o", str(tmp_path / "f.parquet"))
+    assert pq.read_table(tmp_path / "f.parquet").num_rows == 0
+
+
+def test_a_group_goes_on_where_it_was_however_many_records_were_fetched(cli: Cli, filled: str) -> None:
+    arguments = ["consume", filled, "--group", filled]
+    assert cli(*arguments, "-n", "3") == values(0, 1, 2)
+    assert cli(*arguments, "-n", "2", "--key-regex", "[5-9]") == values(5, 6)
+    assert cli(*arguments, "--idle-timeout", "0") == values(7, 8, 9)
+    assert cli(*arguments, "--idle-timeout", "0") == ""
+
+
+def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
+    assert cli("consume", "-t", filled, "-g", f"{filled}-new", "--from", "latest", "--idle-timeout", "0") == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "at least one topic"),
+        (["x", "--from", "yesterday"], "got 'yesterday'"),
+        (["x", "--grep", "("], "unterminated"),
+        (["x", "-f", "%q"], "%q means nothing"),
+        (["x", "-D", "\\q"], "\\q is no escape"),
+        (["x", "--encoding", "klingon"], "klingon"),
+        (["x", "--follow", "--to", "5"], "--follow has no end"),
+        (["x", "-g", "g", "--last", "5"], "--last and --group"),
+        (["x", "-g", "g", "--from", "5"], "groups reset"),
+        (["x", "-i", "me"], "needs --group"),
+        (["x", "-n", "0"], "'-n'"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_wrong_use_is_status_2(cli: Cli, options: list[str], said: str) -> None:
+    assert said in cli.fails("consume", *options, status=2)
+
+
+def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
+    assert "no topic 'nowhere'" in cli.fails("consume", "nowhere")
+
+
+def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
+    assert re.search("/no/such", cli.fails("consume", filled, "-o", "/no/such/file"))

@@ -1,0 +1,113 @@
+"""`kafka produce` on the embedded broker: input of every form."""
+
+import json
+import pathlib
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kafka.cli.produce.lines import split
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+SHOWN = ("-f", "%p|%T|%k|%s|%h\\n")
+
+
+def test_lines_are_values_or_keys_and_values(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    told = cli.json("produce", name, "-K", "::", "-H", "a=1", "-k", "default", "--timestamp", "5", stdin="k::v\nonly\n")
+    assert (told["records"], told["bytes"]) == (2, 6)
+    assert cli("consume", name, *SHOWN) == "0|5|k|v|a=1\n0|5|default|only|a=1\n"
+
+
+def test_a_delimiter_of_its_own_keeps_line_ends(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    cli("produce", name, "-D", "\\0", stdin=b"a\nb\0c")
+    assert cli("consume", name, "-D", "|") == "a\nb|c|"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_lines_are_found_wherever_reads_end(tmp_path: pathlib.Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(b"one\r\ntwo\r\n\r\nthree")
+    monkeypatch.setattr("kafka.cli.produce.lines._CHUNK", size)
+    with file.open("rb") as opened:
+        assert [line for found in split(opened, b"\r\n") for line in found] == [b"one", b"two", b"", b"three"]
+
+
+def test_files_are_sent_one_after_the_other(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+    name = topic()
+    for number in (1, 2):
+        (tmp_path / f"{number}.txt").write_text(f"line {number}\n")
+    cli("produce", name, str(tmp_path / "1.txt"), str(tmp_path / "2.txt"))
+    cli("produce", "-t", name, str(tmp_path / "1.txt"))
+    assert cli("consume", name) == "line 1\nline 2\nline 1\n"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
+def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str) -> None:
+    source, target = topic(2), topic(2, "-copy")
+    documents = [
+        {"key": f"k{i}", "value": f'"{i}", ä\n', "timestamp": 10 + i, "headers": [["h", f"{i}"]]} for i in range(20)
+    ]
+    cli("produce", source, "-f", "json", stdin="\n".join(map(json.dumps, documents)))
+    cli("produce", source, "-D", "\\0", "--partition", "1", "-k", "bin", stdin=b"\xff\xfe")
+    file = tmp_path / f"records.{suffix}"
+    cli("consume", source, "-o", str(file))
+    cli("produce", target, str(file), "--keep-partitions")
+    assert sorted(cli("consume", target, *SHOWN)) == sorted(cli("consume", source, *SHOWN))
+    assert cli("consume", target, "-p", "0", *SHOWN) == cli("consume", source, "-p", "0", *SHOWN)
+
+
+def test_rows_of_any_table_are_json_with_a_column_as_the_key(
+    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
+) -> None:
+    name = topic()
+    table = pa.table({"id": [1, 2], "when": pa.array([0, 1], pa.timestamp("s")), "blob": [b"x", None]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    cli("produce", name, str(tmp_path / "t.parquet"), "--key-column", "id")
+    cli("produce", name, "-f", "csv", "--key-column", "id", stdin="id,name\n3,ä\n")
+    keys, values = zip(*(line.split("=", 1) for line in cli("consume", name, "-K", "=").splitlines()), strict=True)
+    assert keys == ("1", "2", "3")
+    assert json.loads(values[0]) == {"id": 1, "when": "1970-01-01 00:00:00", "blob": "x"}
+    assert json.loads(values[2]) == {"id": "3", "name": "ä"}
+
+
+def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    cli("produce", name, "-f", "json", stdin='{"value": {"a": [1, null]}}\n\n{"key": 5, "value": null}\n')
+    assert cli("consume", name, "-K", "=", "--null", "-") == '-={"a":[1,null]}\n5=-\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "said"),
+    [
+        (["-f", "json"], '{"value": 1}\n[]\n', "line 2 is no record: expected an object, got list"),
+        (["-f", "json"], '{"val": 1}\n', "expected an object with 'value'"),
+        (["-f", "json"], "{\n", "line 1 is no record"),
+        (["-f", "json"], '{"value_base64": "*"}\n', "line 1 is no record"),
+        (["-f", "csv"], "a,b\n1\n", "line 2 has not 2 fields"),
+        (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "there are a, b"),
+        (["-H", "h"], "x", "NAME=VALUE"),
+        (["-D", ""], "x", "at least one character"),
+        (["--encoding", "klingon"], "x", "klingon"),
+    ],
+)
+def test_input_that_is_wrong_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str, said: str) -> None:
+    result = cli.run("produce", topic(), *options, stdin=stdin)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_a_topic_and_files_that_are_missing_are_wrong_use(cli: Cli) -> None:
+    assert "expected one topic" in cli.fails("produce", status=2)
+    assert "/no/such" in cli.fails("produce", "x", "/no/such", status=2)
+
+
+def test_a_record_that_fails_fails_the_command(cli: Cli, topic: MakeTopic) -> None:
+    result = cli.run("produce", topic(), "-X", "max_request_size=500", stdin="x" * 600)
+    assert result.exit_code == 1
+    assert "MessageSizeTooLargeError" in result.stderr

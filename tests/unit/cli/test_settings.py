@@ -1,0 +1,104 @@
+"""Settings of the command line: options, variables, files of properties, profiles, and which goes first."""
+
+import pathlib
+from typing import Any
+
+import pytest
+
+from kafka.cli.options import _NAMES
+from kafka.cli.settings import of_client, settings
+from kafka.errors import KafkaConfigurationError
+
+pytestmark = pytest.mark.once
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Options as the commands have them."""
+    return {**dict.fromkeys(_NAMES), "extra_config": (), **options}
+
+
+@pytest.fixture
+def profiles(tmp_path: pathlib.Path) -> dict[str, str]:
+    """Variables that name a file of profiles."""
+    file = tmp_path / "profiles.toml"
+    (tmp_path / "client.properties").write_text("bootstrap.servers=java:9092\nclient.id=java\nretry.backoff.ms=7\n")
+    file.write_text(
+        'default = "local"\n[local]\nbootstrap_servers = "local:9092"\n'
+        '[java]\nconfig = "client.properties"\nclient_id = "mine"\n"request.timeout.ms" = 5000\n'
+        '[wrong]\nbootstrap_server = "x"\n'
+    )
+    return {"KAFKA_PROFILES": str(file)}
+
+
+def test_a_profile_is_the_default_the_variable_s_or_the_one_that_is_named(profiles: dict[str, str]) -> None:
+    assert settings(given(), profiles)["bootstrap_servers"] == "local:9092"
+    java = settings(given(profile="java"), profiles)
+    assert (java["bootstrap_servers"], java["client_id"]) == ("java:9092", "mine")
+    assert (java["retry_backoff_ms"], java["request_timeout_ms"]) == (7, 5000)
+    assert settings(given(), {**profiles, "KAFKA_PROFILE": "java"}) == java
+
+
+def test_the_command_line_goes_before_variables_and_they_before_the_default_profile(profiles: dict[str, str]) -> None:
+    variables = {**profiles, "KAFKA_BOOTSTRAP_SERVERS": "variable:9092", "KAFKA_RETRY_BACKOFF_MS": "9"}
+    assert settings(given(), variables)["bootstrap_servers"] == "variable:9092"
+    assert settings(given(), variables)["retry_backoff_ms"] == 9
+    assert settings(given(profile="java"), variables)["bootstrap_servers"] == "java:9092"
+    option = given(profile="java", bootstrap_servers=("a:1", "b:2"), extra_config=("retry.backoff.ms=3",))
+    assert settings(option, variables)["bootstrap_servers"] == "a:1,b:2"
+    assert settings(option, variables)["retry_backoff_ms"] == 3
+
+
+def test_a_file_of_properties_is_taken_as_java_wrote_it(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\nacks=1\nsasl.jaas.config="
+        'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="p";\n'
+    )
+    found = settings(given(config_file=str(file)), {})
+    assert (found["sasl_plain_username"], found["sasl_plain_password"]) == ("u", "p")
+    assert "acks" not in of_client(found, "admin")
+    assert "acks" in of_client(found, "producer")
+    assert settings(given(), {"KAFKA_CONFIG": str(file)}) == found
+
+
+def test_settings_are_typed_whatever_their_name() -> None:
+    texts = ("enable_idempotence=false", "fetch.min.bytes=5", "api_version=None", "sasl_plain_username=a=b")
+    found = settings(given(extra_config=texts), {})
+    assert found["enable_idempotence"] is False
+    assert found["fetch_min_bytes"] == 5
+    assert found["api_version"] is None
+    assert found["sasl_plain_username"] == "a=b"
+    assert found["sasl_mechanism"] == "PLAIN"  # as kafka-python's command line has it
+
+
+@pytest.mark.parametrize(
+    ("options", "environ", "said"),
+    [
+        ({"extra_config": ("ack=1",)}, {}, "'acks'"),
+        ({"extra_config": ("fetch.min.byte=1",)}, {}, "'fetch.min.bytes'"),
+        ({"extra_config": ("fetch.min.bytes=x",)}, {}, "a whole number"),
+        ({"extra_config": ("retries",)}, {}, "NAME=VALUE"),
+        ({"profile": "prod"}, {"KAFKA_PROFILES": "/no/such/file"}, "/no/such/file"),
+        ({}, {"KAFKA_RETRY_BACKOFF_MS": "soon"}, "retry_backoff_ms"),
+    ],
+)
+def test_what_is_wrong_is_named(options: dict[str, Any], environ: dict[str, str], said: str) -> None:
+    with pytest.raises(KafkaConfigurationError, match=said):
+        settings(given(**options), environ)
+
+
+@pytest.mark.parametrize(("name", "said"), [("lokal", "did you mean 'local'"), ("wrong", "'bootstrap_servers'")])
+def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: str, said: str) -> None:
+    with pytest.raises(KafkaConfigurationError, match=said):
+        settings(given(profile=name), profiles)
+
+
+def test_other_variables_are_passed_over() -> None:
+    environ = {"KAFKA_HEAP_OPTS": "-Xmx1g", "KAFKA_LOG_LEVEL": "INFO", "KAFKA_PURE": "1", "XDG_CONFIG_HOME": "/no"}
+    assert settings(given(), environ) == {}
+
+
+def test_a_secret_is_in_no_error() -> None:
+    with pytest.raises(KafkaConfigurationError) as failure:
+        settings(given(extra_config=("sasl_plain_passwort=hunter2",)), {})
+    assert "hunter2" not in str(failure.value)

@@ -1,0 +1,65 @@
+"""`kafka topics` on the embedded broker."""
+
+from collections.abc import Callable
+
+import pytest
+
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+
+
+def test_a_topic_is_created_listed_described_altered_and_deleted(cli: Cli) -> None:
+    assert cli("topics", "create", "one", "-p", "2", "-c", "retention.ms=1000") == "one: created\n"
+    assert "one\t2\t1\n" in cli("topics", "list")
+    described = cli.json("topics", "describe", "one")[0]
+    assert [each["partition"] for each in described["partitions"]] == [0, 1]
+    assert described["partitions"][0]["leader"] == 1
+    assert cli("topics", "alter", "one", "-p", "3", "-c", "retention.ms=2000").startswith("one: 3 partitions")
+    assert "one\t3\t1\n" in cli("topics", "list")
+    assert cli("topics", "delete", "one", "-y") == "one: deleted\n"
+    assert "one\t" not in cli("topics", "list")
+
+
+def test_what_is_there_already_or_missing_is_a_failure_unless_it_may_be(cli: Cli) -> None:
+    cli("topics", "create", "twice")
+    assert "TopicAlreadyExistsError" in cli.fails("topics", "create", "twice")
+    assert cli("topics", "create", "twice", "--if-not-exists") == "twice: there already\n"
+    assert "UnknownTopicOrPartitionError" in cli.fails("topics", "delete", "-y", "never")
+    assert cli("topics", "delete", "-y", "never", "--if-exists") == "never: not there\n"
+    assert "never" in cli.fails("topics", "describe", "never")
+
+
+def test_a_dry_run_creates_nothing(cli: Cli) -> None:
+    assert cli("topics", "create", "dry", "--dry-run") == "dry: would be created\n"
+    assert "dry" not in cli("topics", "list")
+
+
+def test_sizes_are_those_of_what_was_sent(cli: Cli, topic: Callable[..., str]) -> None:
+    name = topic(2)
+    cli("produce", name, stdin="a\nb\nc\n")
+    row = next(each for each in cli.json("topics", "list", "--sizes") if each["topic"] == name)
+    assert row["offsets"] == 3
+    assert row["bytes"] > 0
+    parts = cli.json("topics", "describe", name)[0]["partitions"]
+    assert sum(each["offsets"] for each in parts) == 3
+
+
+def test_internal_topics_are_listed_when_asked_for(cli: Cli, topic: Callable[..., str]) -> None:
+    name = topic()
+    cli("produce", name, stdin="a\n")
+    cli("consume", name, "--group", "makes-offsets", "--idle-timeout", "0")
+    assert "__consumer_offsets" not in cli("topics", "list")
+    assert "__consumer_offsets" in cli("topics", "list", "--internal")
+
+
+def test_kafka_python_s_arguments_name_topics_too(cli: Cli) -> None:
+    cli("topics", "create", "-t", "theirs", "--num-partitions", "2", "--replication-factor", "1")
+    assert "theirs\t2\t1\n" in cli("topics", "list")
+    assert cli.json("topics", "describe", "-t", "theirs")[0]["topic"] == "theirs"
+
+
+def test_wrong_use_is_status_2_and_says_what_was_expected(cli: Cli) -> None:
+    assert "at least one topic" in cli.fails("topics", "create", status=2)
+    assert "nothing to alter" in cli.fails("topics", "alter", "x", status=2)
+    assert "NAME=VALUE" in cli.fails("topics", "create", "x", "-c", "retention.ms", status=2)
