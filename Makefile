@@ -8,6 +8,7 @@
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
+# make docs      the site of guides and reference in build/docs/html, with its links checked
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
@@ -17,7 +18,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations test-matrix \
-    demo bench bench-full bench-quick simulate mutate java clean distclean
+    demo docs bench bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -136,6 +137,14 @@ integration: setup java
 
 demo: setup java
 	$(BIN)/python -m kafka demo $(DEMO_ARGS)
+
+docs: setup $(STAMPS)/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -j $(WORKERS) -b html -d build/docs/doctrees docs build/docs/html
+	$(BIN)/python -m scripts.reference.links build/docs/html
+
+$(STAMPS)/docs: requirements/docs.txt $(STAMPS)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/docs.txt
+	@touch $@
 
 bench: setup java
 	$(BIN)/python -m bench $(BENCH_ARGS)

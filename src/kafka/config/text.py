@@ -21,13 +21,13 @@ def described(row: Option) -> str:
     unit = {"ms": "milliseconds", "bytes": "bytes"}.get(row.unit)
     facts = [f"in {unit}"] if unit else []
     if not is_secret(row.name):
-        facts.append(f"default {_shown(row.default)}")
+        facts.append(f"default {default_text(row.default)}")
     if row.java:
         facts.append(f"Java: {row.java}")
     return f"{what} ({'; '.join(facts)})" if facts else what
 
 
-def _shown(default: object) -> str:
+def default_text(default: object) -> str:
     """A default as text without addresses in memory."""
     text = repr(default)
     if not text.startswith("<"):

@@ -157,8 +157,9 @@ def _offsets(
 class BoundedRead:
     """The records between two offsets of each partition, as they were when `read` was called.
 
-    Iterate over it for `ConsumerRecord`s: those of a partition are in order. Each iteration, and each of the methods
-    below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of each.
+    Iterate over it for `ConsumerRecord` objects: those of a partition are in order. Each iteration, and each of the
+    methods below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of
+    each.
 
     `ranges` has the offsets of each partition; compaction and transactions leave some of them without a record.
 

@@ -1,0 +1,92 @@
+"""The pages of the site: reference that is current, links that lead somewhere, every name on a page."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scripts.reference import errors_page, history, links, names_pages, options_page
+from scripts.reference.remedies import REMEDIES
+
+import kafka
+from kafka.config import option_table
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def test_the_pages_of_options_and_errors_are_what_the_code_says() -> None:
+    command = [sys.executable, "-m", "scripts.reference", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_option_that_does_something_has_a_section() -> None:
+    live = {name: row for name, row in option_table().items() if not row.inert}
+    rows = [row.name for rows in options_page.sections(live).values() for row in rows]
+    assert sorted(rows) == sorted(live)
+    assert [name for name in live if f"\n### `{name}`\n" not in options_page.text()] == []
+
+
+def test_the_history_of_options_names_only_options() -> None:
+    assert history.FIRST_IN.keys() - option_table().keys() == set()
+
+
+def test_every_error_has_a_remedy_and_every_remedy_an_error() -> None:
+    names = {cls.__name__ for cls in errors_page.classes()}
+    assert REMEDIES.keys() - names == set()
+    assert [cls for cls in errors_page.classes() if not errors_page.remedy(cls) or not errors_page.says(cls)] == []
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    listed = set(re.findall(r"^([A-Z_]+)$", (DOCS / "index.md").read_text(), flags=re.MULTILINE))
+    assert listed == {page.stem for page in PAGES} - {"index"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+        if target.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.is_file() or name.startswith("names/"), target
+        assert not anchor or anchor in _anchors(file), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """As GitHub and the site make them of headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_public_name_is_on_a_page() -> None:
+    pages = names_pages.pages()
+    for name in set(kafka.__all__) - names_pages.OLD:
+        value = getattr(kafka, name)
+        if isinstance(value, type) or callable(value):
+            assert any(f"::  {name}".replace("  ", " kafka.") in text for text in pages.values()), name
+    for module in names_pages.MODULES:
+        loaded = importlib.import_module(module)
+        assert f"{module}.md" in pages
+        assert loaded.__doc__
+
+
+def test_a_dead_link_and_a_foreign_asset_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="here">x</h1><a href="b.html">dead</a><a href="#here">good</a><a href="#there">dead</a>'
+        '<a href="https://example.org/">elsewhere</a><script src="https://example.org/x.js"></script>'
+    )
+    found = list(links.complaints(tmp_path))
+    assert [each.split()[3 if "links" in each else 2] for each in found] == [
+        "b.html,",
+        "#there,",
+        "https://example.org/x.js",
+    ]
