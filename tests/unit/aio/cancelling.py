@@ -57,6 +57,34 @@ async def each_wait(call: Callable[[], Awaitable[T]], last: int = 200) -> AsyncI
     raise AssertionError(f"the call still waits after {last} steps")
 
 
+async def outcome_after(call: Callable[[], Awaitable[T]], passes: int) -> tuple[bool, T | None]:
+    """Make a call in a task that is cancelled after so many passes of the loop; as `outcome_at`."""
+
+    async def run() -> T:
+        return await call()
+
+    task = asyncio.get_running_loop().create_task(run())
+    for _ in range(passes):
+        if task.done():
+            break
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+    return (False, None) if task.cancelled() else (True, task.result())
+
+
+async def each_moment(call: Callable[[], Awaitable[T]]) -> AsyncIterator[tuple[bool, T | None]]:
+    """Make a call cancelled at each wait, then again, cancelled a little later each time: what it has started in
+    another task is at another step then."""
+    async for done, result in each_wait(call):
+        yield done, result
+    passes, done = 0, False
+    while not done:
+        done, result = await outcome_after(call, passes)
+        yield done, result
+        passes += 1 + passes // 8
+
+
 async def nothing_runs() -> None:
     """Wait until this is the only task; fails where others stay."""
     me = asyncio.current_task()
