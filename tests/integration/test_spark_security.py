@@ -6,12 +6,21 @@ import subprocess
 
 import pytest
 
+from kafka import KafkaAdminClient
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+
 from .spark_support import FORMAT, spark
 
 __all__ = ["spark"]
 
 pytestmark = pytest.mark.apache
 PASSWORD = "changeit"
+LOGIN = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="alice-secret";'
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
 
 
 @pytest.fixture(scope="module")
@@ -20,28 +29,54 @@ def secured(java_tools, tmp_path_factory):
     from harness.apache import ApacheKafka
 
     folder = tmp_path_factory.mktemp("spark-kafka")
-    with ApacheKafka(folder, version=java_tools.version, listeners=("plaintext", "sasl_ssl")) as kafka:
+    listeners = ("plaintext", "sasl_ssl")
+    with ApacheKafka(folder, version=java_tools.version, listeners=listeners, properties=AUTHORIZER) as kafka:
         store = ("-keystore", "trust.jks", "-storetype", "JKS", "-storepass", PASSWORD)
         command = ["keytool", "-importcert", "-noprompt", "-alias", "ca", "-file", "ca.pem", *store]
         subprocess.run(command, cwd=kafka.tls_folder, check=True, capture_output=True)
         yield kafka
 
 
-def test_a_batch_is_written_and_read_with_javas_options(spark, secured):
-    login = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="alice-secret";'
-    options = {
+@pytest.fixture(scope="module")
+def login(secured):
+    """The options of one who logs in."""
+    return {
         "kafka.bootstrap.servers": secured.bootstrap("sasl_ssl"),
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.mechanism": "SCRAM-SHA-512",
-        "kafka.sasl.jaas.config": login,
+        "kafka.sasl.jaas.config": LOGIN,
         "kafka.ssl.truststore.location": str(secured.tls_folder / "trust.jks"),
         "kafka.ssl.truststore.password": PASSWORD,
         "kafka.ssl.truststore.type": "JKS",
     }
+
+
+def test_a_batch_is_written_and_read_with_javas_options(spark, login):
     frame = spark.range(10).selectExpr("cast(id as string) as value")
     # What is for the other client does no harm, as with Spark's connector.
-    frame.write.format(FORMAT).options(**options).option("topic", "t").option("kafka.group.id", "g").mode(
-        "append"
-    ).save()
-    read = spark.read.format(FORMAT).options(**options).option("subscribe", "t").option("kafka.acks", "all").load()
+    frame.write.format(FORMAT).options(**login).option("topic", "t").option("kafka.group.id", "g").mode("append").save()
+    read = spark.read.format(FORMAT).options(**login).option("subscribe", "t").option("kafka.acks", "all").load()
     assert sorted(int(row.value) for row in read.collect()) == list(range(10))
+
+
+def test_a_group_that_may_not_be_committed_to_fails_no_batch(spark, secured, login, tmp_path):
+    forbidden = ACL(
+        "User:alice", "*", ACLOperation.ALL, ACLPermissionType.DENY, ResourcePattern(ResourceType.GROUP, "forbidden")
+    )
+    with KafkaAdminClient(bootstrap_servers=secured.bootstrap_servers) as admin:
+        admin.create_topics({"watched": {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
+        assert not admin.create_acls([forbidden])["failed"]
+        spark.range(10).selectExpr("cast(id as string) as value").write.format(FORMAT).options(**login).option(
+            "topic", "watched"
+        ).mode("append").save()
+        for group in ("forbidden", "allowed"):
+            stream = spark.readStream.format(FORMAT).options(
+                **login, subscribe="watched", startingOffsets="earliest", commitGroup=group
+            )
+            writer = stream.load().writeStream.format("noop").option("checkpointLocation", f"{tmp_path}/{group}")
+            query = writer.trigger(availableNow=True).start()
+            assert query.awaitTermination(60)
+            assert query.lastProgress["numInputRows"] == 10
+        assert not admin.list_consumer_group_offsets("forbidden")
+        (found,) = admin.list_consumer_group_offsets("allowed").values()
+        assert found.offset == 10

@@ -81,6 +81,14 @@ class ClientCache(Generic[Client]):
             log.warning("a client could not be closed cleanly", exc_info=True)
 
 
+def admin_configs(configs: Configs) -> dict[str, Any]:
+    """Those of a consumer's options that an admin client has."""
+    from kafka.config import option_table
+
+    table = option_table()
+    return {name: value for name, value in configs if "admin" in table[name].clients}
+
+
 def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
     """A consumer without a group, which raises where an offset is out of range."""
     from kafka import KafkaConsumer

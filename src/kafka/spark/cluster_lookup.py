@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka.config import option_table
 from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,
@@ -14,7 +13,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     for_code,
 )
-from kafka.spark.cache import make_consumer
+from kafka.spark.cache import admin_configs, make_consumer
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
 from kafka.structs import TopicPartition
@@ -191,9 +190,7 @@ class ClusterLookup:
         if self._admin is None:
             from kafka import KafkaAdminClient
 
-            table = option_table()
-            configs = {name: value for name, value in self._options.configs if "admin" in table[name].clients}
-            self._admin = KafkaAdminClient(**configs)
+            self._admin = KafkaAdminClient(**admin_configs(self._options.configs))
         return self._admin
 
 

@@ -1,8 +1,8 @@
 """Offsets of a stream as Spark's checkpoint keeps them, in the layout of Spark's own connector. Pure.
 
-The layout is ``{"topic":{"0":42}}``, so that a checkpoint moves between that connector and this one. A stream's very
-first offsets are looked up when the query is new, and Spark does not keep them: it asks again after a crash, when
-``latest`` means something else. So they travel in the end offsets of batch 0, under a key that no topic can have.
+The layout is ``{"topic":{"0":42}}``, so that a checkpoint moves between that connector and this one. A first batch's
+end may carry its beginning (`first_batch` says when), as ``{"initial offsets of topic":{"0":40}}``, which has the shape
+of the rest for whoever walks through it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,10 @@ Layout = dict[str, Any]
 Offsets = dict[TopicPartition, int]
 
 _INITIAL = "initial offsets"
-"""Not a legal name of a topic, as it has a blank. True marks initial offsets; a layout is theirs, kept in an end."""
+"""Marks, with True, a new query's first offsets. Not a legal name of a topic, as it has a blank. Checkpoints of 0.1 may
+have the layout of the first offsets there, in the end of a first batch."""
+_INITIAL_OF = "initial offsets of "
+"""Before the name of a topic: its first offsets, in the end of the first batch."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
@@ -26,19 +29,35 @@ def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
     return layout
 
 
-def from_layout(layout: Mapping[str, Any]) -> Offsets:
-    """The offsets of a checkpoint; raises `KafkaConfigurationError` if it is that of another source."""
+def initial_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
+    """A query's first offsets, as the end of its first batch carries them."""
+    return {_INITIAL_OF + topic: partitions for topic, partitions in to_layout(offsets).items()}
+
+
+def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
+    """The offsets of a checkpoint; raises `KafkaConfigurationError` if it is that of another source.
+
+    Arguments:
+        initial: give the first offsets that it carries along, if any, not those that it is about.
+    """
     offsets: Offsets = {}
-    for topic, partitions in layout.items():
-        if topic == _INITIAL:
-            continue
+    for key, partitions in _part(layout, initial):
         if not isinstance(partitions, dict):
             raise _foreign(layout)
         for partition, offset in partitions.items():
             if not partition.isdecimal() or not isinstance(offset, int):
                 raise _foreign(layout)
-            offsets[TopicPartition(topic, int(partition))] = offset
+            offsets[TopicPartition(key, int(partition))] = offset
     return offsets
+
+
+def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
+    """The topics that a layout is about with their partitions, or those of the first offsets in it."""
+    if not initial:
+        return [(key, value) for key, value in layout.items() if not key.startswith(_INITIAL)]
+    found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
+    older = layout.get(_INITIAL)
+    return found + (list(older.items()) if isinstance(older, dict) else [])
 
 
 def _foreign(layout: Mapping[str, Any]) -> KafkaConfigurationError:
@@ -56,17 +75,3 @@ def mark_initial(offsets: Mapping[TopicPartition, int]) -> Layout:
 def is_initial(layout: Mapping[str, Any]) -> bool:
     """Whether these are a new query's first offsets."""
     return layout.get(_INITIAL) is True
-
-
-def carry_initial(start: Mapping[str, Any], end: Mapping[TopicPartition, int]) -> Layout:
-    """The end of the batch that begins at ``start``, with ``start`` in it if that is the first of all."""
-    layout = to_layout(end)
-    if is_initial(start):
-        layout[_INITIAL] = to_layout(from_layout(start))
-    return layout
-
-
-def true_start(start: Mapping[str, Any], end: Mapping[str, Any]) -> Offsets:
-    """Where the batch that ends at ``end`` begins: what ``end`` carries, else ``start``."""
-    carried = end.get(_INITIAL)
-    return from_layout(carried if isinstance(carried, dict) else start)

@@ -209,6 +209,14 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.text,
         "Accepted without effect: reading takes no part in a group, so it needs no group's permissions.",
     ),
+    SparkOption(
+        "commitGroup",
+        "",
+        Use.STREAM,
+        values.text,
+        "A group to which the offsets of finished micro-batches are committed, for tools that watch lag.",
+        refusal="a batch read is over when it is done, and has no lag",
+    ),
     SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
 )
 

@@ -69,6 +69,7 @@ class ReadOptions:
     poll_timeout_ms: int
     retries: int
     retry_interval_ms: int
+    commit_group: str | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
 
@@ -177,6 +178,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         poll_timeout_ms=parsed.get("kafkaConsumer.pollTimeoutMs", 120_000),
         retries=parsed.get("fetchOffset.numRetries", 3),
         retry_interval_ms=parsed.get("fetchOffset.retryIntervalMs", 1_000),
+        commit_group=parsed.get("commitGroup"),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
         warnings=tuple(warnings),
     )

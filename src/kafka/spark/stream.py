@@ -21,13 +21,17 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.gc_freeze import begin_call
-from kafka.spark.offsets import Layout
+from kafka.spark.group_commits import GroupCommits, commits_of
+from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.read_task import read_task
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
 
 if TYPE_CHECKING:
     import pyarrow
+
+LAST_COMMIT_S = 5.0
+"""How long the end of a query waits for the group of `commitGroup`."""
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # untyped
@@ -50,9 +54,11 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             self._wrong = error
         self._lookup: ClusterLookup | None = None
         self._planner: StreamPlanner | None = None
+        self._commits: GroupCommits | None = None
+        self._available_now = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_lookup": None, "_planner": None}
+        return {**self.__dict__, "_lookup": None, "_planner": None, "_commits": None}
 
     @property
     def _options(self) -> ReadOptions:
@@ -65,6 +71,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             tell(self._options.warnings)
             self._lookup = ClusterLookup(self._options)
             self._planner = StreamPlanner(self._options, self._lookup, time.monotonic)
+            self._commits = commits_of(self._options)
         return self._planner
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
@@ -78,15 +85,24 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
         """Spark announces that the query is to end at what is there now."""
         self._plan().freeze()
+        self._available_now = True
 
     def initialOffset(self) -> Layout:  # noqa: N802  # Spark's name
         """Where a new query begins."""
         return self._plan().initial()
 
     def latestOffset(self, start: Layout, limit: ReadLimit) -> Layout:  # noqa: N802  # Spark's name
-        """Where the next micro-batch ends; Spark chooses admission control by the two arguments."""
+        """Where the next micro-batch ends; Spark chooses admission control by the two arguments.
+
+        Whatever lies before ``start`` is done: `commit` comes later, and not at all for the last batch of a query.
+        """
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        return self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable))
+        end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable))
+        if self._commits is not None:
+            self._commits.finished(from_layout(start))
+            if self._available_now and end == start:  # the query ends here, and Spark does not say so
+                self._commits.flush(LAST_COMMIT_S)
+        return end
 
     def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
         """The ends of the logs, which Spark shows in the query's progress."""
@@ -102,10 +118,13 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         return read_task(self._options, self._columns, partition.value or ())
 
     def commit(self, end: Layout) -> None:
-        """Nothing to do: the checkpoint keeps the offsets, and no group is involved."""
+        """Nothing to do: `latestOffset` knows sooner what is done."""
 
     def stop(self) -> None:
-        """Let go of the planner's connections."""
+        """Let go of the planner's connections, once the group of `commitGroup` has what is done."""
+        if self._commits is not None:
+            self._commits.close(LAST_COMMIT_S)
+            self._commits = None
         if self._lookup is not None:
             self._lookup.close()
             self._lookup = self._planner = None

@@ -5,18 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from kafka.spark.data_loss import DataLoss
+from kafka.spark.first_batch import batch_start, first_end, first_limits
 from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
-from kafka.spark.offsets import (
-    Layout,
-    Offsets,
-    carry_initial,
-    from_layout,
-    is_initial,
-    mark_initial,
-    to_layout,
-    true_start,
-)
+from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
 from kafka.structs import TopicPartition
@@ -75,6 +67,8 @@ class StreamPlanner:
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen)
         end |= self._find_again(begin.keys() - end.keys(), begin)
         self._check_loss(begin, end)
+        if is_initial(start):
+            end = first_limits(self._options.start, begin, end)
         known = {**self._begin_of_new(begin, end), **begin}
         end = {each: offset for each, offset in end.items() if each in known}
         if not everything:
@@ -82,9 +76,9 @@ class StreamPlanner:
                 end = begin
             elif max_rows is not None:
                 end = limit_offsets(max_rows, known, end)
-        if end == begin and not is_initial(start):
-            return dict(start)
-        return carry_initial(start, end)
+        if is_initial(start):
+            return first_end(self._options.start, begin, end)
+        return dict(start) if end == begin else to_layout(end)
 
     def newest(self) -> Layout:
         """The ends of the logs, for progress reports; an error is logged and gives {}."""
@@ -156,5 +150,5 @@ class StreamPlanner:
 
 def plan_micro_batch(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
     """The tasks of the batch between two offsets of a checkpoint. Depends on nothing else, so a replay is the same."""
-    ranges = ranges_between(true_start(start, end), from_layout(end))
+    ranges = ranges_between(batch_start(options.start, start, end), from_layout(end))
     return plan_tasks(ranges, options.min_partitions, options.max_records)

@@ -1,4 +1,4 @@
-"""The layout of offsets in a checkpoint, and the first offsets that travel in batch 0's end."""
+"""The layout of offsets in a checkpoint."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.offsets import carry_initial, from_layout, is_initial, mark_initial, to_layout, true_start
+from kafka.spark.offsets import from_layout, to_layout
 from kafka.structs import TopicPartition
 
 partitions = st.builds(
@@ -30,21 +30,6 @@ def test_a_layout_reads_back(offsets):
 def test_equal_offsets_give_equal_text_in_whatever_order_they_came(offsets):
     backwards = dict(reversed(offsets.items()))
     assert json.dumps(to_layout(offsets)) == json.dumps(to_layout(backwards))
-
-
-@given(some_offsets, some_offsets)
-def test_first_offsets_travel_in_the_end_of_the_first_batch_only(first, later):
-    start = mark_initial(first)
-    end = carry_initial(start, later)
-    assert is_initial(start)
-    assert not is_initial(end)
-    assert from_layout(start) == first
-    assert from_layout(end) == later
-    drifted = mark_initial({TopicPartition("elsewhere", 0): 5})
-    assert true_start(drifted, end) == first
-    following = carry_initial(end, later)
-    assert following == to_layout(later)
-    assert true_start(end, following) == later
 
 
 @pytest.mark.parametrize("layout", [{"offset": 3}, {"t": {"x": 3}}, {"t": {"0": "3"}}, {"t": [1]}])

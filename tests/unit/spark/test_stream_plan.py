@@ -55,9 +55,10 @@ class Query:
 def test_a_new_stream_begins_at_the_end():
     query = Query({("t", 0): (0, 100)})
     start = query.initial()
-    assert query.ranges(start, query.latest(start)) == []
     query.produce(0, 5)
-    assert query.ranges(start, query.latest(start)) == [OffsetRange("t", 0, 100, 105)]
+    first = query.latest(start)
+    assert query.ranges(start, first) == []
+    assert query.ranges(first, query.latest(first)) == [OffsetRange("t", 0, 100, 105)]
 
 
 def test_batches_follow_each_other_without_gap():
@@ -80,29 +81,39 @@ def test_without_new_records_the_answer_is_the_very_start():
 
 
 def test_the_first_offsets_do_not_drift_when_they_are_asked_for_again():
-    query = Query({("t", 0): (0, 100)})
+    query = Query({("t", 0): (100, 103)}, startingOffsets="earliest")
     start = query.initial()
-    query.produce(0, 3)
     end = query.latest(start)
-    query.produce(0, 3)
+    query.cluster.logs.update(FakeCluster({("t", 0): (101, 106)}).logs)
     assert query.initial() == start
     assert query.ranges(query.initial(), end) == [OffsetRange("t", 0, 100, 103)]
 
 
-def test_a_crash_in_the_first_batch_loses_nothing():
-    query = Query({("t", 0): (0, 100)})
+@pytest.mark.parametrize("first", [0, 100])
+def test_a_crash_in_the_first_batch_loses_nothing(first):
+    query = Query({("t", 0): (first, first + 6)}, startingOffsets="earliest")
     end = query.latest(query.initial())
-    query.produce(0, 6)
-    end = query.latest(query.initial())
+    query.cluster.logs.update(FakeCluster({("t", 0): (first + 4, first + 6)}).logs)
     query.restart()
     drifted = query.initial()
-    assert from_layout(drifted) == {("t", 0): 106}
-    assert query.ranges(drifted, end) == [OffsetRange("t", 0, 100, 106)]
+    assert from_layout(drifted) == {("t", 0): first + 4}
+    assert query.ranges(drifted, end) == [OffsetRange("t", 0, first, first + 6)]
     assert query.latest(end) == end
 
 
-def test_only_the_first_end_carries_more_than_sparks_layout():
-    query = Query({("t", 0): (0, 10)}, startingOffsets="earliest")
+def test_a_crash_in_the_first_batch_of_a_query_from_the_end_loses_nothing():
+    query = Query({("t", 0): (0, 100)})
+    start = query.initial()
+    query.produce(0, 6)
+    first = query.latest(start)
+    query.restart()
+    query.produce(0, 3)
+    assert query.ranges(query.initial(), first) == []
+    assert query.ranges(first, query.latest(first)) == [OffsetRange("t", 0, 100, 109)]
+
+
+def test_only_a_first_end_carries_more_than_sparks_layout():
+    query = Query({("t", 0): (5, 10)}, startingOffsets="earliest")
     first = query.latest(query.initial())
     assert set(first) > {"t"}
     query.produce(0, 1)
@@ -136,9 +147,8 @@ def test_everything_overrides_limits():
 
 
 def test_too_little_is_held_back_until_the_delay_is_over():
-    query = Query({("t", 0): (0, 0)}, minOffsetsPerTrigger="10", maxTriggerDelay="1m")
+    query = Query({("t", 0): (0, 1)}, startingOffsets="earliest", minOffsetsPerTrigger="10", maxTriggerDelay="1m")
     start = query.initial()
-    query.produce(0, 1)
     start = query.latest(start)
     assert from_layout(start) == {("t", 0): 1}, "the first batch is not held back"
     query.produce(0, 9)
