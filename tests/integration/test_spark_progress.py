@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from kafka import KafkaAdminClient
+from kafka.spark import watch
 from kafka.structs import TopicPartition
 
-from .spark_support import load_stream, numbered, produce, spark, wait_until
+from .spark_support import delete_records, load_stream, numbered, produce, spark, wait_until
 
 __all__ = ["spark"]
 
@@ -61,3 +62,28 @@ def test_the_offsets_of_a_first_batch_are_walked_like_others(spark, broker, make
         assert query.awaitTermination(60)
         (source,) = query.lastProgress["sources"]
         assert walked(source["endOffset"]) == walked(source["latestOffset"]) == {topic: {0: 5, 1: 5}}
+
+
+def test_a_watch_sees_lag_and_losses_of_every_query(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
+    lines, text = tmp_path / "progress.jsonl", tmp_path / "queries.prom"
+    given = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 40, "failOnDataLoss": "false"}
+    with watch(spark, json_lines=lines, prometheus=text) as watched:
+        writer = load_stream(spark, broker, topic, **given).writeStream.format("noop").queryName(f"q-{topic}")
+        query = writer.option("checkpointLocation", f"{tmp_path}/checkpoint").trigger(availableNow=True).start()
+        assert query.awaitTermination(60)
+        wait_until(lambda: f'running{{query="q-{topic}",id="{query.id}"}} 0' in watched.prometheus())
+        batches = [each for each in watched.progress if each.query_id == str(query.id)]
+        assert [(each.rows, each.sources[0].lag) for each in batches] == [(40, 60), (40, 20), (20, 0)]
+        assert {each.sources[0].source for each in batches} == {f"kafka_columnar[{topic}]"}
+        delete_records(broker.bootstrap_servers, topic, 50)
+        produce(broker.bootstrap_servers, topic, numbered(30))
+        delete_records(broker.bootstrap_servers, topic, 60)
+        query = writer.start()
+        assert query.awaitTermination(60)
+        where = f'source="kafka_columnar[{topic}]",topic="{topic}",partition="0"'
+        wait_until(lambda: f"{where}}} 10\n" in watched.prometheus().partition("lost_records_total counter")[2])
+        assert watched.lag()[f"q-{topic}"] == 0
+    assert [json.loads(line)["rows"] for line in lines.read_text().splitlines()] == [40, 40, 20, 20]
+    assert f'kafka_spark_rows_total{{query="q-{topic}",id="{query.id}"}} 120' in text.read_text()

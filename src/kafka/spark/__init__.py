@@ -2,15 +2,18 @@
 
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it; `session` makes a session with the settings that serve it.
+`watch` keeps what Spark reports of running queries.
 
-Planning (`batch_plan`, `stream_plan`, `ranges`, `limits`, `offsets`, `lookup`, `options`, `client_options`) is pure
-and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task` and `write_task` move the data in Spark's
-worker processes, over clients that `cache` keeps between tasks; `batch`, `stream` and `sink` are what Spark calls.
+Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
+`client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
+and `write_task` move the data in Spark's worker processes, over clients that `cache` keeps between tasks; `batch`,
+`stream` and `sink` are what Spark calls.
 """
 
 from kafka.spark.option_table import OPTIONS, SparkOption, Use
 from kafka.spark.requirements import SparkRequirementError
 from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
+from kafka.spark.watching import Watch, watch
 
 __all__ = [
     "OPTIONS",
@@ -20,6 +23,8 @@ __all__ = [
     "SparkOption",
     "SparkRequirementError",
     "Use",
+    "Watch",
     "register",
     "session",
+    "watch",
 ]

@@ -19,6 +19,8 @@ _INITIAL = "initial offsets"
 have the layout of the first offsets there, in the end of a first batch."""
 _INITIAL_OF = "initial offsets of "
 """Before the name of a topic: its first offsets, in the end of the first batch."""
+_LOST_OF = "lost records of "
+"""Before the name of a topic: how many of its records the query has lost, beside the newest offsets in a report."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
@@ -54,10 +56,21 @@ def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
 def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
     """The topics that a layout is about with their partitions, or those of the first offsets in it."""
     if not initial:
-        return [(key, value) for key, value in layout.items() if not key.startswith(_INITIAL)]
+        return [(key, value) for key, value in layout.items() if " " not in key]
     found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
     older = layout.get(_INITIAL)
     return found + (list(older.items()) if isinstance(older, dict) else [])
+
+
+def with_lost(newest: Mapping[TopicPartition, int], lost: Mapping[TopicPartition, int]) -> Layout:
+    """The newest offsets for a progress report, with the numbers of records that were lost, if any were."""
+    return to_layout(newest) | {_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()}
+
+
+def lost_records(layout: Mapping[str, Any]) -> Offsets:
+    """How many records of each partition were lost, as a progress report says."""
+    lost = {key.removeprefix(_LOST_OF): counts for key, counts in layout.items() if key.startswith(_LOST_OF)}
+    return from_layout(lost)
 
 
 def _foreign(layout: Mapping[str, Any]) -> KafkaConfigurationError:

@@ -8,7 +8,7 @@ from kafka.spark.data_loss import DataLoss
 from kafka.spark.first_batch import batch_start, first_end, first_limits
 from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
-from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout
+from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout, with_lost
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
 from kafka.structs import TopicPartition
@@ -39,6 +39,7 @@ class StreamPlanner:
         self._partitions: tuple[float, set[TopicPartition]] | None = None
         self._latest: tuple[float, Offsets] | None = None
         self._last_batch: float | None = None
+        self._lost: Offsets = {}
 
     def initial(self) -> Layout:
         """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
@@ -78,12 +79,15 @@ class StreamPlanner:
                 end = limit_offsets(max_rows, known, end)
         if is_initial(start):
             return first_end(self._options.start, begin, end)
-        return dict(start) if end == begin else to_layout(end)
+        if end == begin:
+            return dict(start)
+        self._count_lost(begin, end)
+        return to_layout(end)
 
     def newest(self) -> Layout:
         """The ends of the logs, for progress reports; an error is logged and gives {}."""
         try:
-            return to_layout(self._find_latest({}))
+            return with_lost(self._find_latest({}), self._lost)
         except Exception:
             log.warning("the latest offsets could not be looked up for the progress report", exc_info=True)
             return {}
@@ -121,6 +125,15 @@ class StreamPlanner:
                 self._loss.report(
                     f"{each.topic}-{each.partition} ends at {end[each]}, but the query has read up to {begin[each]}"
                 )
+
+    def _count_lost(self, begin: Offsets, end: Offsets) -> None:
+        """Count the records that were deleted before this batch could read them, where that does not end the query."""
+        if self._options.fail_on_data_loss:
+            return
+        first = self._lookup.earliest(begin.keys() & end.keys())
+        for each, offset in first.items():
+            if min(offset, end[each]) > begin[each]:
+                self._lost[each] = self._lost.get(each, 0) + min(offset, end[each]) - begin[each]
 
     def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
         """The first offsets of partitions that are new to the query: they are read from their beginning."""

@@ -350,3 +350,14 @@ def test_an_error_of_the_progress_report_is_logged_only(caplog):
     query = Query({})
     assert query.planner.newest() == {}
     assert "could not be looked up" in caplog.text
+
+
+def test_records_deleted_before_they_were_read_are_counted_in_the_report():
+    query = Query({("t", 0): (0, 10)}, startingOffsets="earliest", failOnDataLoss="false")
+    start = query.latest(query.initial(), max_rows=None)
+    query.cluster.logs.update(FakeCluster({("t", 0): (25, 30)}).logs)
+    end = query.latest(start)
+    assert query.planner.newest() == {"t": {"0": 30}, "lost records of t": {"0": 15}}
+    query.cluster.logs.update(FakeCluster({("t", 0): (33, 40)}).logs)
+    query.latest(end)
+    assert query.planner.newest() == {"t": {"0": 40}, "lost records of t": {"0": 18}}

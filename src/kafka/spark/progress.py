@@ -1,0 +1,220 @@
+"""What a progress report of Spark says about Kafka: lag, rates, losses and sizes of a query and its partitions. Pure.
+
+It goes for `kafka_columnar` and for Spark's own connector alike, as their offsets have the same layout.
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.offsets import Offsets, from_layout, lost_records
+from kafka.structs import TopicPartition
+
+_NAMELESS = re.compile(r"@[0-9a-f]+$")
+"""How Spark describes a source in Python: by the object that it has for it, which is another in every run."""
+_TOPICS_NAMED = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PartitionProgress:
+    """A partition after a micro-batch; None: the report does not say.
+
+    Arguments:
+        start: the offset at which the batch began.
+        end: the offset before which it ended.
+        latest: the end of the log when the batch was planned.
+        lost: records that were deleted before this query read them, since it was started.
+    """
+
+    start: int | None
+    end: int
+    latest: int | None
+    lost: int = 0
+
+    @property
+    def lag(self) -> int | None:
+        """How many offsets the batch left for later."""
+        return None if self.latest is None else max(0, self.latest - self.end)
+
+    @property
+    def offsets(self) -> int | None:
+        """How many offsets the batch took: as many as rows, where nothing is compacted, transactional or lost."""
+        return None if self.start is None else max(0, self.end - self.start)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SourceProgress:
+    """A Kafka source of a query after a micro-batch.
+
+    Arguments:
+        source: a description that stays the same.
+        rows: of the batch.
+        input_rate: rows a second that arrived since the batch before; None where Spark does not say.
+        rate: rows a second that the batch processed.
+    """
+
+    source: str
+    rows: int
+    input_rate: float | None
+    rate: float | None
+    partitions: Mapping[TopicPartition, PartitionProgress]
+
+    @property
+    def lag(self) -> int | None:
+        """How many offsets the batch left for later, over all partitions."""
+        lags = [each.lag for each in self.partitions.values() if each.lag is not None]
+        return sum(lags) if len(lags) == len(self.partitions) else None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QueryProgress:
+    """A query after a micro-batch.
+
+    Arguments:
+        time: when the batch began, as Spark writes it (ISO 8601, UTC).
+        query: its name, or else its id.
+        query_id: stays the same when it is started again on its checkpoint.
+        run_id: of this start.
+        seconds: how long the batch took.
+        state_rows: rows that its stateful operators keep.
+        state_bytes: what these take.
+        sources: those that read from Kafka.
+    """
+
+    time: str
+    query: str
+    query_id: str
+    run_id: str
+    batch: int
+    seconds: float
+    rows: int
+    state_rows: int
+    state_bytes: int
+    sources: tuple[SourceProgress, ...]
+
+
+def query_progress(report: Mapping[str, Any]) -> QueryProgress:
+    """What a report says.
+
+    Arguments:
+        report: the JSON of a `StreamingQueryProgress`, taken apart.
+    """
+    state = report.get("stateOperators") or ()
+    found = [_source_progress(each) for each in report.get("sources") or ()]
+    return QueryProgress(
+        time=report["timestamp"],
+        query=report.get("name") or report["id"],
+        query_id=report["id"],
+        run_id=report["runId"],
+        batch=report["batchId"],
+        seconds=(report.get("durationMs") or {}).get("triggerExecution", 0) / 1_000,
+        rows=report.get("numInputRows") or 0,
+        state_rows=sum(each.get("numRowsTotal") or 0 for each in state),
+        state_bytes=sum(each.get("memoryUsedBytes") or 0 for each in state),
+        sources=_told_apart([each for each in found if each is not None]),
+    )
+
+
+def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
+    """A source; None: its offsets are not those of Kafka."""
+    ends = _offsets(source.get("endOffset"))
+    if ends is None:
+        return None
+    starts = {**(_offsets(source.get("endOffset"), initial=True) or {}), **(_offsets(source.get("startOffset")) or {})}
+    latest = _offsets(source.get("latestOffset")) or {}
+    lost = lost_records(_layout(source.get("latestOffset")) or {})
+    partitions = {
+        each: PartitionProgress(starts.get(each), end, latest.get(each), lost.get(each, 0))
+        for each, end in sorted(ends.items())
+    }
+    return SourceProgress(
+        source=describe_source(str(source.get("description") or ""), partitions),
+        rows=source.get("numInputRows") or 0,
+        input_rate=_rate(source.get("inputRowsPerSecond")),
+        rate=_rate(source.get("processedRowsPerSecond")),
+        partitions=partitions,
+    )
+
+
+def describe_source(description: str, partitions: Mapping[TopicPartition, object]) -> str:
+    """Spark's description of a source, or one by its topics where Spark's changes with every run."""
+    if description and not _NAMELESS.search(description):
+        return description
+    topics = sorted({each.topic for each in partitions})
+    more = f" and {len(topics) - _TOPICS_NAMED} more" if len(topics) > _TOPICS_NAMED else ""
+    return f"kafka_columnar[{', '.join(topics[:_TOPICS_NAMED])}{more}]"
+
+
+def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
+    """The sources, with numbers where one query reads the same topics twice."""
+    seen: dict[str, int] = {}
+    apart = []
+    for each in sources:
+        number = seen[each.source] = seen.get(each.source, 0) + 1
+        apart.append(each if number == 1 else dataclasses.replace(each, source=f"{each.source} #{number}"))
+    return tuple(apart)
+
+
+def _layout(offsets: object) -> dict[str, Any] | None:
+    """Offsets of a report, which have them as JSON, or as what JSON stands for."""
+    if isinstance(offsets, str):
+        try:
+            offsets = json.loads(offsets)
+        except ValueError:
+            return None
+    return offsets if isinstance(offsets, dict) else None
+
+
+def _offsets(offsets: object, *, initial: bool = False) -> Offsets | None:
+    layout = _layout(offsets)
+    try:
+        return None if layout is None else from_layout(layout, initial=initial)
+    except KafkaConfigurationError:
+        return None
+
+
+def _rate(rate: object) -> float | None:
+    """A rate that is one: Spark says NaN or infinity where a batch took no time."""
+    return float(rate) if isinstance(rate, int | float) and rate == rate and abs(rate) != float("inf") else None
+
+
+def to_json(progress: QueryProgress) -> str:
+    """A line of JSON for a log."""
+    sources = [
+        {
+            "source": source.source,
+            "rows": source.rows,
+            "inputRowsPerSecond": source.input_rate,
+            "processedRowsPerSecond": source.rate,
+            "lag": source.lag,
+            "partitions": [
+                {
+                    "topic": each.topic,
+                    "partition": each.partition,
+                    "start": found.start,
+                    "end": found.end,
+                    "latest": found.latest,
+                    "lag": found.lag,
+                    "lost": found.lost,
+                }
+                for each, found in source.partitions.items()
+            ],
+        }
+        for source in progress.sources
+    ]
+    line = {
+        "time": progress.time,
+        "query": progress.query,
+        "id": progress.query_id,
+        "runId": progress.run_id,
+        "batch": progress.batch,
+        "seconds": progress.seconds,
+        "rows": progress.rows,
+        "stateRows": progress.state_rows,
+        "stateBytes": progress.state_bytes,
+        "sources": sources,
+    }
+    return json.dumps(line, separators=(",", ":"))

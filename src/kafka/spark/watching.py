@@ -1,0 +1,181 @@
+"""Watches a session's streaming queries: what Spark reports of their Kafka sources is kept, and written to files."""
+
+import collections
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka.spark.progress import QueryProgress, query_progress, to_json
+from kafka.spark.prometheus_text import Standing, prometheus_text
+from kafka.spark.requirements import check_pyspark
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+KEPT = 1_000
+
+
+class Watch:
+    """What `watch` has seen. Any thread may ask it. A context manager, which ends watching.
+
+    Arguments:
+        json_lines: a file to which a line is added for every micro-batch.
+        prometheus: a file that is written anew with the state of all queries after every micro-batch.
+        keep: how many micro-batches are kept in memory, over all queries.
+    """
+
+    def __init__(self, json_lines: Path | None = None, prometheus: Path | None = None, keep: int = KEPT) -> None:
+        self._json_lines = json_lines
+        self._prometheus = prometheus
+        self._lock = threading.Lock()
+        self._seen: collections.deque[QueryProgress] = collections.deque(maxlen=keep)
+        self._standing: dict[str, Standing] = {}
+        self._troubles: set[str] = set()
+        self._stop: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Watch no longer. What was seen stays."""
+        stop, self._stop = self._stop, lambda: None
+        stop()
+
+    @property
+    def progress(self) -> list[QueryProgress]:
+        """The micro-batches that are kept, oldest first."""
+        with self._lock:
+            return list(self._seen)
+
+    def lag(self) -> dict[str, int | None]:
+        """How many offsets the last micro-batch of each query left for later, by the query's name, or else its id."""
+        with self._lock:
+            newest = [each.newest for each in self._standing.values() if each.newest is not None]
+        return {each.query: _sum([source.lag for source in each.sources]) for each in newest}
+
+    def prometheus(self) -> str:
+        """All queries as Prometheus reads it (text format 0.0.4)."""
+        with self._lock:
+            return prometheus_text(list(self._standing.values()))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The micro-batches that are kept, a row for each partition."""
+        from kafka.spark.progress_frame import progress_frame
+
+        return progress_frame(self.progress)
+
+    def plot(self, query: str | None = None) -> "Figure":
+        """Lag, rates and durations over time, as a figure that notebooks show. It needs the extra "plot".
+
+        Arguments:
+            query: the name or the id of one query; None: all of them.
+        """
+        from kafka.spark.progress_plot import plot_progress
+
+        return plot_progress([each for each in self.progress if query in (None, each.query, each.query_id)])
+
+    def _started(self, query_id: str, name: str | None) -> None:
+        with self._lock:
+            self._standing.setdefault(query_id, Standing(name or query_id, query_id)).start()
+        self._write_prometheus()
+
+    def _progressed(self, report: str) -> None:
+        progress = query_progress(json.loads(report))
+        with self._lock:
+            self._seen.append(progress)
+            self._standing.setdefault(progress.query_id, Standing(progress.query, progress.query_id)).add(progress)
+        if self._json_lines is not None:
+            with self._json_lines.open("a", encoding="utf-8") as file:
+                file.write(to_json(progress) + "\n")
+        self._write_prometheus()
+
+    def _terminated(self, query_id: str, error: str | None) -> None:
+        with self._lock:
+            if query_id in self._standing:
+                self._standing[query_id].end(failed=error is not None)
+        self._write_prometheus()
+
+    def _write_prometheus(self) -> None:
+        if self._prometheus is None:
+            return
+        new = self._prometheus.with_name(f".{self._prometheus.name}.{os.getpid()}")
+        new.write_text(self.prometheus(), encoding="utf-8")
+        new.replace(self._prometheus)
+
+    def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
+        """What fails here may not reach Spark; it is logged once a cause."""
+        try:
+            call(*arguments)
+        except Exception as error:
+            if repr(error) not in self._troubles:
+                self._troubles.add(repr(error))
+                log.warning("what Spark reported of a query could not be kept", exc_info=True)
+
+
+def _sum(lags: list[int | None]) -> int | None:
+    known = [each for each in lags if each is not None]
+    return sum(known) if len(known) == len(lags) else None
+
+
+def watch(
+    spark: "SparkSession",
+    *,
+    json_lines: "str | os.PathLike[str] | None" = None,
+    prometheus: "str | os.PathLike[str] | None" = None,
+    keep: int = KEPT,
+) -> Watch:
+    """Watch all streaming queries of a session, also those that start later: lag, rates, losses and sizes.
+
+    Arguments:
+        spark: a session, also one of Spark Connect.
+        json_lines: a file to which a line of JSON is added for every micro-batch.
+        prometheus: a file that has the state of all queries in Prometheus' text format, for node_exporter's textfile
+            collector or a web server. It is replaced as a whole, so that nobody reads half of it.
+        keep: how many micro-batches are kept in memory.
+
+    A `StreamingQueryListener` does it, so it costs the queries nothing. `Watch.close` ends it.
+    """
+    check_pyspark()
+    from pyspark.sql.streaming.listener import (
+        QueryIdleEvent,
+        QueryProgressEvent,
+        QueryStartedEvent,
+        QueryTerminatedEvent,
+        StreamingQueryListener,
+    )
+
+    made = Watch(_path(json_lines), _path(prometheus), keep)
+
+    class Listener(StreamingQueryListener):  # type: ignore[misc]  # PySpark's classes are untyped here
+        def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802  # Spark's name
+            made._safely(made._started, str(event.id), event.name)
+
+        def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802  # Spark's name
+            made._safely(made._progressed, event.progress.json)
+
+        def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802  # Spark's name
+            pass
+
+        def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802  # Spark's name
+            made._safely(made._terminated, str(event.id), event.exception)
+
+    listener = Listener()
+    spark.streams.addListener(listener)
+    made._stop = lambda: spark.streams.removeListener(listener)
+    return made
+
+
+def _path(given: "str | os.PathLike[str] | None") -> Path | None:
+    """Absolute, as the listener runs in another thread, and programs change their folder."""
+    return None if given is None else Path(given).absolute()
