@@ -380,7 +380,7 @@ class ConsumerCore:
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
         self._read_from(state, reset=timestamp)
-        self._runner.submit(self.positions.resolve)
+        self._runner.submit(self.positions.resolve_soon)
 
     def pause(self, state: PartitionState) -> None:
         """Hand out nothing of a partition until `resume`; what has been fetched is kept."""

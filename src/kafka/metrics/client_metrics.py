@@ -106,6 +106,7 @@ class ClientMetrics:
         self._clock = clock
         self._submit: Submit = _at_once
         self._groups: dict[tuple[Any, ...], _Group] = {}
+        self._late: list[Callable[[], object]] = []
         self._lock = threading.RLock()
         self._registry = registry
         self._is_ours = registry is None
@@ -137,6 +138,19 @@ class ClientMetrics:
         if self._registry is not None:
             self._submit(partial(self._register, self._registry, added))
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the metrics have to be registered at once: somebody has them by name, or is told of them."""
+        return self._registry is not None
+
+    def before_listing(self, register: Callable[[], object]) -> None:
+        """Call ``register`` in any thread before metrics are listed.
+
+        So a part may `add` what it has one of for each of very many things no sooner than somebody looks, as long as
+        not `is_listed`.
+        """
+        self._late.append(register)
+
     def remove(self, group: str, metrics: Sequence[Metric], tags: Mapping[str, str]) -> None:
         """Take out what `add` was given."""
         removed = _Group(group, metrics, None, dict(tags))
@@ -147,6 +161,7 @@ class ClientMetrics:
         """The values of now by group and name; nothing if metrics are disabled."""
         if not self._enabled:
             return {}
+        self._add_late()
         now = self._clock()
         groups = list(self._groups.values())
         shown: dict[str, dict[str, float]] = {}
@@ -162,6 +177,7 @@ class ClientMetrics:
         """The metrics of now as kafka-python has them; nothing if metrics are disabled."""
         if not self._enabled:
             return {}
+        self._add_late()
         with self._lock:
             if self._registry is None:
                 registry = self._registry = self._make_registry([])
@@ -173,6 +189,10 @@ class ClientMetrics:
         """Have the reporters closed."""
         if self._is_ours and self._registry is not None:
             self._submit(self._registry.close)
+
+    def _add_late(self) -> None:
+        for register in list(self._late):
+            register()
 
     def _make_registry(self, reporters: list[AbstractMetricsReporter]) -> Metrics:
         from kafka.metrics.metric_config import MetricConfig

@@ -54,24 +54,28 @@ class Windows(Generic[W]):
         self._make = make
         self._options = options
         self._past: tuple[W, ...] = ()
-        self._present = make(-math.inf)
+        self._present: W | None = None
         self._until = -math.inf
 
     def at(self, now: float) -> W:
         """The window to count in; called in the thread that counts."""
-        return self._present if now < self._until else self._turn(now)
+        present = self._present
+        return present if present is not None and now < self._until else self._turn(now)
 
     def _turn(self, now: float) -> W:
         samples, window_s = self._options
-        self._past = (*self._past, self._present)[1 - samples :] if samples > 1 else ()
-        self._present = self._make(now)
+        self._past = self._all()[1 - samples :] if samples > 1 else ()
+        self._present = present = self._make(now)
         self._until = now + window_s
-        return self._present
+        return present
+
+    def _all(self) -> tuple[W, ...]:
+        return self._past if self._present is None else (*self._past, self._present)
 
     def live(self, now: float) -> list[W]:
         """The windows that count, the oldest first."""
         samples, window_s = self._options
-        return [window for window in (*self._past, self._present) if now - window.begin < samples * window_s]
+        return [window for window in self._all() if now - window.begin < samples * window_s]
 
     def rate(self, field: str, now: float) -> float:
         """A sum by the seconds that it was gathered in."""

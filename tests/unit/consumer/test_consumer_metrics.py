@@ -90,6 +90,22 @@ def test_topics_and_partitions_are_shown_by_themselves() -> None:
         with pytest.raises(KeyError):
             raw(bench, "records-lag", topic=topic, partition=str(T0.partition))
         assert raw(bench, "records-lag", topic=topic, partition=str(T1.partition)) == 0
+        bench.core.assign([T0, T1])
+        await bench.poll(1_000)
+        assert raw(bench, "records-lag", topic=topic, partition=str(T0.partition)) == 0  # listed before, and here again
+
+    play(scenario)
+
+
+def test_a_partition_given_up_before_anybody_looked_is_not_shown() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0, T1])
+        await read_all(bench)
+        bench.core.assign([T1])
+        topic = T0.topic.replace(".", "_")
+        assert raw(bench, "records-lag", topic=topic, partition=str(T1.partition)) == 0
+        with pytest.raises(KeyError):
+            raw(bench, "records-lag", topic=topic, partition=str(T0.partition))
 
     play(scenario)
 

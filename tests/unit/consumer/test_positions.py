@@ -118,6 +118,22 @@ def test_a_reset_that_was_asked_for_comes_before_both() -> None:
     resolve(scenario, LATEST, {T0: 7, T1: 8}, T0, T1)
 
 
+def test_seeks_that_come_together_are_looked_up_together() -> None:
+    async def scenario(bench: Bench) -> None:
+        for tp in (T0, T1, T2):
+            bench.seek(tp, reset=EARLIEST)
+            bench.resolver.resolve_soon()
+        await asyncio.sleep(1)
+        assert bench.positions() == {0: 0, 1: 0, 2: 0}
+        assert sorted(bench.ends.asked) == [(1, [0, 2]), (2, [1])]
+        bench.seek(T1, reset=LATEST)
+        bench.resolver.resolve_soon()
+        await asyncio.sleep(1)
+        assert bench.positions() == {0: 0, 1: 100, 2: 0}
+
+    resolve(scenario, LATEST, None, T0, T1, T2)
+
+
 def test_without_a_policy_a_missing_offset_is_an_error_and_others_are_found() -> None:
     async def scenario(bench: Bench) -> None:
         bench.resolver.resolve()

@@ -31,16 +31,15 @@ class TopicConsumption:
         self.consumed = Windows(Consumed, window)
 
 
-class PartitionConsumption:
-    """Of one partition; counted in the caller's thread.
+class PartitionConsumption(SampledValues):
+    """Of one partition: how many records it was behind, each time that some were handed out, in the caller's thread.
 
     Attributes:
         topic: that of its topic.
-        lags: how many records it was behind, each time that some were handed out.
     """
 
-    __slots__ = ("lags", "topic")
+    __slots__ = ("topic",)
 
     def __init__(self, window: WindowOptions, topic: TopicConsumption) -> None:
+        super().__init__(window)
         self.topic = topic
-        self.lags = SampledValues(window)

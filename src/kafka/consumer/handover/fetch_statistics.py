@@ -5,6 +5,7 @@ records are handed out until they are given up.
 """
 
 import math
+import threading
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -35,7 +36,11 @@ class FetchStatistics:
         self.latencies = SampledValues(metrics.window)
         self.sizes = SampledValues(metrics.window)
         self.topics: dict[str, TopicConsumption] = {}
+        self._unlisted: dict[PartitionState, None] = {}
+        """Partitions whose metrics nobody has asked for so far: a consumer may have many thousands."""
+        self._listing = threading.Lock()
         metrics.add(group, _FETCHES, self)
+        metrics.before_listing(self._list)
 
     # On the loop
 
@@ -59,7 +64,7 @@ class FetchStatistics:
         highwater = state.fetching.highwater
         if highwater is not None:
             lag = highwater - next_offset
-            partition.lags.record(lag, now)
+            partition.record(lag, now)
             if lag > window.largest_lag:
                 window.largest_lag = lag
 
@@ -75,14 +80,27 @@ class FetchStatistics:
 
     def given_up(self, state: PartitionState) -> None:
         """A partition is assigned no more."""
-        if state.consumption is not None:
-            state.consumption = None
-            self._metrics.remove(self._group, _PARTITION, _tags(state))
+        with self._listing:
+            if state.consumption is not None:
+                state.consumption = None
+                if state in self._unlisted:
+                    del self._unlisted[state]
+                else:
+                    self._metrics.remove(self._group, _PARTITION, _tags(state))
 
     def _begin(self, state: PartitionState) -> PartitionConsumption:
         found = state.consumption = PartitionConsumption(self._metrics.window, self._topic(state.tp.topic))
-        self._metrics.add(self._group, _PARTITION, _Partition(state, found.lags), _tags(state))
+        self._unlisted[state] = None
+        if self._metrics.is_listed:
+            self._list()
         return found
+
+    def _list(self) -> None:
+        with self._listing:
+            for state in list(self._unlisted):
+                if state.consumption is not None:
+                    self._metrics.add(self._group, _PARTITION, _Partition(state, state.consumption), _tags(state))
+                del self._unlisted[state]
 
     def _topic(self, name: str) -> TopicConsumption:
         found = self.topics.get(name)
@@ -96,7 +114,7 @@ class _Partition(NamedTuple):
     """What the metrics of a partition read."""
 
     state: PartitionState
-    lags: SampledValues
+    lags: PartitionConsumption
 
 
 def lag_of(state: PartitionState) -> float:

@@ -58,6 +58,17 @@ class PositionResolver:
         self._waiters: dict[PartitionState, list[asyncio.Future[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._is_due = False
+
+    def resolve_soon(self) -> None:
+        """As `resolve`, once for all calls that are waiting to be run: a caller may seek in thousands of partitions."""
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._resolve_now)
+
+    def _resolve_now(self) -> None:
+        self._is_due = False
+        self.resolve()
 
     def resolve(self) -> None:
         """Some partitions may lack a position: look for those that are not being looked up already."""
