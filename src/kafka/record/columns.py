@@ -173,6 +173,8 @@ class Columns:
         partition: int | None = None,
         key_deserializer: Deserialize | None = None,
         value_deserializer: Deserialize | None = None,
+        cls: type[ConsumerRecord] = ConsumerRecord,
+        more: int | None = None,
     ) -> list[ConsumerRecord]:
         """Return the records as objects.
 
@@ -181,6 +183,8 @@ class Columns:
             partition: likewise.
             key_deserializer: called with the topic, the key (bytes, or None for null) and the headers of each record.
             value_deserializer: likewise with the value.
+            cls: their class.
+            more: the value of the last field of a class that has one field more than `ConsumerRecord`.
 
         Raises:
             Exception: what a deserializer raises.
@@ -197,6 +201,8 @@ class Columns:
                 kind,
                 key_deserializer,
                 value_deserializer,
+                cls,
+                more,
             )
             for start, stop, leader_epoch, kind in self.runs()
         ]

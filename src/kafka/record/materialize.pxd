@@ -4,6 +4,5 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject
     void Py_SET_TYPE(object thing, PyTypeObject* kind)
     void PyObject_GC_UnTrack(object thing)
-    int PyObject_GC_IsTracked(object thing)
     int PyGC_Disable()
     int PyGC_Enable()

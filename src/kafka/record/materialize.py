@@ -20,14 +20,16 @@ if cython.compiled:
 
 Deserialize = Callable[[str, bytes | None, list[tuple[str, bytes | None]]], Any]
 """Called with topic, bytes (None for null) and headers of a record."""
-_IS_TUPLE = cython.declare(
-    cython.bint,
-    ConsumerRecord.__basicsize__ == tuple.__basicsize__
-    and ConsumerRecord.__itemsize__ == tuple.__itemsize__
-    and not ConsumerRecord.__dictoffset__
-    and not ConsumerRecord.__weakrefoffset__,
-)
-"""Whether a record has a tuple's layout in memory."""
+
+
+def _is_tuple(cls: type[ConsumerRecord]) -> bool:
+    """Whether records of a class have a tuple's layout in memory."""
+    return (
+        cls.__basicsize__ == tuple.__basicsize__
+        and cls.__itemsize__ == tuple.__itemsize__
+        and not cls.__dictoffset__
+        and not cls.__weakrefoffset__
+    )
 
 
 @cython.final
@@ -86,33 +88,54 @@ def _record(
     key_size: object,
     value_size: object,
     header_size: object,
+    more: object,
+    is_tuple: cython.bint,
     plain: cython.bint,
 ) -> object:
     """Make a `ConsumerRecord` without its constructor, which would take longer than all the rest.
 
-    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`_IS_TUPLE`), so that this
-    is all that its constructor would do. `plain` records hold nothing but numbers, bytes and their list of headers, so
+    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`is_tuple`), so that this
+    is all that its constructor would do. What is in `more`, unless it is None, is one field more. `plain` records hold nothing but numbers, bytes and their list of headers, so
     they cannot be part of a cycle unless somebody puts them into that list; the garbage collector need not look at them
     and their lists, as it does not look at tuples of numbers. It would take half of the time otherwise, and more where
     many are held at once.
     """
-    fields = (
-        topic,
-        partition,
-        leader_epoch,
-        offset,
-        timestamp,
-        timestamp_type,
-        key,
-        value,
-        headers,
-        checksum,
-        key_size,
-        value_size,
-        header_size,
-    )
-    if not cython.compiled or not _IS_TUPLE:
-        return tuple.__new__(cls, fields)
+    fields: object
+    if more is None:
+        fields = (
+            topic,
+            partition,
+            leader_epoch,
+            offset,
+            timestamp,
+            timestamp_type,
+            key,
+            value,
+            headers,
+            checksum,
+            key_size,
+            value_size,
+            header_size,
+        )
+    else:
+        fields = (
+            topic,
+            partition,
+            leader_epoch,
+            offset,
+            timestamp,
+            timestamp_type,
+            key,
+            value,
+            headers,
+            checksum,
+            key_size,
+            value_size,
+            header_size,
+            more,
+        )
+    if not cython.compiled or not is_tuple:
+        return tuple.__new__(cls, fields)  # type: ignore[arg-type]
     Py_INCREF(cls)  # as an instance of a class defined in Python holds it
     # names of materialize.pxd
     Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
@@ -203,10 +226,15 @@ class RecordMaker:
         timestamp_type: object,
         key_deserializer: Deserialize | None,
         value_deserializer: Deserialize | None,
+        cls: type[ConsumerRecord],
+        more: int | None,
     ) -> list[ConsumerRecord]:
-        """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type."""
-        cls = ConsumerRecord
+        """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type.
+
+        `cls` is their class. If `more` is a number, the class has one field more, the last, and `more` is its value.
+        """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
+        is_tuple: cython.bint = _is_tuple(cls)
         result: list = []  # type: ignore[type-arg]
         row: cython.Py_ssize_t
         last_timestamp: cython.longlong = -1
@@ -249,6 +277,8 @@ class RecordMaker:
                     self._keys.size(row),
                     self._values.size(row),
                     header_size,
+                    more,
+                    is_tuple,
                     plain,
                 )
                 result.append(record)
@@ -256,28 +286,3 @@ class RecordMaker:
             if collects:
                 PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
         return result
-
-
-def with_field(records: list[ConsumerRecord], cls: type[ConsumerRecord], value: object) -> list[ConsumerRecord]:
-    """Records of a class that has one field more, the last, with the same value in all of them.
-
-    What the garbage collector did not look at it does not look at afterwards, where `value` is a number; see `_record`.
-    """
-    extra = (value,)
-    is_tuple: cython.bint = _IS_TUPLE and cls.__basicsize__ == tuple.__basicsize__ and not cls.__dictoffset__
-    if not cython.compiled or not is_tuple:
-        return [tuple.__new__(cls, record + extra) for record in records]
-    result: list = []  # type: ignore[type-arg]
-    collects: cython.bint = PyGC_Disable()  # type: ignore[name-defined]  # noqa: F821
-    try:
-        for record in records:
-            fields = record + extra
-            Py_INCREF(cls)
-            Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
-            if not PyObject_GC_IsTracked(record):  # type: ignore[name-defined]  # noqa: F821
-                PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
-            result.append(fields)
-    finally:
-        if collects:
-            PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
-    return result

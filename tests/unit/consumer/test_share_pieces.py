@@ -16,7 +16,6 @@ from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
 from kafka.errors import CorruptRecordError, IllegalStateError
 from kafka.record import BatchBuilder, batch_headers, set_offsets
-from kafka.record.materialize import with_field
 from kafka.structs import TopicPartition
 
 A = AcknowledgeType
@@ -198,7 +197,7 @@ def test_a_batch_whose_codec_is_not_known_is_released() -> None:
 def test_a_record_has_the_count_of_its_deliveries() -> None:
     [piece] = pieces(batch(0, 2), (0, 1, 3))
     plain = piece.columns.to_records()
-    [record, _] = with_field(plain, ShareConsumerRecord, 3)
+    [record, _] = piece.columns.to_records(cls=ShareConsumerRecord, more=3)
     assert isinstance(record, ShareConsumerRecord)
     assert (record.delivery_count, record.offset, record.value) == (3, 0, b"0")
     assert record[:13] == plain[0]

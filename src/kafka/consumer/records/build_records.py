@@ -24,6 +24,58 @@ class Failure(NamedTuple):
     error: Exception
 
 
+class FailedRow(NamedTuple):
+    """A record that could not be deserialized: its row, "key" or "value", and what was raised."""
+
+    row: int
+    part: str
+    cause: Exception
+
+
+class RecordBuilder:
+    """Makes records of columns.
+
+    Arguments:
+        key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
+            kept.
+        cls: the records' class.
+    """
+
+    def __init__(
+        self,
+        key_deserializer: Deserialize | None,
+        value_deserializer: Deserialize | None,
+        cls: type[ConsumerRecord] = ConsumerRecord,
+    ) -> None:
+        self._key = key_deserializer
+        self._value = value_deserializer
+        self._class = cls
+
+    def build(self, columns: Columns, more: int | None = None) -> tuple[list[ConsumerRecord], FailedRow | None]:
+        """The records up to the first that cannot be deserialized; `more` as of `Columns.to_records`."""
+        try:
+            return columns.to_records(None, None, self._key, self._value, self._class, more), None
+        except Exception:  # a deserializer of the user's may raise anything
+            if self._key is None and self._value is None:
+                raise
+            return self._one_by_one(columns, more)
+
+    def _one_by_one(self, columns: Columns, more: int | None) -> tuple[list[ConsumerRecord], FailedRow | None]:
+        """Go record by record, to find the one that fails. One that does not fail again is there like any other."""
+        records: list[ConsumerRecord] = []
+        for index in range(len(columns)):
+            row = columns.slice(index, index + 1)
+            part = "key"
+            try:
+                if self._key is not None:
+                    row.to_records(None, None, self._key, None)
+                part = "value"
+                records += row.to_records(None, None, self._key, self._value, self._class, more)
+            except Exception as failure:  # as above
+                return records, FailedRow(index, part, failure)
+        return records, None
+
+
 class Materializer:
     """Makes records of slices.
 
@@ -39,8 +91,7 @@ class Materializer:
         value_deserializer: Deserialize | None,
         on_error: str | ErrorHandler = "raise",
     ) -> None:
-        self._key = key_deserializer
-        self._value = value_deserializer
+        self._builder = RecordBuilder(key_deserializer, value_deserializer)
         self._on_error: ErrorHandler | None = None
         if on_error != "raise":
             self._on_error = _skip if isinstance(on_error, str) else on_error
@@ -51,35 +102,22 @@ class Materializer:
 
     def of_columns(self, columns: Columns) -> tuple[list[ConsumerRecord], Failure | None]:
         """Likewise of columns."""
-        try:
-            return columns.to_records(None, None, self._key, self._value), None
-        except Exception as cause:  # a deserializer of the user's may raise anything
-            if self._key is None and self._value is None:
-                raise
-            return self._one_by_one(columns, cause)
-
-    def _one_by_one(self, columns: Columns, cause: Exception) -> tuple[list[ConsumerRecord], Failure | None]:
-        """Go record by record, to find those that fail. One that does not fail again is there like any other."""
-        del cause
-        records: list[ConsumerRecord] = []
-        for index in range(len(columns)):
-            row = columns.slice(index, index + 1)
-            part = "key"
+        records, failed = self._builder.build(columns)
+        while failed is not None:
+            columns = columns.slice(failed.row, len(columns))
+            [record] = columns.slice(0, 1).to_records()
+            error = deserialization_error(record, failed.part, failed.cause)
+            if self._on_error is None:
+                return records, Failure(error.offset, error)
             try:
-                if self._key is not None:
-                    row.to_records(None, None, self._key, None)
-                part = "value"
-                records += row.to_records(None, None, self._key, self._value)
-            except Exception as failure:  # as above
-                error = deserialization_error(row.to_records()[0], part, failure)
-                if self._on_error is None:
-                    return records, Failure(error.offset, error)
-                try:
-                    instead = self._on_error(error)
-                except Exception as refusal:
-                    return records, Failure(error.offset, refusal)
-                if instead is not None:
-                    records.append(instead)
+                instead = self._on_error(error)
+            except Exception as refusal:  # a function of the user's, too
+                return records, Failure(error.offset, refusal)
+            if instead is not None:
+                records.append(instead)
+            columns = columns.slice(1, len(columns))
+            more, failed = self._builder.build(columns)
+            records += more
         return records, None
 
     def batch(self, hand_out: HandOut) -> dict[TopicPartition, list[ConsumerRecord]]:

@@ -1,7 +1,6 @@
 """Makes records of pieces, and deserializes their keys and values. What fails is released, and told."""
 
-from typing import NamedTuple
-
+from kafka.consumer.records.build_records import FailedRow, RecordBuilder
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.record_errors import deserialization_error
 from kafka.consumer.share.acknowledge_type import AcknowledgeType
@@ -9,20 +8,12 @@ from kafka.consumer.share.acquired import Refused
 from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord
-from kafka.record import Columns, ConsumerRecord
-from kafka.record.materialize import Deserialize, with_field
+from kafka.record import ConsumerRecord
+from kafka.record.materialize import Deserialize
 from kafka.structs import TopicPartition
 
 _RELEASED = "the record is released, to be delivered again up to the group's limit of deliveries"
 _CHOICE = "; acknowledge(topic, partition, offset, AcknowledgeType.REJECT) before the next poll() gives it up instead"
-
-
-class FailedRow(NamedTuple):
-    """A record that could not be deserialized: its row, "key" or "value", and what was raised."""
-
-    row: int
-    part: str
-    cause: Exception
 
 
 class ShareMaterializer:
@@ -34,8 +25,7 @@ class ShareMaterializer:
     """
 
     def __init__(self, key_deserializer: Deserialize | None, value_deserializer: Deserialize | None) -> None:
-        self._key = key_deserializer
-        self._value = value_deserializer
+        self._builder = RecordBuilder(key_deserializer, value_deserializer, ShareConsumerRecord)
 
     def records(self, core: ShareCore, pieces: list[Piece]) -> ConsumerRecords:
         """The records of pieces by partition.
@@ -59,30 +49,7 @@ class ShareMaterializer:
 
     def made(self, piece: Piece) -> tuple[list[ConsumerRecord], FailedRow | None]:
         """The records of a piece, up to the first that cannot be deserialized."""
-        plain: list[ConsumerRecord]
-        failed = None
-        try:
-            plain = piece.columns.to_records(None, None, self._key, self._value)
-        except Exception:  # a deserializer of the user's may raise anything
-            if self._key is None and self._value is None:
-                raise
-            plain, failed = self._one_by_one(piece.columns)
-        return with_field(plain, ShareConsumerRecord, piece.delivery_count), failed
-
-    def _one_by_one(self, columns: Columns) -> tuple[list[ConsumerRecord], FailedRow | None]:
-        """The records before the first that fails; None fails where whatever a deserializer depends on has changed."""
-        records: list[ConsumerRecord] = []
-        for index in range(len(columns)):
-            row = columns.slice(index, index + 1)
-            part = "key"
-            try:
-                if self._key is not None:
-                    row.to_records(None, None, self._key, None)
-                part = "value"
-                records += row.to_records(None, None, self._key, self._value)
-            except Exception as failure:  # as above
-                return records, FailedRow(index, part, failure)
-        return records, None
+        return self._builder.build(piece.columns, piece.delivery_count)
 
     def _refuse(self, core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
         """Release a record, the first of a piece that is next, and go on behind it; returns the error to raise."""
