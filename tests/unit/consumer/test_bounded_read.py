@@ -226,6 +226,7 @@ async def test_markers_and_aborted_records_leave_no_hole_to_wait_in(
         for number in range(6):
             producer.begin_transaction()
             producer.send(topic, b"%d" % number, partition=0)
+            producer.flush()  # so that there is something to abort
             if number % 2:
                 producer.abort_transaction()
             else:
