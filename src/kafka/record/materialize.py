@@ -135,7 +135,7 @@ def _record(
             more,
         )
     if not cython.compiled or not is_tuple:
-        return tuple.__new__(cls, fields)  # type: ignore[arg-type]
+        return tuple.__new__(cls, fields)
     Py_INCREF(cls)  # as an instance of a class defined in Python holds it
     # names of materialize.pxd
     Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
