@@ -1,0 +1,172 @@
+"""``kafka acls``: who may do what."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.aliases import AliasedGroup
+from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import ACL, ACLFilter
+
+_TYPES = ("any", "topic", "group", "cluster", "transactional-id", "delegation-token", "user")
+_OPERATIONS = (
+    "any",
+    "all",
+    "read",
+    "write",
+    "create",
+    "delete",
+    "alter",
+    "describe",
+    "cluster-action",
+    "describe-configs",
+    "alter-configs",
+    "idempotent-write",
+    "create-tokens",
+    "describe-tokens",
+    "two-phase-commit",
+)
+_PATTERNS = ("any", "match", "literal", "prefixed")
+_COLUMNS = ("principal", "host", "permission", "operation", "resource_type", "resource_name", "pattern")
+
+
+class _Name(click.Choice[str]):
+    """One of Kafka's names, with - or _, in any case."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.Choice`."""
+        return super().convert(value.lower().replace("_", "-") if isinstance(value, str) else value, param, ctx)
+
+
+def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that say which ACLs are meant, or what an ACL is to be."""
+    any_one = "any" if filters else None
+    notes = [
+        click.option("--principal", required=not filters, metavar="TYPE:NAME", help="Such as User:alice."),
+        click.option("--host", default=None if filters else "*", help="Where the principal comes from."),
+        click.option("--operation", type=_Name(_OPERATIONS), default=any_one, required=not filters),
+        click.option(
+            "--permission-type",
+            "--permission",
+            "permission",
+            type=_Name(("any", "allow", "deny") if filters else ("allow", "deny")),
+            default="any" if filters else "allow",
+            show_default=True,
+        ),
+        click.option("--resource-type", type=_Name(_TYPES), default=any_one, required=not filters),
+        click.option("--resource-name", required=not filters, help="Such as a topic's name; * for all."),
+        click.option(
+            "--pattern-type",
+            "--pattern",
+            "pattern",
+            type=_Name(_PATTERNS if filters else ("literal", "prefixed")),
+            default="any" if filters else "literal",
+            show_default=True,
+        ),
+    ]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for note in reversed(notes):
+            command = note(command)
+        return command
+
+    return decorate
+
+
+@click.group(name="acls", cls=AliasedGroup, aliases={"describe": "list"})
+def command() -> None:
+    """List, create and delete access control lists."""
+
+
+@command.command(name="list")
+@_what(filters=True)
+@connected
+def list_acls(session: Session, **what: Any) -> None:
+    """List ACLs, all or those that match."""
+    with session.admin() as admin:
+        found, error = admin.describe_acls(_filter(what))
+    if error.errno:
+        raise error("ACLs cannot be listed")
+    session.output.table(sorted(map(_row, found), key=str), _COLUMNS)
+
+
+@command.command()
+@_what(filters=False)
+@connected
+def create(session: Session, **what: Any) -> None:
+    """Allow or deny something."""
+    from kafka.admin import ACL, ResourcePattern
+
+    acl: ACL = _made(ACL, ResourcePattern, what)
+    with session.admin() as admin:
+        result = admin.create_acls([acl])
+    for _, error in result["failed"]:
+        raise error
+    row = _row(acl)
+    session.output.done(f"created: {' '.join(str(row[column]) for column in _COLUMNS)}", row)
+
+
+@command.command()
+@_what(filters=True)
+@yes_option
+@click.option("--dry-run", is_flag=True, help="List what would be deleted.")
+@connected
+def delete(session: Session, yes: bool, dry_run: bool, **what: Any) -> None:
+    """Delete ACLs that match."""
+    acl_filter = _filter(what)
+    with session.admin() as admin:
+        if dry_run:
+            found, _ = admin.describe_acls(acl_filter)
+        else:
+            confirm("Delete all ACLs that match?", yes)
+            found = []
+            for _, matched, error in admin.delete_acls([acl_filter]):
+                if error.errno:
+                    raise error("ACLs cannot be deleted")
+                found += [each for each in matched if not each.error.errno]
+    session.output.table(sorted(map(_row, found), key=str), _COLUMNS)
+
+
+def _made(cls: Any, pattern_class: Any, what: dict[str, Any]) -> Any:
+    """An ACL or a filter of the options."""
+    from kafka.admin import ACLOperation, ACLPermissionType, ACLResourcePatternType, ResourceType
+
+    def member(enum: Any, name: str) -> Any:
+        return enum[name.upper().replace("-", "_")]
+
+    pattern = pattern_class(
+        member(ResourceType, what["resource_type"]),
+        what["resource_name"],
+        member(ACLResourcePatternType, what["pattern"]),
+    )
+    return cls(
+        principal=what["principal"],
+        host=what["host"],
+        operation=member(ACLOperation, what["operation"]),
+        permission_type=member(ACLPermissionType, what["permission"]),
+        resource_pattern=pattern,
+    )
+
+
+def _filter(what: dict[str, Any]) -> "ACLFilter":
+    from kafka.admin import ACLFilter, ResourcePatternFilter
+
+    made: ACLFilter = _made(ACLFilter, ResourcePatternFilter, what)
+    return made
+
+
+def _row(acl: "ACL | ACLFilter") -> dict[str, Any]:
+    pattern = acl.resource_pattern
+    return {
+        "principal": acl.principal,
+        "host": acl.host,
+        "permission": acl.permission_type.name.lower(),
+        "operation": acl.operation.name.lower(),
+        "resource_type": pattern.resource_type.name.lower(),
+        "resource_name": pattern.resource_name,
+        "pattern": pattern.pattern_type.name.lower(),
+    }

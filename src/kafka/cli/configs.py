@@ -1,0 +1,199 @@
+"""``kafka configs``: the configs of topics, brokers, groups and the like."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from kafka.cli.aliases import AliasedGroup
+from kafka.cli.options import connected, dry_run_option
+from kafka.cli.session import Session
+
+_KINDS = ("topic", "broker", "broker-logger", "client-metrics", "group")
+_FILTERS = ("all", "modified", "dynamic", "static", "default")
+_CHANGE = re.compile(r"(?P<name>[^=+\-]+?)(?P<sign>[+-]?)=(?P<value>.*)", re.DOTALL)
+_CALL = re.compile(r"(set|add|sub|del)\((.*)\)", re.DOTALL)
+
+
+@click.group(name="configs", cls=AliasedGroup, aliases={"set": "alter", "delete": "reset"})
+def command() -> None:
+    """Describe, change and reset configs of topics, brokers and groups."""
+
+
+def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
+    """Add the type and the name of what has the configs, as arguments or as kafka-python's options."""
+    notes = [
+        click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
+        click.option(
+            "-r", "--resource-type", type=click.Choice(_KINDS, case_sensitive=False), help="The same as TYPE."
+        ),
+        click.option("-n", "--resource-name", "names", multiple=True, metavar="NAME", help="The same as NAME."),
+        click.option("-c", "--config-name", "configs", multiple=True, metavar="CONFIG", help="The same as CONFIG."),
+    ]
+    for note in reversed(notes):
+        inner = note(inner)
+    return inner
+
+
+def _resources(
+    given: tuple[str, ...], resource_type: str | None, names: tuple[str, ...], configs: tuple[str, ...]
+) -> tuple[str, list[str], list[str]]:
+    """Type, names and configs from both ways to give them."""
+    rest = list(given)
+    kind = resource_type or (rest.pop(0) if rest else None)
+    kind = (kind or "").lower().replace("_", "-").removesuffix("s" if kind != "client-metrics" else "")
+    if kind not in _KINDS:
+        raise click.UsageError(f"expected a type of resource, {', '.join(_KINDS)}, got {kind!r}")
+    wanted = list(names) or ([rest.pop(0)] if rest else [])
+    if not wanted:
+        raise click.UsageError(f"expected the name of a {kind}")
+    return kind, wanted, [*rest, *configs]
+
+
+def _resource(kind: str, name: str, configs: Any = None) -> Any:
+    from kafka.admin import ConfigResource
+
+    return ConfigResource(kind.upper().replace("-", "_"), name, configs)
+
+
+@command.command(name="list")
+@click.option("-r", "--resource-type", "kinds", multiple=True, type=click.Choice(_KINDS, case_sensitive=False))
+@connected
+def list_resources(session: Session, kinds: tuple[str, ...]) -> None:
+    """List what has configs (Kafka 4.1)."""
+    with session.admin() as admin:
+        found = admin.list_config_resources([kind.replace("-", "_") for kind in kinds] or None)
+    rows = [{"type": kind, "name": name} for kind, names in found.items() for name in names]
+    session.output.table(rows, ["type", "name"])
+
+
+@command.command()
+@_of_resources
+@click.option("--filter", "shown", type=click.Choice(_FILTERS), help="Which configs. [default: modified]")
+@click.option("--all", "shown", flag_value="all", help="All configs.")
+@click.option("--modified", "shown", flag_value="modified", hidden=True)
+@click.option("--dynamic", "shown", flag_value="dynamic", hidden=True)
+@click.option("--static", "shown", flag_value="static", hidden=True)
+@click.option("--default", "shown", flag_value="default", hidden=True)
+@click.option("--documentation", is_flag=True, help="Also what they mean.")
+@connected
+def describe(
+    session: Session,
+    given: tuple[str, ...],
+    resource_type: str | None,
+    names: tuple[str, ...],
+    configs: tuple[str, ...],
+    shown: str | None,
+    documentation: bool,
+) -> None:
+    """Show configs: those that differ from Kafka's defaults, unless --all or CONFIG says otherwise."""
+    kind, wanted, only = _resources(given, resource_type, names, configs)
+    shown = shown or ("all" if only else "modified")
+    with session.admin() as admin:
+        resources = [_resource(kind, name, only or None) for name in wanted]
+        found = admin.describe_configs(resources, config_filter=shown, include_documentation=documentation)
+        rows = [
+            {
+                "type": kind,
+                "name": name,
+                "config": config,
+                "value": None if each["is_sensitive"] else each["value"],
+                "source": str(each["config_source"]).lower(),
+                "read_only": each["read_only"],
+                **({"documentation": each["documentation"]} if documentation else {}),
+            }
+            for kind, named in found.items()
+            for name, entries in named.items()
+            for config, each in sorted(entries.items())
+        ]
+    columns = ["name", "config", "value", "source", *(["documentation"] if documentation else [])]
+    session.output.table(rows, columns if len(wanted) > 1 or not session.output.terminal else columns[1:])
+
+
+@command.command()
+@_of_resources
+@dry_run_option
+@click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
+@connected
+def alter(
+    session: Session,
+    given: tuple[str, ...],
+    resource_type: str | None,
+    names: tuple[str, ...],
+    configs: tuple[str, ...],
+    dry_run: bool,
+    allow_unknown: bool,
+) -> None:
+    """Set configs: NAME=VALUE; NAME+=VALUE and NAME-=VALUE add to a list and take from it."""
+    kind, wanted, changes = _resources(given, resource_type, names, configs)
+    if not changes:
+        raise click.UsageError("expected at least one change, such as retention.ms=60000")
+    parsed = dict(map(_change, changes))
+    with session.admin() as admin:
+        result = admin.alter_configs(
+            [_resource(kind, name, parsed) for name in wanted],
+            validate_only=dry_run,
+            raise_on_unknown=False if allow_unknown else None,
+        )
+    _report(session, result, "would be changed" if dry_run else "changed")
+
+
+@command.command()
+@_of_resources
+@dry_run_option
+@click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
+@connected
+def reset(
+    session: Session,
+    given: tuple[str, ...],
+    resource_type: str | None,
+    names: tuple[str, ...],
+    configs: tuple[str, ...],
+    dry_run: bool,
+    allow_unknown: bool,
+) -> None:
+    """Set configs back to the default."""
+    kind, wanted, only = _resources(given, resource_type, names, configs)
+    if not only:
+        raise click.UsageError("expected the name of at least one config")
+    with session.admin() as admin:
+        result = admin.reset_configs(
+            [_resource(kind, name, only) for name in wanted], validate_only=dry_run, raise_on_unknown=not allow_unknown
+        )
+    _report(session, result, "would be reset" if dry_run else "reset")
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """A config's name, and what to do with it."""
+    from kafka.admin import AlterConfigOp
+
+    match = _CHANGE.fullmatch(text)
+    if match is None:
+        raise click.UsageError(f"expected NAME=VALUE, NAME+=VALUE or NAME-=VALUE, got {text!r}")
+    operations = {
+        "": AlterConfigOp.SET,
+        "set": AlterConfigOp.SET,
+        "+": AlterConfigOp.APPEND,
+        "add": AlterConfigOp.APPEND,
+        "-": AlterConfigOp.SUBTRACT,
+        "sub": AlterConfigOp.SUBTRACT,
+        "del": AlterConfigOp.DELETE,
+    }
+    name, sign, value = match["name"].strip(), match["sign"], match["value"]
+    if call := _CALL.fullmatch(value):  # as kafka-python's command line has it
+        sign, value = call[1], call[2]
+    return name, (operations[sign], None if sign == "del" else value)
+
+
+def _report(session: Session, result: Any, done: str) -> None:
+    rows = [
+        {"type": kind, "name": name, "result": done if told == "OK" else told}
+        for kind, named in result.items()
+        for name, told in named.items()
+    ]
+    if session.output.as_json:
+        session.output.data(rows)
+    else:
+        for row in rows:
+            click.echo(f"{row['type']} {row['name']}: {row['result']}")

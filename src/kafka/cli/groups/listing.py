@@ -1,0 +1,100 @@
+"""What groups there are, who is in them, and how far behind they are."""
+
+import datetime
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.options import at_least_one, connected, group_option
+from kafka.cli.positions import DURATION
+from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+_LAG = ("group", "topic", "partition", "committed", "latest", "lag", "client", "host")
+
+
+@click.command(name="list")
+@click.option("--state", "states", multiple=True, metavar="STATE", help="Only groups in this state; may be repeated.")
+@click.option("--type", "kinds", multiple=True, metavar="TYPE", help="Only classic, consumer, share or streams groups.")
+@connected
+def list_groups(session: Session, states: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    """List the groups."""
+    with session.admin() as admin:
+        found = admin.list_groups(states_filter=states or None, types_filter=kinds or None)
+    rows = [
+        {
+            "group": each["group_id"],
+            "type": str(each.get("group_type") or "").lower(),
+            "state": each.get("group_state") or "",
+            "protocol": each["protocol_type"],
+        }
+        for each in sorted(found, key=lambda each: each["group_id"])
+    ]
+    session.output.table(rows, ["group", "type", "state", "protocol"])
+
+
+@click.command()
+@group_option
+@connected
+def describe(session: Session, groups: list[str]) -> None:
+    """Show state and members of groups, and where they are."""
+    from kafka.cli.groups.standing import described, kind_of, standing
+
+    found = []
+    with session.admin() as admin:
+        for group in at_least_one("group", groups):
+            kind = kind_of(admin, group)
+            found.append({**described(admin, group, kind), "offsets": standing(admin, group, kind)})
+    if session.output.as_json:
+        session.output.data(found)
+        return
+    for each in found:
+        session.output.title(f"{each['group']}  {each['type']}  {each['state']}  {each['assignor'] or ''}".rstrip())
+        if each["members"] and session.output.terminal:
+            session.output.table(each["members"], ["member", "instance", "client", "host", "partitions"])
+        session.output.table(each["offsets"], _LAG if not session.output.terminal else _LAG[1:])
+
+
+@click.command()
+@group_option
+@click.option("-w", "--watch", type=DURATION, help="Again and again, with a pause of so long, until Ctrl-C.")
+@click.option("--total", is_flag=True, help="One row for each group and topic.")
+@connected
+def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool) -> None:
+    """Show how far groups are behind, in each partition. GROUP may be left out: all."""
+    with session.admin() as admin:
+        while True:
+            rows = _rows(admin, groups, total)
+            if watch is not None and session.output.terminal:
+                click.clear()
+            columns = ("group", "topic", "lag") if total else _LAG
+            session.output.table(rows, columns)
+            if watch is None:
+                return
+            time.sleep(watch.total_seconds())
+
+
+def _rows(admin: "KafkaAdminClient", groups: list[str], total: bool) -> list[dict[str, Any]]:
+    from kafka.cli.groups.standing import kind_of, standing
+
+    kinds = {group: kind_of(admin, group) for group in groups} if groups else _all(admin)
+    rows = [row for group, kind in kinds.items() for row in standing(admin, group, kind)]
+    if not total:
+        return rows
+    sums: dict[tuple[str, str], int] = {}
+    for row in rows:
+        key = row["group"], row["topic"]
+        sums[key] = sums.get(key, 0) + (row["lag"] or 0)
+    return [{"group": group, "topic": topic, "lag": behind} for (group, topic), behind in sums.items()]
+
+
+def _all(admin: "KafkaAdminClient") -> dict[str, str]:
+    listed = sorted(admin.list_groups(), key=lambda each: each["group_id"])
+    return {
+        each["group_id"]: str(each.get("group_type") or "classic").lower()
+        for each in listed
+        if each["protocol_type"] in ("", "consumer", "share", "streams")
+    }

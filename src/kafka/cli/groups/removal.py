@@ -1,0 +1,89 @@
+"""Deleting groups, their offsets and their members."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from kafka.cli.options import at_least_one, confirm, connected, group_option, one, partition_of, yes_option
+from kafka.cli.session import Session
+
+
+@click.command()
+@group_option
+@yes_option
+@connected
+def delete(session: Session, groups: list[str], yes: bool) -> None:
+    """Delete groups that have no members, with their offsets."""
+    confirm(f"Delete {', '.join(at_least_one('group', groups))} with all offsets?", yes)
+    with session.admin() as admin:
+        result = admin.delete_groups(groups)
+    _report(session, "group", {name: None if told == "OK" else told for name, told in result.items()})
+
+
+@click.command(name="delete-offsets")
+@group_option
+@click.option(
+    "-p",
+    "--partition",
+    "partitions",
+    multiple=True,
+    required=True,
+    metavar="TOPIC:PARTITION",
+    help="What the group shall forget; may be repeated.",
+)
+@yes_option
+@connected
+def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, ...], yes: bool) -> None:
+    """Delete a group's offsets of partitions that no member reads."""
+    from kafka.structs import TopicPartition
+
+    group = one("group", groups)
+    wanted = [TopicPartition(*partition_of(each)) for each in partitions]
+    confirm(f"Delete the offsets of {group} in {', '.join(partitions)}?", yes)
+    with session.admin() as admin:
+        result = admin.delete_group_offsets(group, wanted)
+    _report(session, "partition", {f"{tp.topic}:{tp.partition}": _name(error) for tp, error in result.items()})
+
+
+@click.command(name="remove-members")
+@group_option
+@click.option("-m", "--member-id", "members", multiple=True, help="May be repeated. [default: all members]")
+@click.option("-i", "--group-instance-id", "instances", multiple=True, help="A static member; may be repeated.")
+@click.option("--reason", metavar="TEXT", help="For the broker's log.")
+@yes_option
+@connected
+def remove_members(
+    session: Session,
+    groups: list[str],
+    members: tuple[str, ...],
+    instances: tuple[str, ...],
+    reason: str | None,
+    yes: bool,
+) -> None:
+    """Have members leave a group; those that live join again."""
+    from kafka.admin import MemberToRemove
+
+    group = one("group", groups)
+    wanted = [MemberToRemove(member_id=each, reason=reason) for each in members]
+    wanted += [MemberToRemove(group_instance_id=each, reason=reason) for each in instances]
+    confirm(f"Remove {len(wanted) or 'all'} members of {group}?", yes)
+    with session.admin() as admin:
+        result = admin.remove_group_members(group, wanted or None)
+    _report(session, "member", {str(member): _name(error) for member, error in result.items()})
+
+
+def _name(error: type[Any]) -> str | None:
+    return None if error.errno == 0 else error.__name__
+
+
+def _report(session: Session, what: str, result: Mapping[str, str | None]) -> None:
+    """Say what became of each; exit status 1 if something failed."""
+    rows = [{what: name, "error": error} for name, error in result.items()]
+    if session.output.as_json:
+        session.output.data(rows)
+    else:
+        for name, error in result.items():
+            click.echo(f"Error: {name}: {error}" if error else f"{name}: deleted", err=bool(error))
+    if any(result.values()):
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,97 @@
+"""Where a group is in its partitions, and how far behind."""
+
+from typing import TYPE_CHECKING, Any
+
+from kafka.admin import OffsetSpec
+from kafka.errors import GroupIdNotFoundError, KafkaError
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+
+def kind_of(admin: "KafkaAdminClient", group: str) -> str:
+    """The type of a group: "classic", "consumer", "share" or "streams"; "classic" where brokers do not tell.
+
+    Raises `GroupIdNotFoundError`.
+    """
+    listed = admin.list_groups()
+    for each in listed:
+        if each["group_id"] == group:
+            return str(each.get("group_type") or "classic").lower()
+    raise GroupIdNotFoundError(f"there is no group {group!r}; 'kafka groups list' lists them")
+
+
+def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any]:
+    """State, protocol and members of a group, in one form for all types."""
+    if kind == "share":
+        found = admin.describe_share_groups([group])[group]
+    elif kind == "streams":
+        found = admin.describe_streams_groups([group])[group]
+    else:
+        found = admin.describe_groups([group])[group]
+    members = [
+        {
+            "member": each["member_id"],
+            "instance": each.get("group_instance_id") or each.get("instance_id"),
+            "client": each["client_id"],
+            "host": each["client_host"].lstrip("/"),
+            "partitions": sorted(_assigned(each)),
+        }
+        for each in found["members"]
+    ]
+    return {
+        "group": group,
+        "type": kind,
+        "state": found["group_state"],
+        "assignor": found.get("protocol_data") or found.get("assignor_name"),
+        "members": members,
+    }
+
+
+def _assigned(member: dict[str, Any]) -> list[str]:
+    """The partitions of a member, whichever protocol it follows."""
+    assignment = member.get("member_assignment") or member.get("assignment") or {}
+    if not isinstance(assignment, dict):
+        return []
+    topics = assignment.get("assigned_partitions") or assignment.get("topic_partitions") or []
+    return [
+        f"{each.get('topic') or each.get('topic_name')}:{number}" for each in topics for number in each["partitions"]
+    ]
+
+
+def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str, Any]]:
+    """A row for each partition that the group has an offset in: committed, latest, lag, and who reads it."""
+    owners = {name: each for each in described(admin, group, kind)["members"] for name in each["partitions"]}
+    if kind == "share":
+        committed = admin.list_share_group_offsets([group])[group]
+        offsets = {tp: each.start_offset for tp, each in committed.items()}
+    else:
+        offsets = {tp: each.offset for tp, each in admin.list_group_offsets([group])[group].items()}
+    ends = (
+        admin.list_partition_offsets(dict.fromkeys(offsets, OffsetSpec.LATEST), raise_errors=False) if offsets else {}
+    )
+    rows = []
+    for tp in sorted(offsets):
+        end = None if isinstance(ends[tp], KafkaError) else ends[tp].offset
+        offset = offsets[tp] if offsets[tp] >= 0 else None
+        owner = owners.get(f"{tp.topic}:{tp.partition}", {})
+        rows.append(
+            {
+                "group": group,
+                "topic": tp.topic,
+                "partition": tp.partition,
+                "committed": offset,
+                "latest": end,
+                "lag": None if end is None or offset is None else max(0, end - offset),
+                "client": owner.get("client"),
+                "host": owner.get("host"),
+                "member": owner.get("member"),
+            }
+        )
+    return rows
+
+
+def names(partitions: "list[TopicPartition]") -> str:
+    """Partitions as text."""
+    return ", ".join(f"{tp.topic}:{tp.partition}" for tp in partitions)

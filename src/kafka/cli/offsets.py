@@ -1,0 +1,73 @@
+"""``kafka offsets``: offsets of topics, at their ends or at a time, and cutting off what is old."""
+
+from typing import Any
+
+import click
+
+from kafka.cli.aliases import AliasedGroup
+from kafka.cli.options import at_least_one, confirm, connected, topic_option, yes_option
+from kafka.cli.positions import POSITION, Position
+from kafka.cli.session import Session
+
+
+@click.group(name="offsets", cls=AliasedGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
+def command() -> None:
+    """Find offsets of partitions, and delete records before an offset."""
+
+
+@command.command(name="list")
+@topic_option
+@click.option("--at", type=POSITION, help="Also the offset there: of a time, a duration ago, earliest or latest.")
+@connected
+def list_offsets(session: Session, topics: list[str], at: Position | None) -> None:
+    """Show the first and the next offset of partitions. TOPIC may be TOPIC:PARTITION."""
+    from kafka.cli.places import offsets_at, partitions_of
+    from kafka.errors import KafkaError
+
+    with session.admin() as admin:
+        partitions = partitions_of(admin, at_least_one("topic", topics))
+        wanted: dict[str, Position] = {"earliest": "earliest", "latest": "latest"}
+        if at is not None:
+            wanted["at"] = at
+        found = {name: offsets_at(admin, partitions, position) for name, position in wanted.items()}
+    rows: list[dict[str, Any]] = []
+    for tp in partitions:
+        offsets = {name: each[tp] for name, each in found.items()}
+        for error in offsets.values():
+            if isinstance(error, KafkaError):
+                raise error
+        rows.append({"topic": tp.topic, "partition": tp.partition, **offsets})
+    session.output.table(rows, ["topic", "partition", *found])
+
+
+@command.command()
+@topic_option
+@click.option("--before", type=POSITION, required=False, help="Where what is kept begins: an offset, a time, latest.")
+@click.option("-r", "--record", "records", multiple=True, metavar="TOPIC:PARTITION:OFFSET", help="One partition's.")
+@yes_option
+@click.option("--dry-run", is_flag=True, help="Show the offsets only.")
+@connected
+def trim(
+    session: Session, topics: list[str], before: Position | None, records: tuple[str, ...], yes: bool, dry_run: bool
+) -> None:
+    """Delete the records before an offset. TOPIC may be TOPIC:PARTITION."""
+    from kafka.cli.places import offsets_at, partitions_of, triple
+    from kafka.errors import KafkaError
+
+    if bool(topics) == bool(records) or (topics and before is None):
+        raise click.UsageError("expected TOPIC and --before, or --record TOPIC:PARTITION:OFFSET")
+    with session.admin() as admin:
+        if records:
+            wanted: dict[Any, Any] = dict(map(triple, records))
+        else:
+            assert before is not None
+            wanted = offsets_at(admin, partitions_of(admin, topics), before)
+        for each in wanted.values():
+            if isinstance(each, KafkaError):
+                raise each
+        if not dry_run:
+            confirm(f"Delete all records before these offsets of {len(wanted)} partitions?", yes)
+            result = admin.delete_records(wanted)
+            wanted = {tp: result[tp]["low_watermark"] for tp in wanted}
+    rows = [{"topic": tp.topic, "partition": tp.partition, "earliest": offset} for tp, offset in wanted.items()]
+    session.output.table(rows, ["topic", "partition", "earliest"])

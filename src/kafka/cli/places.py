@@ -1,0 +1,81 @@
+"""Places in logs, as the admin client takes and finds them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.admin import OffsetSpec, OffsetTimestamp
+from kafka.cli.options import partition_of
+from kafka.cli.positions import Position, instant
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
+
+
+def place(position: Position) -> Any:
+    """A position as `reset_group_offsets` takes it: an offset, an `OffsetSpec` or an `OffsetTimestamp`."""
+    if isinstance(position, str):
+        return EDGES[position]
+    time = instant(position)
+    return position if time is None else OffsetTimestamp(round(time.timestamp() * 1000))
+
+
+def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[TopicPartition]:
+    """Partitions of topics: TOPIC means all of them, TOPIC:NUMBER one.
+
+    Raises `UnknownTopicOrPartitionError`, which names the topic, and `click.UsageError`.
+    """
+    found: dict[TopicPartition, None] = {}
+    whole = []
+    for name in names:
+        topic, colon, number = name.rpartition(":")
+        if colon and number.isdecimal():
+            found[TopicPartition(topic, int(number))] = None
+        else:
+            whole.append(name)
+    for each in admin.describe_topics(whole) if whole else ():
+        if each["error_code"]:
+            raise UnknownTopicOrPartitionError(f"there is no topic {each['name']!r}; 'kafka topics list' lists them")
+        indexes = sorted(part["partition_index"] for part in each["partitions"])
+        found.update((TopicPartition(each["name"], index), None) for index in indexes)
+    return list(found)
+
+
+def offsets_at(
+    admin: "KafkaAdminClient", partitions: Iterable[TopicPartition], position: Position
+) -> dict[TopicPartition, Any]:
+    """The offset of a position in each partition, the end where nothing is as late; or a `KafkaError`."""
+    partitions = list(partitions)
+    target = place(position)
+    ends = _listed(admin, dict.fromkeys(partitions, OffsetSpec.LATEST))
+    if target is OffsetSpec.LATEST:
+        return ends
+    if isinstance(target, OffsetSpec | OffsetTimestamp):
+        found = _listed(admin, dict.fromkeys(partitions, int(target)))
+        return {tp: ends[tp] if offset == -1 else offset for tp, offset in found.items()}
+    first = _listed(admin, dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+    return {
+        tp: next((each for each in (first[tp], ends[tp]) if isinstance(each, KafkaError)), None)
+        or min(max(target, first[tp]), ends[tp])
+        for tp in partitions
+    }
+
+
+def _listed(admin: "KafkaAdminClient", wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, Any]:
+    if not wanted:
+        return {}
+    found: dict[TopicPartition, Any] = {**admin.list_partition_offsets(wanted, raise_errors=False)}
+    return {tp: each if isinstance(each, KafkaError) else each.offset for tp, each in found.items()}
+
+
+def triple(text: str) -> tuple[TopicPartition, int]:
+    """An offset of the form TOPIC:PARTITION:OFFSET. Raises `click.UsageError`."""
+    partition, _, offset = text.rpartition(":")
+    if partition.count(":") != 1 or not offset.removeprefix("-").isdecimal():
+        raise click.UsageError(f"expected TOPIC:PARTITION:OFFSET, such as orders:0:1234, got {text!r}")
+    return TopicPartition(*partition_of(partition)), int(offset)

@@ -1,0 +1,113 @@
+"""``kafka users``: users that log in with SCRAM, and their credentials."""
+
+import sys
+from typing import Any
+
+import click
+
+from kafka.cli.aliases import AliasedGroup
+from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.session import Session
+
+_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+_ALIASES = {"describe": "list", "describe-scram-credentials": "list", "create": "set"}
+
+
+@click.group(name="users", cls=AliasedGroup, aliases=_ALIASES)
+def command() -> None:
+    """List users of SCRAM, and set and delete their credentials."""
+
+
+@command.command(name="list")
+@click.argument("names", nargs=-1, metavar="USER...")
+@click.option("--user", "users", multiple=True, metavar="USER", help="The same as USER.")
+@connected
+def list_users(session: Session, names: tuple[str, ...], users: tuple[str, ...]) -> None:
+    """List users and their mechanisms. USER may be left out: all."""
+    with session.admin() as admin:
+        found = admin.describe_user_scram_credentials([*names, *users] or None)
+    rows = []
+    for user, told in sorted(found.items()):
+        for each in told.get("credential_infos", ()):
+            rows.append({"user": user, "mechanism": _mechanism(each["mechanism"]), "iterations": each["iterations"]})
+    session.output.table(rows, ["user", "mechanism", "iterations"])
+
+
+def _mechanism(given: Any) -> str:
+    from kafka.admin import ScramMechanism
+
+    name = given if isinstance(given, str) else ScramMechanism(given).name
+    return str(name).replace("_", "-")
+
+
+@command.command(name="set")
+@click.argument("user")
+@click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
+@click.option("--iterations", type=int, help="How often the password is hashed. [default: 4096]")
+@connected
+def set_password(session: Session, user: str, mechanism: str, iterations: int | None) -> None:
+    """Create a user, or set another password. It is asked for, or the first line of standard input."""
+    from kafka.admin import UserScramCredentialUpsertion
+
+    if sys.stdin.isatty():
+        password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise click.UsageError("expected a password as the first line of standard input, got nothing")
+    with session.admin() as admin:
+        upsertion = UserScramCredentialUpsertion(user, mechanism, password, iterations=iterations)
+        result = admin.alter_user_scram_credentials([upsertion])
+    _report(session, result, "set")
+
+
+@command.command()
+@click.argument("user")
+@click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
+@yes_option
+@connected
+def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:
+    """Delete a user's credential."""
+    from kafka.admin import UserScramCredentialDeletion
+
+    confirm(f"Delete the {mechanism} credential of {user}?", yes)
+    with session.admin() as admin:
+        result = admin.alter_user_scram_credentials([UserScramCredentialDeletion(user, mechanism)])
+    _report(session, result, "deleted")
+
+
+@command.command(name="alter-scram-credentials", hidden=True)
+@click.option("--delete", "deletions", multiple=True, metavar="USER:MECHANISM")
+@click.option("--upsert", "upsertions", multiple=True, metavar="USER:MECHANISM:PASSWORD")
+@click.option("--iterations", type=int)
+@connected
+def alter(session: Session, deletions: tuple[str, ...], upsertions: tuple[str, ...], iterations: int | None) -> None:
+    """As kafka-python's command line has it; 'set' and 'delete' show no password to others."""
+    from kafka.admin import UserScramCredentialDeletion, UserScramCredentialUpsertion
+
+    changes: list[Any] = []
+    for each in deletions:
+        if each.count(":") != 1:
+            raise click.UsageError("--delete expects USER:MECHANISM")
+        changes.append(UserScramCredentialDeletion(*each.split(":")))
+    for each in upsertions:
+        if each.count(":") < 2:
+            raise click.UsageError("--upsert expects USER:MECHANISM:PASSWORD")
+        user, mechanism, password = each.split(":", 2)
+        changes.append(UserScramCredentialUpsertion(user, mechanism, password, iterations=iterations))
+    if not changes:
+        raise click.UsageError("expected --upsert or --delete")
+    with session.admin() as admin:
+        result = admin.alter_user_scram_credentials(changes)
+    _report(session, result, "changed")
+
+
+def _report(session: Session, result: dict[str, str | None], done: str) -> None:
+    failed = {user: told for user, told in result.items() if told}
+    if session.output.as_json:
+        session.output.data([{"user": user, "result": told or done} for user, told in result.items()])
+    else:
+        for user, told in result.items():
+            click.echo(f"{user}: {told}" if told else f"{user}: {done}", err=bool(told))
+    if failed:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,96 @@
+"""`kafka configs`, `acls`, `users` and `quotas` on the embedded broker, which has no access control."""
+
+from collections.abc import Callable
+
+import pytest
+
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+
+
+def test_configs_are_described_changed_and_reset(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    assert cli("configs", "describe", "topic", name) == ""
+    assert cli("configs", "alter", "topic", name, "retention.ms=1000") == f"topic {name}: changed\n"
+    assert cli("configs", "describe", "topic", name).split("\t")[1:3] == ["retention.ms", "1000"]
+    described = cli.json("configs", "describe", "-r", "topic", "-n", name, "-c", "retention.ms")
+    assert described[0]["value"] == "1000"
+    assert len(cli("configs", "describe", "topic", name, "--all").splitlines()) > 5
+    assert cli("configs", "set", "topic", name, "retention.ms=2000", "--dry-run") == f"topic {name}: would be changed\n"
+    assert cli("configs", "describe", "topic", name).split("\t")[2] == "1000"
+    assert cli("configs", "reset", "topic", name, "retention.ms") == f"topic {name}: reset\n"
+    assert cli("configs", "describe", "topic", name) == ""
+
+
+def test_lists_are_added_to_and_taken_from(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+
+    def policy() -> str:
+        return str(cli.json("configs", "describe", "topic", name, "cleanup.policy")[0]["value"])
+
+    cli("configs", "alter", "topics", name, "cleanup.policy+=compact")
+    assert policy() == "delete,compact"
+    cli("configs", "alter", "topic", name, "cleanup.policy-=delete")
+    assert policy() == "compact"
+    cli("configs", "alter", "topic", name, "cleanup.policy=add(delete)")  # as kafka-python writes it
+    assert policy() == "compact,delete"
+    cli("configs", "alter", "topic", name, "cleanup.policy=del()")
+    assert policy() == "delete"
+
+
+def test_what_has_configs_is_listed(cli: Cli, topic: MakeTopic) -> None:
+    assert f"topic\t{topic()}\n" in cli("configs", "list")
+    assert "broker\t1\n" in cli("configs", "list", "-r", "broker")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["describe"], "a type of resource"),
+        (["describe", "subject", "x"], "got 'subject'"),
+        (["describe", "topic"], "the name of a topic"),
+        (["alter", "topic", "x"], "at least one change"),
+        (["alter", "topic", "x", "retention.ms"], "NAME+=VALUE"),
+        (["reset", "topic", "x"], "at least one config"),
+    ],
+)
+def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.fails("configs", *arguments, status=2)
+
+
+def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None:
+    assert "retention.mss" in cli.run("configs", "alter", "topic", topic(), "retention.mss=5").stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["acls", "list"],
+        ["acls", "create", "--principal", "User:a", "--operation", "READ", "--resource-type", "topic"]
+        + ["--resource-name", "t"],
+        ["users", "list"],
+        ["quotas", "list"],
+        ["quotas", "set", "--user", "a", "consumer_byte_rate=5"],
+    ],
+    ids=lambda each: " ".join(each[:2]),
+)
+def test_a_broker_that_does_not_serve_it_is_told_in_a_line(cli: Cli, arguments: list[str]) -> None:
+    assert "UnsupportedVersionError" in cli.fails(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["acls", "create", "--principal", "User:a"], "Missing option"),
+        (["acls", "list", "--operation", "rule"], "'rule'"),
+        (["users", "set", "u"], "a password"),
+        (["users", "alter-scram-credentials"], "--upsert or --delete"),
+        (["users", "alter-scram-credentials", "--upsert", "u:SCRAM-SHA-256"], "USER:MECHANISM:PASSWORD"),
+        (["quotas", "set", "a=1"], "whose quotas"),
+        (["quotas", "set", "--user", "u", "a=fast"], "got 'fast'"),
+    ],
+)
+def test_wrong_use_of_access_control_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.fails(*arguments, status=2)

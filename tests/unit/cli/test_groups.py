@@ -1,0 +1,158 @@
+"""`kafka groups` and `kafka offsets` on the embedded broker."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from kafka import KafkaConsumer, KafkaShareConsumer
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+
+
+@pytest.fixture
+def group(cli: Cli, topic: MakeTopic) -> str:
+    """A group without members that has read six of ten records, a second apart; its name is the topic's."""
+    name = topic()
+    lines = [json.dumps({"value": f"{i}", "timestamp": 1_700_000_000_000 + 1000 * i}) for i in range(10)]
+    cli("produce", name, "-f", "json", stdin="\n".join(lines))
+    cli("consume", name, "-g", name, "-n", "6")
+    return name
+
+
+def test_groups_are_listed_by_state_and_type(cli: Cli, group: str) -> None:
+    assert f"{group}\tclassic\tEmpty\tconsumer\n" in cli("groups", "list")
+    assert group in cli("groups", "list", "--type", "classic", "--state", "Empty")
+    assert group not in cli("groups", "list", "--state", "Stable")
+
+
+def test_lag_is_what_is_left_to_read(cli: Cli, group: str) -> None:
+    assert cli("groups", "lag", group) == f"{group}\t{group}\t0\t6\t10\t4\t\t\n"
+    assert cli("groups", "list-offsets", "-g", group, "--total") == f"{group}\t{group}\t4\n"
+    assert {"group": group, "topic": group, "lag": 4} in cli.json("groups", "lag", "--total")
+
+
+def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None:
+    options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": group, "client_id": "me"}
+    with KafkaConsumer(group, **options) as consumer:
+        while not consumer.assignment():
+            consumer.poll(100)
+        (described,) = cli.json("groups", "describe", group)
+        failure = cli.fails("groups", "reset", group, "--to", "earliest", "-y")
+    assert described["state"] == "Stable"
+    assert [(each["client"], each["partitions"]) for each in described["members"]] == [("me", [f"{group}:0"])]
+    assert (described["offsets"][0]["client"], described["offsets"][0]["lag"]) == ("me", 4)
+    assert "without members" in failure
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--to", "earliest"], 0),
+        (["--to", "latest"], 10),
+        (["--to", "3"], 3),
+        (["--to", "99"], 10),
+        (["--to", "@1700000007500"], 8),
+        (["--to", "2023-11-14T22:13:22+00:00"], 2),
+        (["--to", "1h"], 10),
+        (["--shift", "-2"], 4),
+        (["--to-current"], 6),
+        (["--to-earliest"], 0),
+        (["--to-offset", "5", "--execute"], 5),
+        (["--to-datetime", "2023-11-14T22:13:22+00:00"], 2),
+        (["--by-duration", "PT1H"], 10),
+        (["--shift-by", "1"], 7),
+        (["--spec", "1700000007500"], 8),
+        (["-s", "earliest"], 0),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_a_group_is_moved_and_a_dry_run_only_says_where_to(
+    cli: Cli, group: str, options: list[str], expected: int
+) -> None:
+    line = f"{group}\t{group}\t0\t6\t{expected}\t\n"
+    assert cli("groups", "reset", group, *options, "--dry-run") == line
+    assert cli.json("groups", "lag", group)[0]["committed"] == 6
+    assert cli("groups", "reset-offsets", "-g", group, *options, "-t", group, "-y") == line
+    assert cli.json("groups", "lag", group)[0]["committed"] == expected
+
+
+def test_a_group_that_is_not_there_is_made_where_topics_are_named(cli: Cli, group: str) -> None:
+    new = f"{group}-new"
+    assert "there is no group" in cli.fails("groups", "reset", new, "--to", "latest")
+    assert "there is no group" in cli.fails("groups", "lag", new)
+    cli("groups", "reset", new, "--to", "4", "-t", f"{group}:0", "-y")
+    assert cli("consume", group, "-g", new, "-n", "1") == "4\n"
+
+
+def test_offsets_are_set_and_deleted_as_they_are_named(cli: Cli, group: str) -> None:
+    cli("groups", "alter-offsets", "-g", group, "-o", f"{group}:0:2")
+    assert cli.json("groups", "lag", group)[0]["committed"] == 2
+    assert cli("groups", "delete-offsets", group, "-p", f"{group}:0", "-y") == f"{group}:0: deleted\n"
+    assert cli.json("groups", "lag", group) == []
+
+
+def test_groups_are_deleted(cli: Cli, group: str) -> None:
+    assert cli("groups", "delete", group, "-y") == f"{group}: deleted\n"
+    assert group not in cli("groups", "list")
+    assert "GroupIdNotFound" in cli.run("groups", "delete", group, "-y").stderr
+
+
+def test_members_are_removed(cli: Cli, group: str) -> None:
+    options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": group}
+    with KafkaConsumer(group, **options) as consumer:
+        while not consumer.assignment():
+            consumer.poll(100)
+        assert "deleted" in cli("groups", "remove-members", group, "-y", "--reason", "a test")
+
+
+def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": f"{name}-s"}
+    with KafkaShareConsumer(name, **options) as consumer:
+        consumer.poll(500)
+        while not cli.json("groups", "lag", f"{name}-s"):
+            consumer.poll(100)
+        (described,) = cli.json("groups", "describe", f"{name}-s")
+        assert (described["type"], described["members"][0]["partitions"]) == ("share", [f"{name}:0"])
+    cli("produce", name, stdin="a\nb\n")
+    assert f"{name}-s\tshare\t" in cli("groups", "list", "--type", "share")
+    moved = cli("groups", "reset", f"{name}-s", "--to", "latest", "-y")
+    assert moved.split("\t")[4] == "2"
+    assert cli.json("groups", "lag", f"{name}-s")[0]["committed"] == 2
+    cli("groups", "delete", f"{name}-s", "-y")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["lag", "a", "--watch", "soon"], "got 'soon'"),
+        (["reset", "a"], "expected one of --to"),
+        (["reset", "a", "--to", "1", "--shift", "1"], "expected one of --to"),
+        (["reset", "--to", "1"], "expected one group"),
+        (["reset", "a", "--by-duration", "long"], "got 'long'"),
+        (["describe"], "at least one group"),
+        (["delete-offsets", "a", "-p", "t"], "TOPIC:PARTITION"),
+        (["set-offsets", "a", "-o", "t:0"], "TOPIC:PARTITION:OFFSET"),
+    ],
+)
+def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.fails("groups", *arguments, status=2)
+
+
+def test_offsets_of_topics_and_of_times(cli: Cli, group: str) -> None:
+    assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
+    assert cli("offsets", "list", f"{group}:0", "--at", "@1700000007500") == f"{group}\t0\t0\t10\t8\n"
+    assert cli("offsets", "list", "-t", group, "--at", "1h") == f"{group}\t0\t0\t10\t10\n"
+    assert "no topic 'nowhere'" in cli.fails("offsets", "list", "nowhere")
+
+
+def test_old_records_are_cut_off(cli: Cli, group: str) -> None:
+    assert cli("offsets", "trim", group, "--before", "3", "--dry-run") == f"{group}\t0\t3\n"
+    assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
+    assert cli("offsets", "trim", group, "--before", "3", "-y") == f"{group}\t0\t3\n"
+    assert cli("offsets", "delete-records", "-r", f"{group}:0:5", "-y") == f"{group}\t0\t5\n"
+    assert cli("consume", group) == "5\n6\n7\n8\n9\n"
+    assert "expected TOPIC and --before" in cli.fails("offsets", "trim", group, status=2)
