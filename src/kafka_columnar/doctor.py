@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import importlib.metadata
+import json
 import os
 import platform
 import sys
@@ -35,8 +36,11 @@ _ROW = "{:<28} {:<28} {}"
 def main(arguments: Sequence[str]) -> int:
     """Print the report; gives the exit status: 1 if something is wrong with the installation."""
     parser = argparse.ArgumentParser(
-        prog="kafka doctor", description="Show versions, libraries, and whether the hot modules are compiled."
+        prog="kafka doctor",
+        description="Show versions, libraries, and whether the hot modules are compiled.",
+        add_help=False,
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--stand-in",
         metavar="NAME==VERSION",
@@ -44,13 +48,49 @@ def main(arguments: Sequence[str]) -> int:
         const=stand_in.DEFAULT,
         help="write a wheel without files that pip takes for kafka-python, for packages that require it, and end",
     )
-    asked = parser.parse_args(arguments).stand_in
-    if asked is not None:
-        return _write_stand_in(asked)
+    asked, rest = parser.parse_known_args(arguments)
+    if rest:
+        return _with_cluster(parser, arguments, rest)
+    if asked.stand_in is not None:
+        return _write_stand_in(asked.stand_in)
     problems = installation.problems()
-    for line in report(problems):
-        print(line.rstrip())
+    if asked.json:
+        print(json.dumps(facts(problems)))
+    else:
+        for line in report(problems):
+            print(line.rstrip())
     return 1 if problems else 0
+
+
+def _with_cluster(parser: argparse.ArgumentParser, arguments: Sequence[str], rest: Sequence[str]) -> int:
+    """What is asked of a cluster needs the package `kafka`, whole, and Click."""
+    try:
+        commands: Any = importlib.import_module("kafka.cli.commands").commands
+    except Exception as error:
+        if rest[0] in ("-h", "--help"):
+            parser.print_help()
+            return 0
+        told = [problem.text for problem in installation.problems()] or [f"{type(error).__name__}: {error}"]
+        print(f"kafka doctor: {' '.join(rest)} cannot be looked at: {'; '.join(told)}", file=sys.stderr)
+        return 2
+    commands.main(["doctor", *arguments], prog_name="kafka")
+    return 0
+
+
+def facts(problems: Sequence[Problem]) -> dict[str, Any]:
+    """The report for programs."""
+    variant, modules = _variant()
+    return {
+        "version": _version("kafka-columnar"),
+        "variant": variant,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "libraries": {name: _version(name) for name in LIBRARIES},
+        "java": _java(),
+        "hot_modules": modules,
+        "problems": [{"text": problem.text, "files": list(problem.files)} for problem in problems],
+        "notes": list(stand_in.notes(set(installation.others()))),
+    }
 
 
 def _write_stand_in(asked: str) -> int:

@@ -22,9 +22,11 @@ COMMANDS = {
     "acls": "List, create and delete access control lists.",
     "users": "List SCRAM users, set and delete their passwords.",
     "quotas": "List, set and delete client quotas.",
+    "copy": "Copy a topic, within a cluster or to another; resumable.",
+    "perf": "Measure producing, consuming and round trips.",
     "broker": "Run the embedded broker.",
     "demo": "Stream a year of flights through a broker and Spark.",
-    "doctor": "Show what is installed and which variant is loaded.",
+    "doctor": "Show what is installed, and what is wrong with it or with a cluster.",
 }
 """Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
 

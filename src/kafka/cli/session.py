@@ -24,6 +24,10 @@ class Session:
         self._given = given
         self.output = Output(bool(given["as_json"]))
 
+    def given(self, *options: str) -> bool:
+        """Whether one of these options was given."""
+        return any(self._given[name] for name in options)
+
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """The settings from all places."""

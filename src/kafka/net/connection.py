@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -88,6 +89,11 @@ class Connection:
     def described_as(self) -> str:
         """How messages name the broker: by its id, if that is known, and by its address."""
         return f"broker {self.node_id} at {self.host}:{self.port}" if self.node_id >= 0 else f"{self.host}:{self.port}"
+
+    @property
+    def tls(self) -> "ssl.SSLObject | None":
+        """What TLS has agreed on; None without TLS, and before it is connected."""
+        return None if self._stream is None else self._stream.extra("ssl_object")
 
     @property
     def received_anything(self) -> bool:

@@ -8,6 +8,7 @@ from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
 MakeTopic = Callable[..., str]
+RESOURCE = ("--resource-type", "topic", "--resource-name", "t")
 
 
 def test_configs_are_described_changed_and_reset(cli: Cli, topic: MakeTopic) -> None:
@@ -68,8 +69,18 @@ def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None
     "arguments",
     [
         ["acls", "list"],
-        ["acls", "create", "--principal", "User:a", "--operation", "READ", "--resource-type", "topic"]
-        + ["--resource-name", "t"],
+        [
+            "acls",
+            "create",
+            "--principal",
+            "User:a",
+            "--operation",
+            "READ",
+            "--resource-type",
+            "topic",
+            "--resource-name",
+            "t",
+        ],
         ["users", "list"],
         ["quotas", "list"],
         ["quotas", "set", "--user", "a", "consumer_byte_rate=5"],

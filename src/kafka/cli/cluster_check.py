@@ -1,0 +1,195 @@
+"""What is between this machine and a cluster: every address, one after the other, and what it answers."""
+
+import asyncio
+import datetime
+import ssl
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.config.table import AdminConfig, parse_admin
+from kafka.errors import KafkaError
+from kafka.net import Connection, open_connection
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+_FETCH = 1
+_SINCE = {
+    4: "0.11",
+    6: "1.0",
+    7: "1.1",
+    8: "2.0",
+    10: "2.1",
+    11: "2.3",
+    12: "2.7",
+    13: "3.1",
+    15: "3.5",
+    16: "3.7",
+    17: "3.9",
+}
+"""The release that brought a version of Fetch: brokers do not tell theirs."""
+_SOON = datetime.timedelta(days=14)
+_AHEAD_S = 60
+_TOPICS = 50
+"""So many topics are looked at for their newest record."""
+
+
+def check(configs: Mapping[str, Any]) -> dict[str, Any]:
+    """Look at the bootstrap servers, at the brokers under the addresses that they tell clients, and at clocks.
+
+    Arguments:
+        configs: keyword arguments of an admin client.
+
+    Returns rows for each address, ``notes`` and ``problems``, each with what to do. Raises `KafkaConfigurationError`.
+    """
+    parsed = parse_admin(configs)
+    given = list(parsed.connection.bootstrap_servers)
+    bootstrap = asyncio.run(_addresses(parsed, given))
+    found: dict[str, Any] = {"bootstrap": bootstrap, "brokers": [], "notes": [], "problems": []}
+    found["problems"] += [f"{row['address']}: {row['result']}" for row in bootstrap if not row["reached"]]
+    if any(row["reached"] for row in bootstrap):
+        _look_inside(found, configs, parsed)
+    else:
+        found["problems"].append(
+            "none of the addresses can be used: is the cluster up, the port open, are protocol and login right?"
+        )
+    _certificates(found)
+    return found
+
+
+def _look_inside(found: dict[str, Any], configs: Mapping[str, Any], parsed: AdminConfig) -> None:
+    """What the cluster tells of itself."""
+    from kafka.admin import KafkaAdminClient
+
+    try:
+        with KafkaAdminClient(**configs) as admin:
+            told = admin.describe_cluster()
+            found["cluster_id"] = told["cluster_id"]
+            found["controller"] = told["controller_id"]
+            addresses = [(each["host"], each["port"]) for each in told["brokers"]]
+            rows = asyncio.run(_addresses(parsed, addresses))
+            for row, broker in zip(rows, told["brokers"], strict=True):
+                found["brokers"].append({"broker": broker["node_id"], "rack": broker["rack"], **row})
+            _leaders(admin, found)
+            _clock(admin, found)
+    except KafkaError as error:
+        found["problems"].append(f"the cluster answers, but cannot be looked at: {error}")
+    reached = {row["address"] for row in found["bootstrap"] if row["reached"]}
+    for row in found["brokers"]:
+        if not row["reached"]:
+            found["problems"].append(
+                f"broker {row['broker']} tells clients to use {row['address']}, which fails: {row['result']}; set its "
+                f"advertised.listeners to an address that is reached from here, as {', '.join(sorted(reached))} is"
+            )
+    if len({row["release"] for row in found["brokers"] if row["reached"]}) > 1:
+        found["notes"].append("brokers are of different releases: what all have can be used")
+
+
+async def _addresses(parsed: AdminConfig, addresses: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    return await asyncio.gather(*(_address(parsed, host, port) for host, port in addresses))
+
+
+async def _address(parsed: AdminConfig, host: str, port: int) -> dict[str, Any]:
+    """What an address answers: the name's addresses, TCP, TLS, the login, the versions."""
+    row: dict[str, Any] = {"address": f"{host}:{port}", "reached": False, "result": "", "ms": None, "release": None}
+    row["tls"] = None
+    began = time.perf_counter()
+    try:
+        connection = await open_connection(host, port, parsed.connection, parsed.security)
+    except (KafkaError, OSError) as error:
+        row["result"] = str(error)
+        return row
+    try:
+        row |= {"reached": True, "result": "ok", "ms": round((time.perf_counter() - began) * 1000, 1)}
+        row["release"] = _release(connection)
+        row["tls"] = _tls(connection.tls)
+    finally:
+        await connection.close()
+    return row
+
+
+def _release(connection: Connection) -> str:
+    versions = connection.api_versions.range(_FETCH)
+    known = [since for version, since in _SINCE.items() if versions is not None and version <= versions[1]]
+    return f"{known[-1]} or later" if known else "before 0.11"
+
+
+def _tls(made: ssl.SSLObject | None) -> dict[str, Any] | None:
+    """The version of TLS, and the certificate, as far as it was checked."""
+    if made is None:
+        return None
+    certificate: Any = made.getpeercert() or {}
+    names = [value for _, value in certificate.get("subjectAltName", ())]
+    ends = certificate.get("notAfter")
+    cipher = made.cipher()
+    return {
+        "version": made.version(),
+        "cipher": cipher[0] if cipher else None,
+        "names": " ".join(map(str, names)),
+        "until": None if ends is None else _day(str(ends)).isoformat(),
+    }
+
+
+def _day(text: str) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(ssl.cert_time_to_seconds(text), datetime.UTC)
+
+
+def _certificates(found: dict[str, Any]) -> None:
+    """Certificates that soon are no longer valid."""
+    for row in (*found["bootstrap"], *found["brokers"]):
+        if row["tls"] and row["tls"]["until"]:
+            ends = datetime.datetime.fromisoformat(row["tls"]["until"])
+            if ends - datetime.datetime.now(datetime.UTC) < _SOON:
+                found["notes"].append(
+                    f"the certificate of {row['address']} is valid until {ends:%Y-%m-%d %H:%M} UTC only"
+                )
+
+
+def _leaders(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
+    """Partitions that nobody leads, or that have lost replicas."""
+    topics = admin.describe_topics()
+    parts = [(topic["name"], part) for topic in topics for part in topic["partitions"]]
+    without = [f"{name}:{part['partition_index']}" for name, part in parts if part["leader_id"] < 0]
+    behind = [
+        f"{name}:{part['partition_index']}"
+        for name, part in parts
+        if len(part["isr_nodes"]) < len(part["replica_nodes"])
+    ]
+    found["topics"], found["partitions"] = len(topics), len(parts)
+    if without:
+        found["problems"].append(f"{len(without)} partitions have no leader: {_some(without)}; are brokers down?")
+    if behind:
+        found["notes"].append(f"{len(behind)} partitions lack replicas that are in sync: {_some(behind)}")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _clock(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
+    """Whether records are from the future. Brokers do not tell their time; the newest record's has to do."""
+    from kafka.admin import OffsetSpec
+    from kafka.structs import TopicPartition
+
+    topics = [each for each in admin.describe_topics() if not each["is_internal"]][:_TOPICS]
+    wanted = [TopicPartition(each["name"], part["partition_index"]) for each in topics for part in each["partitions"]]
+    if not wanted:
+        return
+    try:
+        specs = dict.fromkeys(wanted, OffsetSpec.MAX_TIMESTAMP)
+        newest: dict[TopicPartition, Any] = {**admin.list_partition_offsets(specs, raise_errors=False)}
+    except KafkaError as error:
+        found["notes"].append(f"clocks were not compared: {error}")
+        return
+    times = {tp: each.timestamp for tp, each in newest.items() if not isinstance(each, Exception)}
+    latest = max(times, key=lambda tp: times[tp], default=None)
+    if latest is None or times[latest] <= 0:
+        return
+    ahead = times[latest] / 1000 - time.time()
+    found["newest_record"] = datetime.datetime.fromtimestamp(times[latest] / 1000, datetime.UTC).isoformat()
+    if ahead > _AHEAD_S:
+        found["problems"].append(
+            f"the newest record of {latest.topic}:{latest.partition} is {datetime.timedelta(seconds=round(ahead))} in "
+            "the future: this machine's clock is behind, or a producer's is ahead"
+        )

@@ -1,0 +1,220 @@
+"""``kafka copy``: the records of a topic in another one, on the same cluster or another, exactly once and resumable.
+
+Each transaction on the target has records and, as the offsets of a group of the copy's own, how far it is in the
+source: a copy that was interrupted goes on behind the last record that it has written; two at a time fence each other.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.options import connected
+from kafka.cli.output import note
+from kafka.cli.positions import POSITION, Position
+from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+    from kafka.cli.consume.source import Source
+    from kafka.producer import KafkaProducer
+    from kafka.record import Columns
+
+_TRANSACTION_RECORDS = 20_000
+_TRANSACTION_S = 2.0
+
+
+@click.command(name="copy")
+@click.argument("source")
+@click.argument("target")
+@click.option(
+    "--to-bootstrap-servers", "--to-brokers", multiple=True, metavar="HOST:PORT", help="The target's cluster."
+)
+@click.option("--to-profile", metavar="NAME", help="The target's profile.")
+@click.option("--to-config", type=click.Path(exists=True, dir_okay=False), help="The target's properties file.")
+@click.option("--to-extra-config", multiple=True, metavar="NAME=VALUE", help="More settings of the target.")
+@click.option("--from", "start", type=POSITION, help="Where a new copy begins. [default: earliest]")
+@click.option("--to", "end", type=POSITION, help="Where it stops. [default: what is there now]")
+@click.option("-F", "--follow", is_flag=True, help="Go on with what comes.")
+@click.option("--name", metavar="TEXT", help="Of the copy, whose progress is kept. [default: of cluster and topic]")
+@click.option("--restart", is_flag=True, help="From --from again, also where it was begun before.")
+@click.option("--dry-run", is_flag=True, help="Say what would be copied.")
+@connected
+def command(
+    session: Session,
+    source: str,
+    target: str,
+    start: Position | None,
+    end: Position | None,
+    follow: bool,
+    name: str | None,
+    restart: bool,
+    dry_run: bool,
+    **where: Any,
+) -> None:
+    """Copy a topic: partitions, order, keys, headers and times stay as they are.
+
+    A target that is not there is created with as many partitions. Without --to-... it is on the same cluster.
+    """
+    if follow and end is not None:
+        raise click.UsageError("--follow has no end: leave out --to, or --follow")
+    to = _target_session(session, where)
+    if to is session and source == target:
+        raise click.UsageError("a topic cannot be copied to itself")
+    with session.admin() as admin, to.admin() as other:
+        name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}"
+        partitions = _partitions(admin, other, source, target, create=not dry_run)
+        done = {} if restart else _progress(other, name, target)
+    copy = _Copy(session, to, source, target, name)
+    reading = copy.open(partitions, done, start, end, follow)
+    if dry_run:
+        reading.close()
+        session.output.table(copy.plan(), ["topic", "partition", "from", "to", "offsets"])
+        return
+    began = time.monotonic()
+    try:
+        copy.run(reading)
+    finally:
+        seconds = max(time.monotonic() - began, 1e-6)
+        told = {"source": source, "target": target, "records": copy.records, "seconds": round(seconds, 3), "name": name}
+        if session.output.as_json:
+            session.output.data(told)
+        else:
+            note(f"{copy.records:,} records copied in {seconds:.1f} s")
+
+
+def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
+    """The target's settings: those of the source, unless another cluster is named."""
+    names = ("to_bootstrap_servers", "to_profile", "to_config", "to_extra_config")
+    if not any(where[name] for name in names):
+        return session
+    return Session(
+        {
+            "bootstrap_servers": where["to_bootstrap_servers"],
+            "profile": where["to_profile"],
+            "config_file": where["to_config"],
+            "extra_config": where["to_extra_config"],
+            "security_protocol": None,
+            "sasl_mechanism": None,
+            "sasl_user": None,
+            "sasl_password": None,
+            "as_json": session.output.as_json,
+        }
+    )
+
+
+def _partitions(
+    admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
+) -> list[int]:
+    """The source's partitions, which the target has as well. Raises `click.ClickException`."""
+    from kafka.cli.places import partitions_of
+
+    found = [tp.partition for tp in partitions_of(admin, [source])]
+    (there,) = other.describe_topics([target])
+    if there["error_code"] == 3:  # unknown topic
+        if create:
+            other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
+    elif len(there["partitions"]) < len(found):
+        raise click.ClickException(
+            f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: "
+            f"'kafka topics alter {target} -p {len(found)}' adds some"
+        )
+    return found
+
+
+def _progress(other: "KafkaAdminClient", name: str, target: str) -> dict[int, int]:
+    """The source's offsets that a copy has come to, by partition."""
+    from kafka.errors import GroupIdNotFoundError
+
+    try:
+        committed = other.list_group_offsets([name], require_stable=True)[name]
+    except GroupIdNotFoundError:
+        return {}
+    return {tp.partition: each.offset for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
+
+
+class _Copy:
+    """One run.
+
+    Attributes:
+        records: how many were copied, in transactions that were committed.
+    """
+
+    def __init__(self, session: Session, to: Session, source: str, target: str, name: str) -> None:
+        self._session = session
+        self._to = to
+        self._source = source
+        self._target = target
+        self._name = name
+        self._ranges: Mapping[Any, Any] = {}
+        self._offsets: dict[Any, Any] = {}
+        self._follow = False
+        self.records = 0
+
+    def open(
+        self, partitions: list[int], done: Mapping[int, int], start: Position | None, end: Position | None, follow: bool
+    ) -> "Source":
+        """Find where to begin, and where to end."""
+        from kafka.cli.consume.source import Following, Snapshot, open_read
+        from kafka.structs import TopicPartition
+
+        self._session.settings["isolation_level"] = "read_committed"
+        every = [TopicPartition(self._source, number) for number in partitions]
+        starts = {TopicPartition(self._source, number): offset for number, offset in done.items()}
+        begin: Any = starts
+        if len(starts) < len(every):
+            with open_read(self._session, every, "earliest" if start is None else start) as first:
+                begin = {**{tp: each.start for tp, each in first.ranges.items()}, **starts}
+        bounds: dict[str, Any] = {} if end is None else {"end": end}
+        read = open_read(self._session, every, begin, **bounds)
+        self._ranges = dict(read.ranges)
+        self._follow = follow
+        return Following(self._session, read, None) if follow else Snapshot(read)
+
+    def plan(self) -> list[dict[str, Any]]:
+        """What would be copied, a row for each partition."""
+        return [
+            {
+                "topic": tp.topic,
+                "partition": tp.partition,
+                "from": each.start,
+                "to": each.end,
+                "offsets": each.end - each.start,
+            }
+            for tp, each in self._ranges.items()
+        ]
+
+    def run(self, reading: "Source") -> None:
+        """Copy until there is no more. What an interrupt leaves of a transaction is aborted."""
+        from kafka.cli.consume.source import closing
+
+        with closing(reading), self._to.producer(transactional_id=self._name) as producer:
+            producer.init_transactions()
+            waiting, began = 0, time.monotonic()
+            for columns in reading.columns():
+                if not waiting:
+                    producer.begin_transaction()
+                    began = time.monotonic()
+                waiting += self._send(producer, columns)
+                if self._follow or waiting >= _TRANSACTION_RECORDS or time.monotonic() - began >= _TRANSACTION_S:
+                    self._commit(producer, waiting)
+                    waiting = 0
+            if waiting:
+                self._commit(producer, waiting)
+
+    def _send(self, producer: "KafkaProducer", columns: "Columns") -> int:
+        from kafka.structs import OffsetAndMetadata, TopicPartition
+
+        for record in columns.to_records():
+            timestamp = record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None
+            producer.send(self._target, record.value, record.key, record.headers, record.partition, timestamp)
+        at = TopicPartition(self._target, columns.partition)
+        self._offsets[at] = OffsetAndMetadata(columns.next_offset, "", None)
+        return len(columns)
+
+    def _commit(self, producer: "KafkaProducer", count: int) -> None:
+        producer.send_offsets_to_transaction(self._offsets, self._name)
+        producer.commit_transaction()
+        self._offsets = {}
+        self.records += count

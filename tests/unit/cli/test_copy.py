@@ -1,0 +1,103 @@
+"""`kafka copy` and `kafka perf` on embedded brokers."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.errors import KafkaTimeoutError
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+SHOWN = ("-f", "%p|%T|%k|%s|%h\\n")
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[EmbeddedBroker]:
+    """Another cluster."""
+    with EmbeddedBroker() as embedded:
+        yield embedded
+
+
+@pytest.fixture
+def source(cli: Cli, topic: MakeTopic) -> str:
+    """A topic of three partitions with twenty records."""
+    name = topic(3)
+    documents = [
+        {"key": f"k{i % 7}" if i % 5 else None, "value": f"v{i}", "timestamp": 100 + i, "headers": {"h": f"{i}"}}
+        for i in range(20)
+    ]
+    cli("produce", name, "-f", "json", stdin="\n".join(map(json.dumps, documents)))
+    return name
+
+
+def by_partition(cli: Cli, topic: str, *options: str) -> list[str]:
+    """What each partition has, in its order."""
+    return [cli("consume", topic, "-p", str(number), *SHOWN, *options) for number in range(3)]
+
+
+def test_a_copy_has_the_same_partitions_order_keys_headers_and_times(cli: Cli, source: str) -> None:
+    told = cli.json("copy", source, f"{source}-copy")
+    assert told["records"] == 20
+    assert by_partition(cli, f"{source}-copy") == by_partition(cli, source)
+
+
+def test_a_copy_goes_on_where_it_was(cli: Cli, source: str) -> None:
+    target = f"{source}-copy"
+    assert cli.json("copy", source, target, "--to", "2")["records"] < 20
+    cli("produce", source, "-p", "1", stdin="more\n")
+    plan = cli.json("copy", source, target, "--dry-run")
+    rest = cli.json("copy", source, target)["records"]
+    assert rest == sum(each["offsets"] for each in plan) > 0
+    assert by_partition(cli, target) == by_partition(cli, source)
+    assert cli.json("copy", source, target)["records"] == 0
+    assert cli.json("copy", source, target, "--restart")["records"] == 21
+
+
+def test_a_copy_that_breaks_off_leaves_nothing_twice(
+    cli: Cli, source: str, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = f"{source}-copy"
+    monkeypatch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
+    from kafka.producer import KafkaProducer
+
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_once(producer: KafkaProducer) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KafkaTimeoutError("the second transaction")
+        commit(producer)
+
+    monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_once)
+    assert cli.run("copy", source, target).exit_code == 3
+    assert 0 < len("".join(by_partition(cli, target, "--read-committed")).splitlines()) < 20
+    cli("copy", source, target)
+    assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
+
+
+def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBroker) -> None:
+    cli("copy", source, source, "--to-bootstrap-servers", elsewhere.bootstrap_servers)
+    there = Cli(elsewhere.bootstrap_servers, "/no/such")
+    assert by_partition(there, source) == by_partition(cli, source)
+
+
+def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) -> None:
+    small = topic(1, "-small")
+    assert f"kafka topics alter {small} -p 3" in cli.fails("copy", source, small)
+    assert "to itself" in cli.fails("copy", source, source, status=2)
+    assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
+    assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")
+
+
+def test_perf_measures_each_way(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    produced = cli.json("perf", "produce", name, "-n", "100", "-s", "50", "--key-size", "4", "--random", "-z", "lz4")
+    assert (produced["records"], produced["bytes"]) == (100, 5400)
+    for how in ("--objects", "--columns"):
+        assert cli.json("perf", "consume", name, how)["records"] == 100
+    trips = cli.json("perf", "round-trip", name, "-n", "5")
+    assert 0 < trips["p50_ms"] <= trips["p99_ms"] <= trips["max_ms"]
+    assert "no topic 'nowhere'" in cli.fails("perf", "round-trip", "nowhere", "-X", "allow_auto_create_topics=false")

@@ -1,0 +1,69 @@
+"""`kafka doctor` of a cluster."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+
+
+def test_a_cluster_that_is_well(cli: Cli) -> None:
+    cli("topics", "create", "well")
+    cli("produce", "well", stdin="a\n")
+    cluster = cli.json("doctor", "--cluster")["cluster"]
+    assert cluster["problems"] == []
+    assert [row["reached"] for row in (*cluster["bootstrap"], *cluster["brokers"])] == [True, True]
+    assert "nothing is wrong" in cli("doctor", "--cluster")
+
+
+def test_each_address_says_how_it_failed(cli: Cli) -> None:
+    servers = f"127.0.0.1:1,no-such-host.invalid:9092,{cli.bootstrap_servers}"
+    result = cli.run("doctor", "-b", servers)
+    assert result.exit_code == 1
+    assert "127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused (ECONNREFUSED)" in result.output
+    assert "the name 'no-such-host.invalid' cannot be resolved" in result.output
+    assert f"{cli.bootstrap_servers}\ttrue\tok" in result.output
+
+
+def test_nothing_reached_says_what_to_look_at(cli: Cli) -> None:
+    assert "is the cluster up" in cli.run("doctor", "-b", "127.0.0.1:1").output
+
+
+def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
+    with EmbeddedBroker(advertised_host="127.0.0.1", advertised_port=1) as broker:
+        result = Cli(f"127.0.0.1:{broker.port}", "/no/such").run("doctor", "--cluster", "-X", "request_timeout_ms=500")
+    assert result.exit_code == 1
+    assert "advertised.listeners" in result.output or "cannot be looked at" in result.output
+
+
+def test_records_from_the_future_tell_of_a_wrong_clock(cli: Cli) -> None:
+    cli("topics", "create", "future")
+    cli("produce", "future", "--timestamp", str(int(time.time() * 1000) + 7_200_000), stdin="a\n")
+    result = cli.run("doctor", "--cluster")
+    cli("topics", "delete", "future", "-y")
+    assert result.exit_code == 1
+    assert "in the future" in result.output
+
+
+def test_json_has_the_installation_too(cli: Cli) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kafka_columnar", "doctor", "--json"], capture_output=True, text=True, check=False
+    )
+    told = json.loads(done.stdout)
+    assert told["libraries"]["cramjam"] != "not installed"
+    assert told == {**cli.json("doctor"), "java": told["java"]}
+
+
+def test_a_cluster_is_not_looked_at_without_the_package() -> None:
+    code = "import sys; sys.modules['kafka'] = None; from kafka_columnar import main; main()"
+    command = [sys.executable, "-c", code, "doctor", "-b", "localhost:1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "kafka doctor: -b localhost:1 cannot be looked at" in done.stderr
+    assert "Traceback" not in done.stderr
