@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from kafka.config.table import AdminConfig, parse_admin
 from kafka.errors import KafkaError
 from kafka.net import Connection, open_connection
+from kafka.wire.api.metadata import MetadataRequest
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
+    from kafka.wire.api.metadata import MetadataResponse
 
 _FETCH = 1
 _SINCE = {
@@ -45,11 +47,13 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
     """
     parsed = parse_admin(configs)
     given = list(parsed.connection.bootstrap_servers)
-    bootstrap = asyncio.run(_addresses(parsed, given))
+    answers = asyncio.run(_addresses(parsed, given))
+    bootstrap = [row for row, _ in answers]
     found: dict[str, Any] = {"bootstrap": bootstrap, "brokers": [], "notes": [], "problems": []}
     found["problems"] += [f"{row['address']}: {row['result']}" for row in bootstrap if not row["reached"]]
     if any(row["reached"] for row in bootstrap):
-        _look_inside(found, configs, parsed)
+        _look_at_brokers(found, next(told for _, told in answers if told is not None), parsed)
+        _look_inside(found, configs)
     else:
         found["problems"].append(
             "none of the addresses can be used: is the cluster up, the port open, are protocol and login right?"
@@ -58,23 +62,13 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _look_inside(found: dict[str, Any], configs: Mapping[str, Any], parsed: AdminConfig) -> None:
-    """What the cluster tells of itself."""
-    from kafka.admin import KafkaAdminClient
-
-    try:
-        with KafkaAdminClient(**configs) as admin:
-            told = admin.describe_cluster()
-            found["cluster_id"] = told["cluster_id"]
-            found["controller"] = told["controller_id"]
-            addresses = [(each["host"], each["port"]) for each in told["brokers"]]
-            rows = asyncio.run(_addresses(parsed, addresses))
-            for row, broker in zip(rows, told["brokers"], strict=True):
-                found["brokers"].append({"broker": broker["node_id"], "rack": broker["rack"], **row})
-            _leaders(admin, found)
-            _clock(admin, found)
-    except KafkaError as error:
-        found["problems"].append(f"the cluster answers, but cannot be looked at: {error}")
+def _look_at_brokers(found: dict[str, Any], told: "MetadataResponse", parsed: AdminConfig) -> None:
+    """Each broker under the address that clients are told."""
+    found["cluster_id"] = told.cluster_id
+    found["controller"] = told.controller_id
+    answers = asyncio.run(_addresses(parsed, [(each.host, each.port) for each in told.brokers]))
+    for (row, _), broker in zip(answers, told.brokers, strict=True):
+        found["brokers"].append({"broker": broker.node_id, "rack": broker.rack, **row})
     reached = {row["address"] for row in found["bootstrap"] if row["reached"]}
     for row in found["brokers"]:
         if not row["reached"]:
@@ -86,12 +80,29 @@ def _look_inside(found: dict[str, Any], configs: Mapping[str, Any], parsed: Admi
         found["notes"].append("brokers are of different releases: what all have can be used")
 
 
-async def _addresses(parsed: AdminConfig, addresses: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+def _look_inside(found: dict[str, Any], configs: Mapping[str, Any]) -> None:
+    """What the brokers tell of partitions and records, where they are reached."""
+    from kafka.admin import KafkaAdminClient
+
+    if not any(row["reached"] for row in found["brokers"]):
+        found["notes"].append("partitions and clocks were not looked at: no broker is reached under its own address")
+        return
+    try:
+        with KafkaAdminClient(**configs) as admin:
+            _leaders(admin, found)
+            _clock(admin, found)
+    except KafkaError as error:
+        found["problems"].append(f"the cluster answers, but cannot be looked at: {error}")
+
+
+async def _addresses(
+    parsed: AdminConfig, addresses: Iterable[tuple[str, int]]
+) -> "list[tuple[dict[str, Any], MetadataResponse | None]]":
     return await asyncio.gather(*(_address(parsed, host, port) for host, port in addresses))
 
 
-async def _address(parsed: AdminConfig, host: str, port: int) -> dict[str, Any]:
-    """What an address answers: the name's addresses, TCP, TLS, the login, the versions."""
+async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str, Any], MetadataResponse | None]":
+    """What an address answers: the name's addresses, TCP, TLS, the login, versions; and the brokers it tells of."""
     row: dict[str, Any] = {"address": f"{host}:{port}", "reached": False, "result": "", "ms": None, "release": None}
     row["tls"] = None
     began = time.perf_counter()
@@ -99,14 +110,19 @@ async def _address(parsed: AdminConfig, host: str, port: int) -> dict[str, Any]:
         connection = await open_connection(host, port, parsed.connection, parsed.security)
     except (KafkaError, OSError) as error:
         row["result"] = str(error)
-        return row
+        return row, None
     try:
-        row |= {"reached": True, "result": "ok", "ms": round((time.perf_counter() - began) * 1000, 1)}
+        row |= {"result": "ok", "ms": round((time.perf_counter() - began) * 1000, 1)}
         row["release"] = _release(connection)
         row["tls"] = _tls(connection.tls)
+        told = await connection.send(MetadataRequest(topics=[]))
+        row["reached"] = True
+        return row, told
+    except KafkaError as error:
+        row["result"] = f"connected, but does not tell the brokers: {error}"
+        return row, None
     finally:
         await connection.close()
-    return row
 
 
 def _release(connection: Connection) -> str:
