@@ -1,8 +1,8 @@
 """Kafka as a source and a sink of Spark, batch and streaming, by the format name ``kafka_columnar`` and without a JAR.
 
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
-session that does not find it; `session` makes a session with the settings that serve it.
-`watch` keeps what Spark reports of running queries.
+session that does not find it; `session` makes a session with the settings that serve it; `watch` keeps what Spark
+reports of running queries; `migrate` says what is different from Spark's own connector.
 
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
@@ -10,6 +10,7 @@ and `write_task` move the data in Spark's worker processes, over clients that `c
 `stream` and `sink` are what Spark calls.
 """
 
+from kafka.spark.migration import migrate
 from kafka.spark.option_table import OPTIONS, SparkOption, Use
 from kafka.spark.requirements import SparkRequirementError
 from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
@@ -24,6 +25,7 @@ __all__ = [
     "SparkRequirementError",
     "Use",
     "Watch",
+    "migrate",
     "register",
     "session",
     "watch",

@@ -48,6 +48,7 @@ class ClusterLookup:
         self._consumer: KafkaConsumer | None = None
         self._admin: KafkaAdminClient | None = None
         self._missing: set[str] = set()
+        self._ids: dict[str, str] = {}
         self._reached = False
 
     def __enter__(self) -> "ClusterLookup":
@@ -90,10 +91,17 @@ class ClusterLookup:
         for topic in self._admins().describe_topics(list(topics)):
             name, error = topic["topic"], for_code(topic["error_code"])
             if topic["partitions"] or topic["error_code"] == 0:
+                self._ids.pop(name, None)
+                if topic["topic_id"] is not None:
+                    self._ids[name] = topic["topic_id"]
                 found[name] = {TopicPartition(name, each["partition"]) for each in topic["partitions"]}
             elif error is not UnknownTopicOrPartitionError:
                 raise error(f"topic {name!r}: {error.description}")
         return found
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+        return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """The first offset of each that exists."""

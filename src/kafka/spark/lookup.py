@@ -35,6 +35,9 @@ class OffsetLookup(Protocol):
     def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
         """The partitions of each of these topics that exists; raises `TopicAuthorizationFailedError`."""
 
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """The first offset of each."""
 

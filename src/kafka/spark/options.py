@@ -81,10 +81,12 @@ class WriteOptions:
     Arguments:
         topic: the option of that name; None: the column says it.
         configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
+        warnings: what to `tell` the user once, where the write is planned.
     """
 
     topic: str | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+    warnings: tuple[str, ...] = ()
 
 
 def check_names(options: Mapping[str, str]) -> None:
@@ -189,8 +191,8 @@ def parse_write(options: Mapping[str, str]) -> WriteOptions:
     warnings: list[str] = []
     parsed = _parse(options, Use.SINK, warnings)
     configs, idle = client_configs(options, "producer")
-    tell([*warnings, *tell_idle(idle, "producer")])
-    return WriteOptions(topic=parsed.get("topic"), configs=tuple(sorted(configs.items())))
+    warnings += tell_idle(idle, "producer")
+    return WriteOptions(parsed.get("topic"), tuple(sorted(configs.items())), tuple(warnings))
 
 
 def _selection(parsed: Mapping[str, Any]) -> Selection:

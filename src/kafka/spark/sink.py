@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowW
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import parse_write
+from kafka.spark.options import parse_write, tell
 from kafka.spark.schema import check_sink_schema
 from kafka.spark.write_task import write_task
 
@@ -38,6 +38,7 @@ class _Rows:
 
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
         self._options = parse_write(options)
+        tell(self._options.warnings)
         fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
         self._columns = check_sink_schema(fields, self._options.topic)
 

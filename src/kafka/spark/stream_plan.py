@@ -11,6 +11,7 @@ from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, r
 from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout, with_lost
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
+from kafka.spark.topic_ids import made_again, topic_ids, with_topic_ids
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,8 @@ class StreamPlanner:
         begin = from_layout(start)
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen)
         end |= self._find_again(begin.keys() - end.keys(), begin)
+        ids = self._lookup.topic_ids({each.topic for each in end})
+        begin = self._leave_out_made_again(begin, topic_ids(start), ids)
         self._check_loss(begin, end)
         if is_initial(start):
             end = first_limits(self._options.start, begin, end)
@@ -78,11 +81,11 @@ class StreamPlanner:
             elif max_rows is not None:
                 end = limit_offsets(max_rows, known, end)
         if is_initial(start):
-            return first_end(self._options.start, begin, end)
+            return with_topic_ids(first_end(self._options.start, begin, end), ids)
         if end == begin:
             return dict(start)
         self._count_lost(begin, end)
-        return to_layout(end)
+        return with_topic_ids(to_layout(end), ids)
 
     def newest(self) -> Layout:
         """The ends of the logs, for progress reports; an error is logged and gives {}."""
@@ -115,6 +118,16 @@ class StreamPlanner:
         if not missed:
             return {}
         return self._lookup.latest(self._find_partitions(missed).intersection(missed), begin)
+
+    def _leave_out_made_again(self, begin: Offsets, before: Mapping[str, str], now: Mapping[str, str]) -> Offsets:
+        """The offsets of topics that are still the same ones; those of others belong to logs that are gone."""
+        others = made_again(before, now)
+        for topic in sorted(others):
+            self._loss.report(
+                f"topic {topic!r} was deleted and made again while the query did not look: its id was {before[topic]}, "
+                f"and is {now[topic]}"
+            )
+        return {each: offset for each, offset in begin.items() if each.topic not in others}
 
     def _check_loss(self, begin: Offsets, end: Offsets) -> None:
         gone = begin.keys() - end.keys()
@@ -163,5 +176,9 @@ class StreamPlanner:
 
 def plan_micro_batch(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
     """The tasks of the batch between two offsets of a checkpoint. Depends on nothing else, so a replay is the same."""
-    ranges = ranges_between(batch_start(options.start, start, end), from_layout(end))
+    others = made_again(topic_ids(start), topic_ids(end))
+    begin = batch_start(options.start, start, end)
+    ranges = ranges_between(
+        {each: offset for each, offset in begin.items() if each.topic not in others}, from_layout(end)
+    )
     return plan_tasks(ranges, options.min_partitions, options.max_records)

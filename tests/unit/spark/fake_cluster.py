@@ -13,6 +13,7 @@ class FakeCluster:
         self.logs = {TopicPartition(*each): log for each, log in logs.items()}
         self.forbidden: set[str] = set()
         self.asked = 0
+        self.ids: dict[str, str] = {}
 
     def topics(self) -> set[str]:
         return {each.topic for each in self.logs} - self.forbidden
@@ -25,6 +26,9 @@ class FakeCluster:
             if each.topic in topics:
                 found.setdefault(each.topic, set()).add(each)
         return found
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        return {topic: self.ids[topic] for topic in topics if topic in self.ids}
 
     def earliest(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {each: self.logs[each][0] for each in partitions if each in self.logs}

@@ -25,6 +25,7 @@ class ScriptedTopics:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.codes: dict[str, int] = {"t": 0, "u": 0}
         self.ends: dict[TopicPartition, int] = {T0: 5, U0: 7}
+        self.ids: dict[str, str | None] = {"t": "1", "u": "2"}
         self.waited_ms = 0.0
         self.made = self.closed = 0
         self.failures: list[Exception] = []
@@ -53,7 +54,8 @@ class ScriptedTopics:
             code = self.codes.get(name, 3)
             partitions = [] if code else [{"partition": each.partition} for each in self.ends if each.topic == name]
             internal = name.startswith("__")
-            found.append({"topic": name, "error_code": code, "is_internal": internal, "partitions": partitions})
+            told = {"topic": name, "error_code": code, "is_internal": internal, "partitions": partitions}
+            found.append({**told, "topic_id": self.ids.get(name)})
         return found
 
     def end_offsets(self, partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
@@ -201,3 +203,15 @@ def test_a_topic_that_is_gone_again_is_waited_for_again(cluster):
 def test_no_topics_are_no_question(cluster):
     assert lookup().partitions([]) == {}
     assert cluster.made == 0
+
+
+def test_ids_of_topics_are_those_of_the_last_answer(cluster):
+    asked = lookup()
+    asked.partitions(["t", "u"])
+    assert asked.topic_ids(["t", "u", "v"]) == {"t": "1", "u": "2"}
+    cluster.ids = {"t": "3", "u": None}
+    asked.partitions(["t", "u"])
+    assert asked.topic_ids(["t", "u"]) == {"t": "3"}
+    cluster.codes["t"] = 3
+    asked.partitions(["t"])
+    assert asked.topic_ids(["t"]) == {"t": "3"}

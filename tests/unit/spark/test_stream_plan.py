@@ -361,3 +361,53 @@ def test_records_deleted_before_they_were_read_are_counted_in_the_report():
     query.cluster.logs.update(FakeCluster({("t", 0): (33, 40)}).logs)
     query.latest(end)
     assert query.planner.newest() == {"t": {"0": 40}, "lost records of t": {"0": 18}}
+
+
+def test_a_topic_that_was_made_again_is_noticed_though_its_log_is_longer():
+    query = Query({("t", 0): (0, 50)}, startingOffsets="earliest")
+    query.cluster.ids["t"] = "old"
+    done = query.latest(query.initial())
+    query.cluster.ids["t"] = "new"
+    query.cluster.logs.update(FakeCluster({("t", 0): (0, 80)}).logs)
+    query.restart()
+    with pytest.raises(DataLossError, match=r"topic 't' was deleted and made again .* its id was old, and is new"):
+        query.latest(done)
+
+
+@pytest.mark.parametrize("records", [30, 50, 80])
+def test_a_topic_that_was_made_again_is_read_from_its_beginning_where_loss_is_allowed(records):
+    options = {"startingOffsets": "earliest", "failOnDataLoss": "false", "subscribe": "t,u"}
+    query = Query({("t", 0): (0, 50), ("u", 0): (0, 5)}, **options)
+    query.cluster.ids |= {"t": "old", "u": "same"}
+    done = query.latest(query.initial())
+    query.cluster.ids["t"] = "new"
+    query.cluster.logs.update(FakeCluster({("t", 0): (0, records), ("u", 0): (0, 7)}).logs)
+    end = query.latest(done)
+    assert query.ranges(done, end) == [OffsetRange("t", 0, 0, records), OffsetRange("u", 0, 5, 7)]
+    query.restart()
+    assert query.latest(end) == end
+    query.cluster.logs.update(FakeCluster({("t", 0): (0, records + 1)}).logs)
+    assert query.ranges(end, query.latest(end)) == [OffsetRange("t", 0, records, records + 1)]
+
+
+def test_limits_hold_for_a_topic_that_was_made_again():
+    query = Query({("t", 0): (0, 50)}, startingOffsets="earliest", failOnDataLoss="false", maxOffsetsPerTrigger="20")
+    query.cluster.ids["t"] = "old"
+    done = query.latest(query.initial(), None, everything=True)
+    query.cluster.ids["t"] = "new"
+    first = query.latest(done, 20)
+    assert query.ranges(done, first) == [OffsetRange("t", 0, 0, 20)]
+    second = query.latest(first, 20)
+    assert query.ranges(first, second) == [OffsetRange("t", 0, 20, 40)]
+
+
+def test_a_checkpoint_without_ids_goes_on_and_gets_them():
+    query = Query({("t", 0): (0, 50)}, startingOffsets="earliest")
+    query.cluster.ids["t"] = "one"
+    assert query.latest({"t": {"0": 50}}) == {"t": {"0": 50}}
+    query.produce(0, 1)
+    end = query.latest({"t": {"0": 50}})
+    assert end == {"t": {"0": 51}, "t id one": {}}
+    query.cluster.ids.clear()  # brokers before 2.8 have none
+    query.produce(0, 1)
+    assert query.latest(end) == {"t": {"0": 52}}

@@ -1,0 +1,147 @@
+"""What is different for a query that comes from Spark's own Kafka connector, in words. Pure."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.client_options import Effect, fate_of
+from kafka.spark.option_table import KAFKA_PREFIX
+from kafka.spark.options import check_names, parse_read, parse_write
+
+Options = Mapping[str, str]
+
+
+class Difference(NamedTuple):
+    """A difference that does not show in an option's own fate.
+
+    Arguments:
+        applies: whether it concerns a read with these options, whose names are in lower case.
+        text: the difference, as sentences.
+    """
+
+    applies: Callable[[Options], bool]
+    text: str
+
+
+def _given(*names: str) -> Callable[[Options], bool]:
+    return lambda options: any(name in options for name in names)
+
+
+def _always(options: Options) -> bool:
+    return True
+
+
+def _lenient(options: Options) -> bool:
+    return options.get("failondataloss", "true").strip().lower() == "false"
+
+
+_READING = (
+    Difference(
+        _given("subscribepattern"),
+        "subscribePattern is translated from Java's regular expressions to Python's; what Python lacks is refused.",
+    ),
+    Difference(
+        _lenient,
+        "failOnDataLoss=false: a topic that is deleted while the query runs leaves its checkpoint and the other topics "
+        "go on, where Spark's connector fails; one that was made again is read from its beginning.",
+    ),
+    Difference(
+        lambda options: not _lenient(options),
+        "A topic that was deleted and made again ends the query, as its offsets belong to another log; Spark's "
+        "connector notices it only where the new log is shorter.",
+    ),
+    Difference(
+        _given("groupidprefix", "kafka.group.id"),
+        "No consumer group is used, so no group's permissions are needed.",
+    ),
+    Difference(
+        _given("minpartitions"),
+        "minPartitions also holds where it is less than the number of partitions: small ones share tasks, down to it.",
+    ),
+    Difference(
+        _given("kafka.ssl.truststore.location", "kafka.ssl.keystore.location"),
+        "Stores of keys and certificates are read by Python (with the extra 'keystores'): they have to be where the "
+        "Python processes of driver and tasks run.",
+    ),
+    Difference(_always, "A batch frame is a snapshot: its offsets are found once for a load(), not for each action."),
+    Difference(
+        _always,
+        "Partitions with few records share a task, where Spark's connector has a task for each; minPartitions keeps "
+        "them apart.",
+    ),
+    Difference(
+        _always,
+        "A streaming query goes on from its checkpoint once the connector that it leaves has done a batch; one that "
+        "began here goes back after two.",
+    ),
+)
+_WRITING = (
+    "A batch write needs .mode('append'): Spark refuses its default mode, errorifexists, for sinks in Python.",
+    "outputMode('update') is refused by Spark for sinks in Python: kafka.spark.upsert(...) with foreachBatch does it.",
+)
+
+
+def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[str]:
+    """Say in words what is different when a query's format changes from ``kafka`` to ``kafka_columnar``.
+
+    Arguments:
+        options: those of the query, as it gives them to Spark's connector; names in any case.
+        writing: whether it is a write; None: it is one if it has no subscribe, subscribePattern or assign.
+
+    Gives sentences: first what is refused, then options without effect, then what else is different. No secret is in
+    them. Nothing is connected to.
+    """
+    lowered = {name.lower(): str(value) for name, value in options.items()}
+    if writing is None:
+        writing = not lowered.keys() & {"subscribe", "subscribepattern", "assign"}
+    refused = _refused(lowered, writing)
+    idle = _idle(lowered, writing)
+    if writing:
+        return [*refused, *idle, *_WRITING]
+    return [*refused, *idle, *(each.text for each in _READING if each.applies(lowered))]
+
+
+def _refused(options: Options, writing: bool) -> list[str]:
+    """What ends the query: one option after the other, up to a fault that is not a single option's."""
+    rest, found = dict(options), []
+    while True:
+        try:
+            _parse(rest, writing)
+        except KafkaConfigurationError as error:
+            said = str(error.args[0])
+            ignored = " Spark's connector ignores it." if "is unknown" in said else ""
+            found.append(f"Refused: {said}.{ignored}")
+            option = _named(said, rest)
+            if option is None:
+                return found
+            del rest[option]
+        else:
+            return found
+
+
+def _named(said: str, options: Options) -> str | None:
+    """The option that a message is about."""
+    match = re.search(r"option '([^']+)'", said)
+    if match is None:
+        return None
+    return next((each for each in (match[1].lower(), KAFKA_PREFIX + match[1]) if each in options), None)
+
+
+def _parse(options: Options, writing: bool) -> None:
+    check_names(options)
+    if writing:
+        parse_write(options)
+        return
+    ends = any(name.startswith("ending") for name in options)
+    parse_read(options, streaming=not ends)
+
+
+def _idle(options: Options, writing: bool) -> list[str]:
+    client = "producer" if writing else "consumer"
+    found = []
+    for option in options:
+        fate = fate_of(option, client) if option.startswith(KAFKA_PREFIX) else None
+        if fate is not None and fate.effect is Effect.IDLE:
+            found.append(f"Option {option!r} has no effect: {fate.why}.")
+    return found

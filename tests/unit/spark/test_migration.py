@@ -1,0 +1,74 @@
+"""What `migrate` says of a query's options."""
+
+import pytest
+
+from kafka.spark import migrate
+
+BROKERS = {"kafka.bootstrap.servers": "localhost:9092"}
+
+
+def said(**options: str) -> str:
+    return "\n".join(migrate({**BROKERS, **options}))
+
+
+def test_a_plain_read_differs_in_little():
+    plain = migrate({**BROKERS, "subscribe": "t"})
+    assert [each.partition(" ")[0] for each in plain] == ["A", "A", "Partitions", "A"]
+    assert "snapshot" in plain[1]
+    assert "again ends the query" in plain[0]
+
+
+def test_what_is_refused_comes_first_and_by_name():
+    found = migrate(
+        {**BROKERS, "subscribe": "t", "startngOffsets": "earliest", "kafka.group.id": "g", "minPartitions": "x"}
+    )
+    assert found[0].startswith("Refused: option 'startngoffsets' is unknown to kafka_columnar; did you mean")
+    assert found[0].endswith("Spark's connector ignores it.")
+    assert "'minPartitions' expects a whole number" in found[1]
+    assert found[2] == "Option 'kafka.group.id' has no effect: reading takes no part in a group."
+
+
+def test_a_fault_of_several_options_is_said_once():
+    found = migrate({**BROKERS, "subscribe": "t", "assign": '{"t":[0]}'})
+    assert sum("exactly one of the options" in each for each in found) == 1
+    assert "'kafka.bootstrap.servers' is missing" in migrate({"subscribe": "t"})[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"subscribePattern": "a.*"}, "translated from Java's regular expressions"),
+        ({"subscribe": "t", "failOnDataLoss": "FALSE"}, "leaves its checkpoint and the other topics go on"),
+        ({"subscribe": "t"}, "deleted and made again ends the query"),
+        ({"subscribe": "t", "groupIdPrefix": "p"}, "No consumer group is used"),
+        ({"subscribe": "t", "minPartitions": "4"}, "minPartitions also holds"),
+        ({"subscribe": "t", "endingOffsets": "latest"}, "snapshot"),
+        ({"subscribe": "t", "kafka.ssl.truststore.location": __file__}, "Stores of keys"),
+    ],
+)
+def test_what_differs_for_a_read(options, expected):
+    assert expected in said(**options)
+
+
+def test_what_does_not_concern_a_read_is_not_said():
+    plain = said(subscribe="t")
+    for absent in (
+        "regular expressions",
+        "consumer group is used",
+        "minPartitions also",
+        "Stores of keys",
+        "failOnDataLoss=false",
+    ):
+        assert absent not in plain
+
+
+def test_a_write_is_told_from_its_options():
+    assert ".mode('append')" in said(topic="t")
+    assert "kafka.spark.upsert" in said()
+    assert "Option 'kafka.group.id' has no effect: it is not for a write." in said(topic="t", **{"kafka.group.id": "g"})
+    assert "'subscribe' cannot be used for a write" in "\n".join(migrate({**BROKERS, "subscribe": "t"}, writing=True))
+
+
+def test_no_secret_is_shown():
+    jaas = 'a.PlainLoginModule required username="u" password="hush" extra;'
+    assert "hush" not in said(subscribe="t", **{"kafka.sasl.jaas.config": jaas, "kafka.sasl.mechanism": "PLAIN"})
