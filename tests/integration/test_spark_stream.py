@@ -9,6 +9,7 @@ import pytest
 
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
+from kafka.spark import upsert
 
 from .spark_support import (
     FORMAT,
@@ -183,22 +184,12 @@ def test_a_stateful_stream_in_complete_mode_is_written(spark, broker, make_topic
     ]
 
 
-def test_updates_reach_a_topic_through_foreach_batch(spark, broker, make_topic, tmp_path):
+def test_updates_reach_a_topic(spark, broker, make_topic, tmp_path):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(9))
     counts = load_stream(spark, broker, source, startingOffsets="earliest").groupBy("topic").count()
-    sink = options(broker, topic=target)
-
-    def write(frame: Any, batch: int) -> None:
-        frame.selectExpr("cast(count as string) as value").write.format(FORMAT).options(**sink).mode("append").save()
-
-    query = (
-        counts.writeStream.outputMode("update")
-        .foreachBatch(write)
-        .option("checkpointLocation", str(tmp_path))
-        .trigger(availableNow=True)
-        .start()
-    )
+    changed = counts.selectExpr("topic as key", "cast(count as string) as value").writeStream.trigger(availableNow=True)
+    query = upsert(changed, options(broker, topic=target), checkpointLocation=tmp_path).start()
     assert query.awaitTermination(60)
     assert [record.value for record in consume(broker.bootstrap_servers, target)] == [b"9"]
 

@@ -2,7 +2,8 @@
 
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it; `session` makes a session with the settings that serve it; `watch` keeps what Spark
-reports of running queries; `migrate` says what is different from Spark's own connector.
+reports of running queries; `migrate` says what is different from Spark's own connector; `upsert` writes what
+``outputMode("update")`` gives.
 
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
@@ -14,6 +15,7 @@ from kafka.spark.migration import migrate
 from kafka.spark.option_table import OPTIONS, SparkOption, Use
 from kafka.spark.requirements import SparkRequirementError
 from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
+from kafka.spark.upserting import upsert
 from kafka.spark.watching import Watch, watch
 
 __all__ = [
@@ -28,5 +30,6 @@ __all__ = [
     "migrate",
     "register",
     "session",
+    "upsert",
     "watch",
 ]

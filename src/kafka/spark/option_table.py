@@ -217,6 +217,13 @@ OPTIONS: tuple[SparkOption, ...] = (
         "A group to which the offsets of finished micro-batches are committed, for tools that watch lag.",
         refusal="a batch read is over when it is done, and has no lag",
     ),
+    SparkOption(
+        "includeTimestamp",
+        "true",
+        Use.SINK,
+        values.boolean,
+        "Whether a column `timestamp` of that type becomes the records' time; Spark's connector never does that.",
+    ),
     SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
 )
 

@@ -82,11 +82,13 @@ class WriteOptions:
         topic: the option of that name; None: the column says it.
         configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
         warnings: what to `tell` the user once, where the write is planned.
+        timestamps: the option `includeTimestamp`.
     """
 
     topic: str | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
+    timestamps: bool = True
 
 
 def check_names(options: Mapping[str, str]) -> None:
@@ -192,7 +194,12 @@ def parse_write(options: Mapping[str, str]) -> WriteOptions:
     parsed = _parse(options, Use.SINK, warnings)
     configs, idle = client_configs(options, "producer")
     warnings += tell_idle(idle, "producer")
-    return WriteOptions(parsed.get("topic"), tuple(sorted(configs.items())), tuple(warnings))
+    return WriteOptions(
+        topic=parsed.get("topic"),
+        configs=tuple(sorted(configs.items())),
+        warnings=tuple(warnings),
+        timestamps=parsed.get("includeTimestamp", True),
+    )
 
 
 def _selection(parsed: Mapping[str, Any]) -> Selection:

@@ -18,6 +18,7 @@ COLUMNS: dict[str, str] = {
 """Every column and its type, in Spark's notation and order."""
 
 HEADERS = "headers"
+TIMESTAMP = "timestamp"
 
 
 def ddl(columns: Sequence[str]) -> str:
@@ -56,12 +57,16 @@ def check_user_schema(fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...
     return names
 
 
-def check_sink_schema(fields: Sequence[tuple[str, str]], topic: str | None) -> tuple[str, ...]:
+def check_sink_schema(
+    fields: Sequence[tuple[str, str]], topic: str | None, *, timestamps: bool = True
+) -> tuple[str, ...]:
     """Check the fields of the rows to write, each a name and a type in Spark's notation; gives those to be written.
 
     Arguments:
         fields: of the frame that is written; columns with other names than the sink's are left out.
         topic: the option of that name.
+        timestamps: whether a column `timestamp` of Spark's type timestamp becomes the records' time; of another type it
+            is left out, as with Spark's connector.
 
     Raises `KafkaConfigurationError` where `value` is missing, the topic is nowhere said, or a type is wrong.
     """
@@ -78,7 +83,10 @@ def check_sink_schema(fields: Sequence[tuple[str, str]], topic: str | None) -> t
             raise KafkaConfigurationError(
                 f"column {name!r} has to be {' or '.join(allowed)} to be written to Kafka, not {types[name]}"
             )
-    return tuple(name for name in types if name in _SINK_TYPES and not (name == "topic" and topic is not None))
+    written = {name for name in types if name in _SINK_TYPES and not (name == "topic" and topic is not None)}
+    if timestamps and types.get(TIMESTAMP) == COLUMNS[TIMESTAMP]:
+        written.add(TIMESTAMP)
+    return tuple(name for name in types if name in written)
 
 
 _SINK_TYPES = {

@@ -60,6 +60,11 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         "true",
         "toPandas() moves Arrow batches, not pickled rows.",
     ),
+    Setting(
+        "spark.sql.redaction.options.regex",
+        "(?i)url|secret|password|passphrase|token|jaas|keystore[.]key",
+        "Plans and the UI do not show options with secrets, keys in PEM among them, which Spark's default does.",
+    ),
     Setting("spark.driver.host", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
     Setting("spark.driver.bindAddress", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
     Setting("spark.ui.enabled", "false", "No web server is started.", local_only=True),

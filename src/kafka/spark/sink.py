@@ -40,7 +40,7 @@ class _Rows:
         self._options = parse_write(options)
         tell(self._options.warnings)
         fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
-        self._columns = check_sink_schema(fields, self._options.topic)
+        self._columns = check_sink_schema(fields, self._options.topic, timestamps=self._options.timestamps)
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
         begin_call()

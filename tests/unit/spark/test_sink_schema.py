@@ -18,7 +18,7 @@ def test_columns_of_the_sink_are_taken_and_others_left_out():
         ("timestamp", "timestamp"),
         ("topic", "string"),
     ]
-    assert check_sink_schema(fields, None) == ("value", "key", "partition", "headers", "topic")
+    assert check_sink_schema(fields, None) == ("value", "key", "partition", "headers", "timestamp", "topic")
     assert check_sink_schema(fields, "t") == ("value", "key", "partition", "headers")
 
 
@@ -41,3 +41,10 @@ def test_a_topic_option_goes_before_any_column_of_that_name():
 def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
     with pytest.raises(KafkaConfigurationError, match=said):
         check_sink_schema(fields, topic)
+
+
+def test_a_time_is_written_where_it_is_one_and_wanted():
+    fields = [("value", "binary"), ("timestamp", "timestamp")]
+    assert check_sink_schema(fields, "t") == ("value", "timestamp")
+    assert check_sink_schema(fields, "t", timestamps=False) == ("value",)
+    assert check_sink_schema([("value", "binary"), ("timestamp", "bigint")], "t") == ("value",)

@@ -1,0 +1,58 @@
+"""Writing the changed rows of an aggregation: what `outputMode("update")` does with Spark's own connector."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.spark.option_table import KAFKA_PREFIX
+from kafka.spark.options import check_names, parse_write
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import DataStreamWriter
+
+FORMAT = "kafka_columnar"
+_SPARKS = "checkpointlocation"
+
+
+def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None, **more: Any) -> "DataStreamWriter":
+    """Make a stream write the rows that each micro-batch has changed to Kafka; gives the writer, to be started.
+
+    Spark refuses ``outputMode("update")`` for sinks in Python; it takes it for `foreachBatch`, which this uses: each
+    micro-batch is written as a batch. With the key of an aggregation as the key of its records, the last record of a
+    key is its newest result, and a compacted topic keeps just that.
+
+    Arguments:
+        writer: ``frame.writeStream``, whatever trigger and name are set on it.
+        options: of the sink, by their names; `checkpointLocation` among them goes to the query.
+        more: further options, such as ``topic="counts"``.
+
+    Raises `KafkaConfigurationError` that names an option that is wrong, before the query starts. Example::
+
+        upsert(counts.writeStream, brokers, topic="counts", checkpointLocation="...").start()
+    """
+    given = {name: str(value) for name, value in {**(options or {}), **more}.items()}
+    query = {name: value for name, value in given.items() if name.lower() == _SPARKS}
+    sink = {name: value for name, value in given.items() if name not in query}
+    lowered = {name.lower(): value for name, value in sink.items()}
+    check_names(lowered)
+    parse_write(lowered)
+    for name, value in query.items():
+        writer = writer.option(name, value)
+    return writer.outputMode("update").foreachBatch(_BatchWrite(sink))
+
+
+class _BatchWrite:
+    """Writes a micro-batch, whose number it has no use for.
+
+    Arguments:
+        options: of the sink.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = dict(options)
+
+    def __call__(self, frame: Any, batch_id: int) -> None:
+        frame.write.format(FORMAT).options(**self._options).mode("append").save()
+
+    def __repr__(self) -> str:
+        shown = sorted(name for name in self._options if not name.lower().startswith(KAFKA_PREFIX))
+        return f"<writes micro-batches to Kafka, options {', '.join(shown) or 'of the clients alone'}>"

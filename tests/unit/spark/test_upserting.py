@@ -1,0 +1,56 @@
+"""Writing what `outputMode("update")` gives, through micro-batches that are written as batches."""
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark import upsert
+
+BROKERS = {"kafka.bootstrap.servers": "localhost:9092", "kafka.sasl.password": "hush"}
+
+
+class Recorder:
+    """Stands for Spark's writers: remembers what was called, and gives itself."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Any]] = []
+        self.write = self
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*args: Any, **named: Any) -> "Recorder":
+            self.calls.append((name, args or named))
+            return self
+
+        return call
+
+
+def test_each_batch_is_appended_to_the_topic():
+    writer, frame = Recorder(), Recorder()
+    assert upsert(writer, BROKERS, topic="counts", checkpointLocation="/c") is writer  # type: ignore[arg-type]
+    assert writer.calls[:2] == [("option", ("checkpointLocation", "/c")), ("outputMode", ("update",))]
+    name, (write,) = writer.calls[2]
+    assert name == "foreachBatch"
+    write(frame, 7)
+    assert frame.calls == [
+        ("format", ("kafka_columnar",)),
+        ("options", {**BROKERS, "topic": "counts"}),
+        ("mode", ("append",)),
+        ("save", {}),
+    ]
+    assert "hush" not in repr(write)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"topic": "t"}, "'kafka.bootstrap.servers' is missing"),
+        ({**BROKERS, "topik": "t"}, "option 'topik' is unknown .* did you mean 'topic'"),
+        ({**BROKERS, "subscribe": "t"}, "'subscribe' cannot be used for a write"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_query_starts(options, said):
+    writer = Recorder()
+    with pytest.raises(KafkaConfigurationError, match=said):
+        upsert(writer, options)  # type: ignore[arg-type]
+    assert writer.calls == []
