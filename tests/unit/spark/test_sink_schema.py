@@ -19,7 +19,7 @@ def test_columns_of_the_sink_are_taken_and_others_left_out():
         ("topic", "string"),
     ]
     assert check_sink_schema(fields, None) == ("value", "key", "partition", "headers", "timestamp", "topic")
-    assert check_sink_schema(fields, "t") == ("value", "key", "partition", "headers")
+    assert check_sink_schema(fields, "t") == ("value", "key", "partition", "headers", "timestamp")
 
 
 def test_a_topic_option_goes_before_any_column_of_that_name():
