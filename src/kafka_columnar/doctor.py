@@ -17,8 +17,9 @@ from kafka_columnar.installation import Problem
 LIBRARIES = {
     "cramjam": "compression; always needed",
     "crc32c": "checksums; always needed",
-    "zstandard": "small zstd batches; always needed",
+    "backports.zstd": "zstd; always needed before Python 3.14, which has it",
     "click": "the command line; always needed",
+    "zstandard": "reading small zstd batches faster: pip install 'kafka-columnar[zstd]'",
     "pyarrow": "poll_arrow, send_arrow, Spark: pip install 'kafka-columnar[arrow]'",
     "pyspark": "the Spark source and sink: pip install 'kafka-columnar[spark]'",
     "purejks": "key stores of Java (JKS): pip install 'kafka-columnar[keystores]'",

@@ -130,7 +130,8 @@ def test_ours_over_kafka_python_is_found_and_mended_as_the_doctor_says(
 
 def test_a_stand_in_keeps_pip_from_installing_kafka_python(environment: Environment, ours: Path, theirs: Path) -> None:
     pins = (ROOT / "requirements" / "dev.txt").read_text().splitlines()
-    needed = [_released(pin) for pin in pins if pin.partition("==")[0] in ("click", "cramjam", "crc32c", "zstandard")]
+    required = ("backports.zstd", "click", "cramjam", "crc32c")
+    needed = [_released(pin.partition(";")[0]) for pin in pins if pin.partition("==")[0] in required]
     handler, psutil = _released(HANDLER), _released("psutil==7.2.2")
     environment.pip("install", str(ours), *map(str, needed))
     links = [f"--find-links={wheel.parent}" for wheel in (theirs, handler, psutil)]

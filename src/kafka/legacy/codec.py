@@ -1,16 +1,15 @@
 """The functions of `kafka.codec`: what one payload is compressed with, over the codecs of `kafka.record`.
 
 All codecs are always there. What is damaged raises what it raised there: `gzip.BadGzipFile`, `RuntimeError` (lz4),
-`zstandard.ZstdError`; for snappy a `ValueError`, as the error of python-snappy need not be installed.
+for zstd the `ZstdError` of zstandard, or where that is not installed of the library that takes its place; for snappy a
+`ValueError`, as the error of python-snappy need not be installed.
 """
 
 from __future__ import annotations
 
 import gzip
 
-import zstandard
-
-from kafka.record import codecs, lz4, xerial
+from kafka.record import codecs, lz4, xerial, zstd
 from kafka.record.types import Buffer, Compression
 
 PYPY = False
@@ -94,7 +93,7 @@ def zstd_encode(payload: Buffer) -> bytes:
 
 def zstd_decode(payload: Buffer) -> bytes:
     """Decompress one or more frames."""
-    return _decode(Compression.ZSTD, payload, zstandard.ZstdError) if len(payload) else b""
+    return _decode(Compression.ZSTD, payload, zstd.ZstdError) if len(payload) else b""
 
 
 def _detect_xerial_stream(payload: Buffer) -> bool:

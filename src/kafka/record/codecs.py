@@ -1,9 +1,8 @@
 """Compression of record batches: gzip, snappy in xerial's framing, lz4 frames, zstd.
 
 Decompressing never takes more memory than the compressed bytes can need, nor more than `max_size`: the size is bounded
-from the frames' own block lists before anything is allocated. cramjam does the work and lets go of the GIL meanwhile.
-For zstd it is the library zstandard, whose contexts are kept from one frame to the next. A new context would take ten
-times as long as decompressing a small frame does, and a tenth as long as a large one.
+from the frames' own block lists before anything is allocated. cramjam does the work and lets go of the GIL meanwhile;
+`zstd` has the libraries of that codec.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import zlib
 from collections.abc import Callable
 
 import cramjam
-import zstandard
 
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import lz4, xerial, zstd
@@ -35,7 +33,8 @@ class SizeLimitError(CodecError):
     """The compressed bytes hold, or claim to hold, more than is allowed."""
 
 
-_DAMAGE = (cramjam.DecompressionError, zstandard.ZstdError, zlib.error, ValueError, IndexError)
+_UNREADABLE: tuple[type[Exception], ...] = (cramjam.DecompressionError, *zstd.ERRORS, ValueError)
+_DAMAGE: tuple[type[Exception], ...] = (*_UNREADABLE, zlib.error, IndexError)
 """What the codecs raise for bytes that they cannot read."""
 
 
@@ -107,7 +106,7 @@ class CompressedRecords:
         target = scratch[:room] if scratch is not None and fits else allocate(room)
         try:
             size = self._fill(target)
-        except (cramjam.DecompressionError, zstandard.ZstdError, ValueError) as error:
+        except _UNREADABLE as error:
             if self._otherwise is not None:
                 return self._otherwise()
             if self.bound > max_size:

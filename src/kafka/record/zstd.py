@@ -1,11 +1,31 @@
-"""Zstd frames: making them, how much they can hold by their block headers, and what is in them. Format: RFC 8878."""
+"""Zstd frames: making them, how much they can hold by their block headers, and what is in them. Format: RFC 8878.
+
+Small frames are made by the standard library's module (Python 3.14), or backports.zstd, as these keep a context from
+one frame to the next; frames are read by cramjam. The library zstandard is ten times as large as both, and not
+required. Where it is installed it reads frames, as it alone keeps contexts for that: a new one costs as much as a
+frame of ten records on a virtual machine, where the processor cannot be asked for its features but through the
+hypervisor.
+"""
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
+from typing import Any
 
 import cramjam
-import zstandard
+
+if sys.version_info >= (3, 14):
+    from compression import zstd as library
+else:
+    from backports import zstd as library
+
+zstandard: Any
+try:
+    zstandard = importlib.import_module("zstandard")
+except ImportError:
+    zstandard = None
 
 try:
     import cython
@@ -25,20 +45,25 @@ class _Contexts(threading.local):
     """What decompressing and, by its level, compressing small batches needs, for each thread."""
 
     def __init__(self) -> None:
-        self.compressors: dict[int, zstandard.ZstdCompressor] = {}
-        decompressor = zstandard.ZstdDecompressor()
-        self.decompress = decompressor.decompress
-        self.stream_reader = decompressor.stream_reader
+        self.compressors: dict[int, Any] = {}
+        self.decompressor: Any = None if zstandard is None else zstandard.ZstdDecompressor()
 
 
 _contexts = _Contexts()
+ERRORS: tuple[type[Exception], ...] = (library.ZstdError, cramjam.DecompressionError)
+"""What the libraries raise for bytes that they cannot read."""
+ZstdError: type[Exception] = library.ZstdError
+"""What programs of kafka-python catch: zstandard's, where that is installed."""
+if zstandard is not None:
+    ZstdError = zstandard.ZstdError
+    ERRORS += (ZstdError,)
 
 
 def compress(data: Buffer, level: int) -> Buffer:
     """Compress into one frame.
 
-    A small one is zstandard's, which keeps its tables: to make these anew takes three times as long as compressing a
-    batch of one record. Those for a large one would take memory for good, and gain nothing.
+    For a small one the tables are kept: to make these anew takes three times as long as compressing a batch of one
+    record. Those for a large one would take memory for good, and gain nothing.
 
     Args:
         level: 1 to 22.
@@ -47,8 +72,8 @@ def compress(data: Buffer, level: int) -> Buffer:
         return memoryview(cramjam.zstd.compress(data, level=level))
     compressor = _contexts.compressors.get(level)
     if compressor is None:
-        compressor = _contexts.compressors[level] = zstandard.ZstdCompressor(level=level)
-    return compressor.compress(data)
+        compressor = _contexts.compressors[level] = library.ZstdCompressor(level=level)
+    return compressor.compress(data, library.ZstdCompressor.FLUSH_FRAME)
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
@@ -60,14 +85,16 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 
     Raises:
         ValueError: not one frame, damaged, or `room` is too small.
-        zstandard.ZstdError: likewise, or more than 64 KiB would come out of a frame that does not tell its size.
+        One of `ERRORS`: likewise, or more than 64 KiB would come out of a frame that does not tell its size.
     """
     if int.from_bytes(data[:4], "little") != _MAGIC:
         raise ValueError("not a zstd frame")
     end, most, claimed = _frame(data, 4)
     if end != len(data) or claimed > min(most, len(room)):
         raise ValueError("not one frame, or it claims to hold more than it can, or than there is room for")
-    plain = _contexts.decompress(data, max_output_size=min(most, _AT_ONCE))
+    if _contexts.decompressor is None:
+        return int(cramjam.zstd.decompress_into(data, room[: min(most, len(room), _AT_ONCE)]))
+    plain = _contexts.decompressor.decompress(data, max_output_size=min(most, _AT_ONCE))
     room[: len(plain)] = plain
     return len(plain)
 
@@ -81,9 +108,11 @@ def fill(data: memoryview, room: memoryview) -> int:
 
     Raises:
         ValueError: `room` is too small.
-        zstandard.ZstdError: damaged, or there is no room at all.
+        One of `ERRORS`: damaged, or there is too little room.
     """
-    reader = _contexts.stream_reader(data, read_across_frames=True)
+    if _contexts.decompressor is None:
+        return int(cramjam.zstd.decompress_into(data, room))
+    reader = _contexts.decompressor.stream_reader(data, read_across_frames=True)
     size = reader.readinto(room)
     if size == len(room) and reader.read(1):
         raise ValueError(f"more than {size} bytes come out")
