@@ -63,6 +63,8 @@ FETCHING = {
     "fetch-rate",
     "fetch-size-avg",
     "fetch-size-max",
+    "fetch-throttle-time-avg",
+    "fetch-throttle-time-max",
     "records-consumed-rate",
     "records-lag-max",
     "records-per-request-avg",

@@ -42,7 +42,7 @@ def test_nothing_was_read_yet() -> None:
     async def scenario(bench: Bench) -> None:
         groups = bench.core.metrics.snapshot()
         assert groups.keys() == {"consumer-metrics", FETCHING, GROUP, "kafka-metrics-count"}
-        extremes = {"fetch-size-max", "fetch-latency-max", "records-lag-max"}
+        extremes = {"fetch-size-max", "fetch-latency-max", "fetch-throttle-time-max", "records-lag-max"}
         assert all(math.isinf(fetching(bench).pop(name)) for name in extremes)
         assert {value for name, value in fetching(bench).items() if name not in extremes} == {0}
         assert groups[GROUP]["last-heartbeat-seconds-ago"] == math.inf

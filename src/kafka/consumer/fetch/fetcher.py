@@ -180,7 +180,7 @@ class Fetcher:
         frame.release()
         self.responses += 1
         if self._statistics is not None:
-            self._statistics.answered(fetcher.sent_at, sizes)
+            self._statistics.answered(fetcher.sent_at, sizes, response.throttle_time_ms)
         if not filed:
             return
         if held is None:

@@ -26,6 +26,7 @@ class FetchStatistics:
     Attributes:
         latencies: of all answers, in milliseconds.
         sizes: of those that have partitions, in bytes.
+        throttles: pauses that answers asked for, most of them none, in milliseconds.
         topics: by name.
     """
 
@@ -35,6 +36,7 @@ class FetchStatistics:
         self._clock = clock
         self.latencies = SampledValues(metrics.window)
         self.sizes = SampledValues(metrics.window)
+        self.throttles = SampledValues(metrics.window)
         self.topics: dict[str, TopicConsumption] = {}
         self._unlisted: dict[PartitionState, None] = {}
         """Partitions whose metrics nobody has asked for so far: a consumer may have many thousands."""
@@ -44,9 +46,14 @@ class FetchStatistics:
 
     # On the loop
 
-    def answered(self, sent_at: float, sizes: Mapping[str, int]) -> None:
-        """An answer has come to a request that was sent at a time, with so many bytes of records by topic."""
+    def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
+        """An answer has come to a request that was sent at a time, with so many bytes of records by topic.
+
+        Arguments:
+            throttle_ms: the pause that the broker asks for, 0 for none.
+        """
         now = self._clock()
+        self.throttles.record(max(throttle_ms, 0), now)
         self.latencies.record(1000 * (now - sent_at), now)
         if sizes:
             self.sizes.record(sum(sizes.values()), now)
@@ -171,6 +178,8 @@ _FETCHES = (
         "longest time in ms until an answer came",
         largest_value_of("latencies"),
     ),
+    Metric("fetch-throttle-time-avg", "mean pause in ms that a broker asked for", mean_value_of("throttles")),
+    Metric("fetch-throttle-time-max", "longest pause in ms that a broker asked for", largest_value_of("throttles")),
     Metric("fetch-rate", "answers a second", lambda of, now: rate((of.latencies,), "count", now)),
     Metric(
         "records-lag-max",
