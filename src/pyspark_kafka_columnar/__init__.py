@@ -21,14 +21,10 @@ else:
         """The Kafka source and sink of `kafka.spark`, batch and streaming, as Spark's Python Data Source API has it."""
 
         def __init__(self, options: MutableMapping[str, str]) -> None:
-            from kafka.spark.gc_freeze import begin_call
-            from kafka.spark.options import check_names
-            from kafka.spark.requirements import check_pyspark
+            from kafka.spark import default_source
 
-            check_pyspark()
-            begin_call()
             super().__init__(options)
-            check_names(self.options)
+            default_source.begin(self.options)
 
         @classmethod
         def name(cls) -> str:
@@ -37,11 +33,9 @@ else:
 
         def schema(self) -> str:
             """The columns of a read without a user schema."""
-            from kafka.spark.options import check_read, read_columns
-            from kafka.spark.schema import ddl
+            from kafka.spark import default_source
 
-            check_read(self.options)
-            return ddl(read_columns(self.options))
+            return default_source.schema(self.options)
 
         def reader(self, schema: Any) -> Any:
             """The batch source."""

@@ -189,8 +189,10 @@ def test_a_missing_topic_is_named(spark, broker, make_topic):
     both = f"{topic},no-such-topic"
     quick = {"fetchOffset.numRetries": 0}
     for strict in ("true", "false"):
-        with pytest.raises(Exception, match="Kafka has no topic 'no-such-topic', which the query reads"):
+        said = "Kafka has no topic 'no-such-topic', which the query reads"
+        with pytest.raises(Exception, match=said) as caught:
             load(spark, broker, both, failOnDataLoss=strict, **quick).collect()
+        assert said in str(caught.value).splitlines()[0], "the cause is to be in the first line"
 
 
 def test_wrong_options_are_refused_by_name_before_anything_runs(spark, broker):

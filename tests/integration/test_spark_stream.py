@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -246,6 +247,7 @@ def test_wrong_options_of_a_stream_are_refused_by_name(spark, broker, given, sai
         load_stream(spark, broker, "t", **given).writeStream.format("noop").start().awaitTermination(60)
 
     assert "UnboundLocalError" not in str(caught.value)
+    assert re.search(said, str(caught.value).splitlines()[0]), "the cause is to be in the first line"
 
 
 def test_offsets_that_leave_a_partition_out_are_refused(spark, broker, make_topic):

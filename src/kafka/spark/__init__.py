@@ -11,12 +11,17 @@ and `write_task` move the data in Spark's worker processes, over clients that `c
 `stream` and `sink` are what Spark calls.
 """
 
-from kafka.spark.migration import migrate
-from kafka.spark.option_table import OPTIONS, SparkOption, Use
-from kafka.spark.requirements import SparkRequirementError
-from kafka.spark.session import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
-from kafka.spark.upserting import upsert
-from kafka.spark.watching import Watch, watch
+from typing import TYPE_CHECKING, Any
+
+from kafka._old_names import of_a_package
+
+if TYPE_CHECKING:
+    from kafka.spark.migration import migrate
+    from kafka.spark.option_table import OPTIONS, SparkOption, Use
+    from kafka.spark.requirements import SparkRequirementError
+    from kafka.spark.sessions import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
+    from kafka.spark.upserting import upsert
+    from kafka.spark.watching import Watch, watch
 
 __all__ = [
     "OPTIONS",
@@ -33,3 +38,25 @@ __all__ = [
     "upsert",
     "watch",
 ]
+
+_HOMES = {
+    name: f"kafka.spark.{module}"
+    for module, names in {
+        "migration": ("migrate",),
+        "option_table": ("OPTIONS", "SparkOption", "Use"),
+        "requirements": ("SparkRequirementError",),
+        "sessions": ("SESSION_SETTINGS", "UNCHECKED_ARROW_SETTINGS", "Setting", "register", "session"),
+        "upserting": ("upsert",),
+        "watching": ("Watch", "watch"),
+    }.items()
+    for name in names
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for: Spark's processes need few of them, and each begins anew."""
+    return of_a_package(__name__, name, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

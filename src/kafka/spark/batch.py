@@ -7,8 +7,10 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.failures import rows_told_plainly, told_plainly
 from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import parse_read, requested_columns, tell
+from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
 
 if TYPE_CHECKING:
@@ -30,10 +32,15 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     Raises `KafkaConfigurationError` that names the option.
     """
 
+    @told_plainly
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
         self._options = parse_read(options, streaming=False)
         self._columns = requested_columns(options, schema_fields(schema))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return travelling(self, self.__dict__)
+
+    @told_plainly
     def partitions(self) -> list[InputPartition]:
         """The tasks of the read."""
         begin_call()
@@ -44,4 +51,4 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
         begin_call()
-        return read_task(self._options, self._columns, partition.value or ())
+        return rows_told_plainly(read_task(self._options, self._columns, partition.value or ()))

@@ -1,9 +1,11 @@
-"""What the source and sink need of their surroundings: PySpark's version, and Java. Checked before anything runs."""
+"""What the source and sink need of their surroundings: PySpark, pyarrow and Java. Checked before anything runs."""
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 PYSPARK_NEEDED = (4, 2)
 JAVA_NEEDED = 17
@@ -11,11 +13,11 @@ INSTALL = "pip install 'kafka-columnar[spark]'"
 
 
 class SparkRequirementError(ImportError):
-    """PySpark or Java is missing or too old; the message says which, and what to do."""
+    """PySpark, pyarrow or Java is missing or too old; the message says which, and what to do."""
 
 
 def check_pyspark() -> None:
-    """Raise `SparkRequirementError` if PySpark is missing or too old for the source and sink."""
+    """Raise `SparkRequirementError` if PySpark is missing or too old for the source and sink, or pyarrow is missing."""
     needed = ".".join(map(str, PYSPARK_NEEDED))
     try:
         from pyspark import __version__ as version
@@ -24,6 +26,16 @@ def check_pyspark() -> None:
     found = re.match(r"(\d+)\.(\d+)", version)
     if found is not None and (int(found[1]), int(found[2])) < PYSPARK_NEEDED:
         raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later, not {version}: {INSTALL} --upgrade")
+    if not _is_installed("pyarrow"):
+        raise SparkRequirementError(f"kafka.spark needs pyarrow, which {sys.executable} does not have: {INSTALL}")
+
+
+def _is_installed(package: str) -> bool:
+    """Whether a package is there; it is not imported, as that takes time."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ValueError:  # a module that was put there by hand, or None in its place
+        return sys.modules.get(package) is not None
 
 
 def find_java() -> str | None:

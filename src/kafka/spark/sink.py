@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.failures import told_plainly
 from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import parse_write, tell
+from kafka.spark.pickled import travelling
 from kafka.spark.schema import check_sink_schema
 from kafka.spark.write_task import write_task
 
@@ -58,11 +60,16 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     Raises `KafkaConfigurationError` that names the option or the column.
     """
 
+    @told_plainly
     def __init__(self, options: Mapping[str, str], schema: Any, overwrite: bool) -> None:
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._rows = _Rows(options, schema)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return travelling(self, self.__dict__)
+
+    @told_plainly
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
         return self._rows.write(iterator)
@@ -86,9 +93,14 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
     Raises `KafkaConfigurationError` that names the option or the column.
     """
 
+    @told_plainly
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
         self._rows = _Rows(options, schema)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return travelling(self, self.__dict__)
+
+    @told_plainly
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
         """Write the rows of one task."""
         return self._rows.write(iterator)

@@ -20,10 +20,12 @@ from pyspark.sql.streaming.datasource import (
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.failures import rows_told_plainly, told_plainly
 from kafka.spark.gc_freeze import begin_call
 from kafka.spark.group_commits import GroupCommits, commits_of
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
+from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
 from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
 
@@ -57,8 +59,8 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._commits: GroupCommits | None = None
         self._available_now = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_lookup": None, "_planner": None, "_commits": None}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return travelling(self, {**self.__dict__, "_lookup": None, "_planner": None, "_commits": None})
 
     @property
     def _options(self) -> ReadOptions:
@@ -74,6 +76,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             self._commits = commits_of(self._options)
         return self._planner
 
+    @told_plainly
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
         """What limits a micro-batch."""
         if self._options.max_offsets is not None:
@@ -82,15 +85,18 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             return ReadMinRows(self._options.min_offsets)
         return ReadAllAvailable()
 
+    @told_plainly
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
         """Spark announces that the query is to end at what is there now."""
         self._plan().freeze()
         self._available_now = True
 
+    @told_plainly
     def initialOffset(self) -> Layout:  # noqa: N802  # Spark's name
         """Where a new query begins."""
         return self._plan().initial()
 
+    @told_plainly
     def latestOffset(self, start: Layout, limit: ReadLimit) -> Layout:  # noqa: N802  # Spark's name
         """Where the next micro-batch ends; Spark chooses admission control by the two arguments.
 
@@ -108,6 +114,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         """The ends of the logs, which Spark shows in the query's progress."""
         return self._plan().newest() or None
 
+    @told_plainly
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
         """The tasks of a micro-batch."""
         return [InputPartition(task) for task in plan_micro_batch(self._options, start, end)]
@@ -115,7 +122,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return read_task(self._options, self._columns, partition.value or ())
+        return rows_told_plainly(read_task(self._options, self._columns, partition.value or ()))
 
     def commit(self, end: Layout) -> None:
         """Nothing to do: `latestOffset` knows sooner what is done."""

@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import BinaryType, StructField, StructType
 
@@ -35,8 +36,8 @@ def test_a_wrong_schema_is_raised_by_the_first_call():
 
 
 def test_a_reader_is_pickled_with_its_options():
-    copy = pickle.loads(pickle.dumps(KafkaStreamReader({**BASE, "maxoffsetspertrigger": "7"}, SCHEMA)))
+    copy = pickle.loads(cloudpickle.dumps(KafkaStreamReader({**BASE, "maxoffsetspertrigger": "7"}, SCHEMA)))
     assert copy.getDefaultReadLimit() == ReadMaxRows(7)
-    wrong = pickle.loads(pickle.dumps(KafkaStreamReader({**BASE, "minpartitions": "few"}, SCHEMA)))
+    wrong = pickle.loads(cloudpickle.dumps(KafkaStreamReader({**BASE, "minpartitions": "few"}, SCHEMA)))
     with pytest.raises(KafkaConfigurationError, match="'minPartitions' expects"):
         wrong.getDefaultReadLimit()

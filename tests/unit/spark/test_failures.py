@@ -1,0 +1,104 @@
+"""What a user reads when something is missing or wrong: the cause, first."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.batch import KafkaBatchReader
+from kafka.spark.failures import rows_told_plainly, told_plainly
+from kafka.spark.sink import KafkaBatchWriter, KafkaStreamWriter
+from kafka.spark.stream import KafkaStreamReader
+
+SCHEMA = StructType([StructField("value", BinaryType())])
+SERVERS = {"kafka.bootstrap.servers": "h:1"}
+READ = {**SERVERS, "subscribe": "t"}
+WRITE = {**SERVERS, "topic": "t"}
+TRAVELLERS = {
+    "batch reader": lambda: KafkaBatchReader(READ, SCHEMA),
+    "stream reader": lambda: KafkaStreamReader(READ, SCHEMA),
+    "batch writer": lambda: KafkaBatchWriter(WRITE, SCHEMA, False),
+    "stream writer": lambda: KafkaStreamWriter(WRITE, SCHEMA),
+}
+
+UNPICKLE = """
+import pickle, sys
+for name in {missing!r}:
+    sys.modules[name] = None
+try:
+    print(type(pickle.loads(sys.stdin.buffer.read())).__name__)
+except ImportError as error:
+    print(error)
+"""
+
+
+def unpickled_without(made, *missing: str) -> str:
+    """What a process says that unpickles something where modules are missing."""
+    command = [sys.executable, "-c", UNPICKLE.format(missing=missing)]
+    return subprocess.run(command, input=cloudpickle.dumps(made), check=True, capture_output=True).stdout.decode()
+
+
+@pytest.mark.parametrize("make", TRAVELLERS.values(), ids=TRAVELLERS)
+def test_a_task_without_the_package_names_it_and_the_remedy(make):
+    said = unpickled_without(make(), "kafka")
+    assert said.startswith("kafka-columnar is not installed in the Python of this Spark process, ")
+    assert "spark.archives" in said
+    assert unpickled_without(make()) == f"{type(make()).__name__}\n"
+
+
+def test_a_task_without_a_package_that_this_one_needs_names_that():
+    assert unpickled_without(KafkaBatchReader(READ, SCHEMA), "pyspark.sql.datasource").startswith("pyspark.sql.data")
+
+
+def test_what_travels_stays_the_same():
+    reader = KafkaBatchReader({**READ, "maxrecordsperpartition": "7"}, SCHEMA)
+    again = cloudpickle.loads(cloudpickle.dumps(reader))
+    assert again.__dict__ == reader.__dict__
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """An environment that is put back as it was."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    os.environ.pop("SPARK_HIDE_TRACEBACK", None)
+    os.environ.pop("PYTHON_WORKER_FACTORY_SECRET", None)
+    return os.environ
+
+
+@told_plainly
+def fail(error: Exception) -> None:
+    raise error
+
+
+def failing(error: Exception):
+    yield 1
+    raise error
+
+
+@pytest.mark.parametrize("of_spark", [False, True])
+@pytest.mark.parametrize("call", [fail, lambda error: list(rows_told_plainly(failing(error)))])
+def test_spark_is_told_to_show_a_cause_without_its_traceback_in_its_own_processes_only(environment, call, of_spark):
+    if of_spark:
+        environment["PYTHON_WORKER_FACTORY_SECRET"] = "secret"
+    with pytest.raises(ZeroDivisionError):
+        call(ZeroDivisionError())
+    assert "SPARK_HIDE_TRACEBACK" not in environment
+    with pytest.raises(KafkaConfigurationError):
+        call(KafkaConfigurationError("wrong"))
+    assert ("SPARK_HIDE_TRACEBACK" in environment) == of_spark
+
+
+def test_the_package_says_what_to_install_without_pyarrow():
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from kafka.spark.requirements import check_pyspark\n"
+        "try: check_pyspark()\n"
+        "except ImportError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    remedy = "pip install 'kafka-columnar[spark]'"
+    assert said == f"kafka.spark needs pyarrow, which {sys.executable} does not have: {remedy}\n"
