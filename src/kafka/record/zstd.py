@@ -16,6 +16,8 @@ from typing import Any
 
 import cramjam
 
+from kafka.record.types import Buffer
+
 if sys.version_info >= (3, 14):
     from compression import zstd as library
 else:
@@ -32,7 +34,6 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record.types import Buffer
 
 _MAGIC = 0xFD2FB528
 _SKIPPED_MAGIC, _SKIPPED_MASK = 0x184D2A50, 0xFFFFFFF0
