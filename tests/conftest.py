@@ -95,7 +95,9 @@ def kept_together(nodeid: str) -> str:
     """What the tests that one process runs share: a Spark session, or programs that run side by side; else the test."""
     if "/test_spark_" in nodeid:
         return "spark"
-    if "/test_logins.py" in nodeid or "/test_tls_stores.py" in nodeid:  # a broker, and a KDC, for the whole file
+    if any(
+        f"/test_{name}.py" in nodeid for name in ("logins", "telemetry", "tls_stores")
+    ):  # a broker for the whole file
         return nodeid.partition("::")[0]
     if "/test_generations.py" in nodeid:
         return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"

@@ -191,6 +191,7 @@ class FakeCluster:
         down: ids of brokers that refuse connections and lose requests.
         versions: name of an API to lowest and highest version; others are served as this client knows them.
         features: name of a feature to its level; a broker tells of them when it is connected.
+        takes_metrics: whether the brokers have a plug-in that gets clients' metrics (KIP-714).
         coordinator_id, coordinator_error: what FindCoordinator is answered with.
         controller_id: -1 for none.
         calls: the requests so far, oldest first.
@@ -221,6 +222,7 @@ class FakeCluster:
         self.down: set[int] = set()
         self.versions: dict[str, tuple[int, int]] = {}
         self.features: dict[str, int] = {}
+        self.takes_metrics = False
         self.coordinator_id = 1
         self.coordinator_error = 0
         self.controller_id = 1
@@ -296,7 +298,7 @@ class FakeCluster:
     def api_versions_of(self, node_id: int) -> ApiVersions:
         """What a broker serves."""
         ranges = {}
-        for api in _apis():
+        for api in _apis(_CLIENT_APIS + _TELEMETRY * self.takes_metrics):
             low, high = self.versions.get(api.NAME.removesuffix("Request"), (api.MIN_VERSION, api.MAX_VERSION))
             if low <= high:
                 ranges[api.API_KEY] = (low, high)
@@ -608,9 +610,9 @@ class FakeCluster:
         return next(name for name in self.topics if self.topic_id(name) == topic_id)
 
 
-def _apis() -> list[type[Request[Any]]]:
+def _apis(names: Iterable[str]) -> list[type[Request[Any]]]:
     found = []
-    for name in _CLIENT_APIS:
+    for name in names:
         found.append(cast("type[Request[Any]]", message_class(f"{name}Request")))
     return found
 
@@ -628,6 +630,7 @@ ADMIN_APIS = (
 )
 """What the admin client alone sends."""
 
+_TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
 _CLIENT_APIS = (
     *("Produce", "Fetch", "ListOffsets", "Metadata", "ApiVersions", "FindCoordinator", "InitProducerId"),
     *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch", "OffsetForLeaderEpoch"),

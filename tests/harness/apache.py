@@ -49,6 +49,7 @@ class ApacheKafka:
         features: levels of features that are not to be the newest.
         heap: the JVM's largest heap.
         jvm: more options of the JVM, such as `-Dname=value`.
+        plugins: folders with classes of plug-ins.
         full_jit: whether the JVM may use its optimising compiler (slower to start, faster later: for benchmarks).
 
     Users and passwords are in `harness.properties.USERS`, the clients' certificates in `tls_folder`.
@@ -68,6 +69,7 @@ class ApacheKafka:
         heap: str = "512m",
         full_jit: bool = False,
         jvm: Sequence[str] = (),
+        plugins: Sequence[Path] = (),
     ) -> None:
         self.version = version
         self.tools = JavaTools(version)
@@ -80,6 +82,7 @@ class ApacheKafka:
         jit = [option for option in JVM if not (full_jit and "Tiered" in option)]
         self._jvm = [f"-Xmx{heap}", *jit]
         self._settings = list(jvm)
+        self._plugins = tuple(plugins)
         self._processes: dict[int, Supervised] = {}
 
     @property
@@ -184,11 +187,11 @@ class ApacheKafka:
         options = [*self._jvm, *self._settings]
         if self._archive.exists():
             options.append(f"-XX:SharedArchiveFile={self._archive}")
-        elif node == 1:
+        elif node == 1 and not self._plugins:
             options.append(f"-XX:ArchiveClassesAtExit={self._new_archive}")
         options += [f"-Dlog4j2.configurationFile={self.folder / 'log.properties'}"]
         options += [f"-Dlog4j.configuration=file:{self.folder / 'log-1.properties'}"]
-        command = self.tools.command(options, "kafka.Kafka", str(self._properties_file(node)))
+        command = self.tools.command(options, "kafka.Kafka", str(self._properties_file(node)), plugins=self._plugins)
         self._processes[node] = Supervised(command, self.folder / f"broker-{node}.log", self.folder)
 
     @property

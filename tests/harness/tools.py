@@ -30,9 +30,13 @@ class JavaTools:
         self.libs = fetch_kafka(version)
         self.home = self.libs.parent
 
-    def command(self, options: Sequence[str], main: str, *arguments: str) -> list[str]:
-        """A Java command line with this version's jars, named one by one as an archive of classes demands."""
-        jars = ":".join(sorted(map(str, self.libs.glob("*.jar"))))
+    def command(self, options: Sequence[str], main: str, *arguments: str, plugins: Sequence[Path] = ()) -> list[str]:
+        """A Java command line with this version's jars, named one by one as an archive of classes demands.
+
+        Arguments:
+            plugins: folders of classes besides.
+        """
+        jars = ":".join([*sorted(map(str, self.libs.glob("*.jar"))), *map(str, plugins)])
         return [self.java, *options, "-cp", jars, main, *arguments]
 
     def run(

@@ -67,7 +67,7 @@ class AsyncKafkaAdminClient(
         self._reporting = LoopCallbacks(self._loop)
         self._requests = self._make_parts(self._loop, self._reporting)
         try:
-            await self._requests.cluster.start(in_background=self._parsed.connection.api_version is not None)
+            await self._start_parts(self._parsed.connection.api_version is not None)
         except BaseException:
             await self.close()
             raise
@@ -85,7 +85,7 @@ class AsyncKafkaAdminClient(
         await self.close()
 
     async def _close(self) -> None:
-        await self._requests.cluster.close()
+        await self._close_parts()
         if self._metrics is not None:
             self._metrics.close()
             if self._metrics.has_reporters:

@@ -70,7 +70,7 @@ class KafkaAdminClient(
         self._loop_thread.on_death(self._health, ClientHealth.loop_failed)
         try:
             in_background = connection.api_version is not None
-            self._loop_thread.run(self._cluster.start(in_background=in_background))
+            self._loop_thread.run(self._start_parts(in_background))
         except BaseException:
             self._loop_thread.spawn(self._cluster.close())
             raise
@@ -81,7 +81,7 @@ class KafkaAdminClient(
         if self._closed:
             return
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
-            closing = self._loop_thread.spawn(self._cluster.close())
+            closing = self._loop_thread.spawn(self._close_parts())
             self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
             if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
                 closing.result(_CLOSE_TIMEOUT_S)

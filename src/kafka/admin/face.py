@@ -2,19 +2,25 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterClient
 from kafka.cluster.client_health import ClientHealth, Observed, not_started
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import AdminConfig, option_table, parse_admin
 from kafka.config.given import GivenConfigs
 from kafka.config.table import values_of
+from kafka.errors import IllegalStateError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
+
+if TYPE_CHECKING:
+    from kafka.metrics.kafka_metric import KafkaMetric
 
 
 class AdminFace:
@@ -27,6 +33,7 @@ class AdminFace:
     _cluster: ClusterClient | None = None
     _metrics: ClientMetrics | None = None
     _health: ClientHealth | None = None
+    _telemetry: Telemetry | None = None
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
@@ -45,6 +52,41 @@ class AdminFace:
         if self._health is None:
             return not_started(self._parsed.connection.client_id)
         return self._health.report(Observed(), self._is_closed())
+
+    def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
+        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+
+        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
+        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+
+        Raises `TypeError` for what is no `KafkaMetric`.
+        """
+        self._pushing().register(metric)
+
+    def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
+        """Push it no longer. Any thread may call this."""
+        self._pushing().unregister(metric)
+
+    def _pushing(self) -> Telemetry:
+        if self._telemetry is None:
+            raise IllegalStateError("the admin client was not started: await start(), or use 'async with'")
+        return self._telemetry
+
+    async def _start_parts(self, in_background: bool) -> None:
+        """Find the cluster. On the loop."""
+        assert self._cluster is not None
+        assert self._telemetry is not None
+        await self._cluster.start(in_background=in_background)
+        self._telemetry.start()
+
+    async def _close_parts(self) -> None:
+        """Close the connections. On the loop."""
+        try:
+            if self._telemetry is not None:
+                await self._telemetry.close()
+        finally:
+            if self._cluster is not None:
+                await self._cluster.close()
 
     def _is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -74,7 +116,10 @@ class AdminFace:
         troubles = Troubles(loop.time)
         self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic, troubles=troubles)
         self._health = ClientHealth(connection.client_id, loop, troubles, self._cluster)
-        return AdminRequests(self._cluster, connection)
+        self._telemetry = Telemetry(
+            connection, self._cluster, metrics, Identity("admin-client", "admin"), loop, reporting.submit
+        )
+        return AdminRequests(self._cluster, connection, self._telemetry)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -8,9 +8,7 @@ from uuid import UUID
 
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import IllegalArgumentError
-from kafka.wire import NO_UUID
 from kafka.wire.api.add_raft_voter import AddRaftVoterRequest, Listener
-from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from kafka.wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from kafka.wire.api.unregister_broker import UnregisterBrokerRequest
 from kafka.wire.api.unregister_controller import UnregisterControllerRequest
@@ -85,16 +83,6 @@ async def unregister_controller(requests: AdminRequests, controller_id: int, tim
     request = UnregisterControllerRequest(controller_id=controller_id)
     response = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
     _check(f"unregistering controller {controller_id}", response)
-
-
-async def client_instance_id(requests: AdminRequests, timeout_ms: int | None) -> UUID:
-    """See `KafkaAdminClient.client_instance_id`."""
-    if requests.client_instance_id is None:
-        request = GetTelemetrySubscriptionsRequest(client_instance_id=NO_UUID)
-        response = await requests.any_broker(request, error_codes=own_error_code, timeout_ms=timeout_ms)
-        raise_first([("asking for an id of this client", response.error_code, None)])
-        requests.client_instance_id = response.client_instance_id
-    return requests.client_instance_id
 
 
 def _check(what: str, response: Any) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import UUID
 
 from kafka.cluster import ClusterAccess
 from kafka.cluster.protocols import CoordinatorKind
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import ConnectionOptions
 from kafka.errors import (
     CoordinatorLoadInProgressError,
@@ -48,11 +48,10 @@ class AdminRequests:
     over. Other errors are raised at once.
     """
 
-    def __init__(self, cluster: ClusterAccess, options: ConnectionOptions) -> None:
+    def __init__(self, cluster: ClusterAccess, options: ConnectionOptions, telemetry: Telemetry) -> None:
         self.cluster = cluster
         self.options = options
-        self.client_instance_id: UUID | None = None
-        """What a broker named this client for its metrics, once it was asked."""
+        self.telemetry = telemetry
 
     def limit_ms(self, timeout_ms: int | None) -> int:
         """The time limit to give the broker, in milliseconds."""

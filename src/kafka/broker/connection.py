@@ -49,7 +49,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._sent_until_cut: int | None = None
         """How many bytes are still sent before the connection is cut, where a fault says so."""
         self._transport: asyncio.Transport | None = None
-        self._peer = "unknown"
+        self._peer, self._peer_port = "unknown", 0
         self._small = self._buffer = bytearray(_BUFFER)
         self._start = 0
         self._end = 0
@@ -66,7 +66,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         peer = transport.get_extra_info("peername")
-        self._peer = str(peer[0]) if isinstance(peer, tuple) else "unknown"
+        if isinstance(peer, tuple):
+            self._peer, self._peer_port = str(peer[0]), int(peer[1])
         fault = self._faults.for_connection()
         if fault is not None and fault.action is Action.CUT_CONNECTION:
             self._sent_until_cut = fault.nbytes
@@ -205,7 +206,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             header, request = decode_request(frame)
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
-        context = RequestContext(version, header.client_id or "", self._peer, self)
+        context = RequestContext(version, header.client_id or "", self._peer, self, self._peer_port)
         handle = self._handle_faulty if may_fail else self._handle
         self._answer(handle(handler, request, context, api.name), version, correlation_id)
 

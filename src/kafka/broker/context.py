@@ -2,6 +2,7 @@
 
 import functools
 import random
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,10 +14,12 @@ from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
+    from kafka.broker.client_metrics import ClientMetrics
     from kafka.broker.group_configs import GroupConfigs
     from kafka.broker.groups.coordinator import GroupCoordinator
     from kafka.broker.groups.offsets import CommittedOffset
     from kafka.broker.share.coordinator import ShareCoordinator
+    from kafka.broker.telemetry import Telemetry
     from kafka.broker.transactions.coordinator import TransactionCoordinator
 
 PRODUCER_EXPIRY_MS = 86_400_000
@@ -41,6 +44,7 @@ class RequestContext(NamedTuple):
     client_host: str
     connection: object = None
     """The connection that it came on."""
+    client_port: int = 0
 
 
 class Broker:
@@ -70,6 +74,8 @@ class Broker:
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self.is_killed = False
         """It ends as a process that is killed: nothing that happens from now on is written down."""
+        self.software: dict[object, tuple[str, str]] = {}
+        """What clients run on, name and version, by the connection on which they have said it."""
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
         self._shares: "ShareCoordinator | None" = None
@@ -141,8 +147,28 @@ class Broker:
 
         return GroupConfigs(self._data_dir / "group-configs.json", self.settings)
 
+    @functools.cached_property
+    def client_metrics(self) -> "ClientMetrics":
+        """The subscriptions to clients' metrics."""
+        from kafka.broker.client_metrics import ClientMetrics
+
+        return ClientMetrics(self._data_dir / "client-metrics.json", self.settings)
+
+    @functools.cached_property
+    def telemetry(self) -> "Telemetry":
+        """The clients that push their metrics, and what they have pushed."""
+        from kafka.broker.telemetry import Telemetry
+
+        return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
+
+    def _new_id(self) -> uuid.UUID:
+        return uuid.UUID(int=self._random.getrandbits(128), version=4)
+
     def disconnected(self, connection: object) -> None:
         """A client's connection is gone."""
+        self.software.pop(connection, None)
+        if self.settings.client_telemetry:
+            self.telemetry.disconnected(connection)
         if self._shares is not None and not self.is_killed:
             self._shares.disconnected(connection)
 

@@ -5,11 +5,15 @@ import os
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from kafka.broker.faults import Faults
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
+
+if TYPE_CHECKING:
+    from kafka.broker.telemetry import PushedMetrics
 
 
 class EmbeddedBroker:
@@ -56,6 +60,14 @@ class EmbeddedBroker:
     def bootstrap_servers(self) -> str:
         """``host:port``, for the clients' option of this name."""
         return f"{self.host}:{self.port}"
+
+    def pushed_metrics(self) -> "list[PushedMetrics]":
+        """The newest thousand pushes of clients' metrics (KIP-714), the last one last; from any thread.
+
+        Clients push where the setting `client_telemetry` is on and a subscription asks for it (a config resource of the
+        type CLIENT_METRICS). Raises `IllegalStateError` while the broker is not running.
+        """
+        return self._running().pushed_metrics()
 
     def _running(self) -> BrokerServer:
         if self._server is None:

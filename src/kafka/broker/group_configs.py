@@ -1,22 +1,18 @@
 """The configs of groups: names, types and checks are Kafka's; `broker.share` and `broker.groups` obey some.
 
-A group may have configs before it has members. They are kept in one small file.
+A group may have configs before it has members.
 """
 
-import json
-import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import keep_damaged, replace_file
+from kafka.broker.codes import ErrorCode
+from kafka.broker.named_configs import NamedConfigs
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import ConfigType, TopicOption
-
-log = logging.getLogger(__name__)
 
 _BY_DURATION: Final = "by_duration:"
 _DURATION: Final = re.compile(
@@ -133,61 +129,8 @@ def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
     return {row.name: row for row in rows}
 
 
-class GroupConfigs:
+class GroupConfigs(NamedConfigs):
     """What was set for groups, in the file `path`."""
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
-        self._path = path
-        self._sync = settings.fsync
-        self.options = group_options(settings)
-        self._set: dict[str, dict[str, str]] = self._load()
-
-    def _load(self) -> dict[str, dict[str, str]]:
-        try:
-            read = json.loads(self._path.read_bytes())
-            return {str(group): {str(name): str(value) for name, value in row.items()} for group, row in read.items()}
-        except FileNotFoundError:
-            return {}
-        except (ValueError, AttributeError) as error:
-            kept = keep_damaged(self._path).name
-            log.error("%s is damaged (%s); it is kept as %s, the groups' configs are lost", self._path, error, kept)
-            return {}
-
-    def groups(self) -> list[str]:
-        """The groups for which something was set."""
-        return list(self._set)
-
-    def of(self, group_id: str) -> Mapping[str, str]:
-        """What was set for a group."""
-        return self._set.get(group_id, {})
-
-    def value(self, group_id: str, name: str) -> str:
-        """The config that holds for a group."""
-        return self.of(group_id).get(name) or self.options[name].default
-
-    def number(self, group_id: str, name: str) -> int:
-        """As `value`, a number."""
-        return int(self.value(group_id, name))
-
-    def check(self, name: str, value: str | None) -> str:
-        """The value if it is valid for the config `name`; else `RequestFailed` with INVALID_CONFIG."""
-        option = self.options.get(name)
-        if option is None:
-            raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
-        if value is None:
-            raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Null value not supported for group configs: {name}")
-        wrong = option.check(value)
-        if wrong is not None:
-            raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Invalid value {value!r} for configuration {name}: {wrong}")
-        return value
-
-    def replace(self, group_id: str, configs: Mapping[str, str]) -> None:
-        """Set a group's configs; raises `RequestFailed` where they cannot be written, and nothing has changed."""
-        changed = {**self._set, group_id: dict(configs)}
-        if not configs:
-            del changed[group_id]
-        try:
-            replace_file(self._path, json.dumps(changed).encode(), sync_name=self._sync)
-        except OSError as error:
-            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
-        self._set = changed
+        super().__init__(path, settings.fsync, group_options(settings), "group", ErrorCode.INVALID_CONFIG)

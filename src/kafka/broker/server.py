@@ -14,6 +14,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka.broker.buffers import BufferPool
 from kafka.broker.clock import Clock, LoopClock, Timer
@@ -24,6 +25,9 @@ from kafka.broker.faults import Faults
 from kafka.broker.log.files import sync_folder
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
+
+if TYPE_CHECKING:
+    from kafka.broker.telemetry import PushedMetrics
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +110,11 @@ class BrokerServer:
         assert self._broker is not None, "the broker is not open"
         groups = self._broker.groups.groups
         return {name: {key: one.offset for key, one in group.offsets.items()} for name, group in groups.items()}
+
+    def pushed_metrics(self) -> "list[PushedMetrics]":
+        """What clients have pushed of their metrics, the newest last; only while it is open."""
+        assert self._broker is not None, "the broker is not open"
+        return list(self._broker.telemetry.pushed)
 
     def _forget(self, connection: ClientConnection) -> None:
         self._connections.pop(connection, None)

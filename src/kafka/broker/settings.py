@@ -95,6 +95,10 @@ class BrokerSettings:
     )
     share_max_size: int = _setting(200, "The most members of a share group (group.share.max.size).")
     max_share_sessions: int = _setting(2_000, "Share sessions kept (group.share.max.share.sessions).")
+    client_telemetry: bool = _setting(
+        False, "Whether clients' metrics are taken (KIP-714), as Kafka does with a plug-in that receives them."
+    )
+    telemetry_max_bytes: int = _setting(1_048_576, "The largest push of metrics taken (telemetry.max.bytes).")
     offset_metadata_max_bytes: int = _setting(
         4096, "The longest metadata of a committed offset (offset.metadata.max.bytes)."
     )

@@ -165,6 +165,9 @@ class ConnectionOptions:
     metrics_sample_window_ms: int = option(
         30_000, integer(1), "How long one of these windows is.", "metrics.sample.window.ms"
     )
+    enable_metrics_push: bool = option(
+        True, boolean, "Whether metrics are pushed to brokers that subscribe to them (KIP-714).", "enable.metrics.push"
+    )
     selector: Any = option(None, anything, "", inert=True)
     kafka_client: Any = option(None, anything, "", inert=True)
     sock_chunk_bytes: int = option(4_096, anything, "", inert=True)

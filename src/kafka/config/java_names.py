@@ -35,7 +35,6 @@ _WITHOUT_MEANING = frozenset(
     {
         "auto.include.jmx.reporter",
         "client.dns.lookup",
-        "enable.metrics.push",
         "metadata.recovery.rebootstrap.trigger.ms",
         "metadata.recovery.strategy",
         "metrics.recording.level",

@@ -67,6 +67,9 @@ class CommonConfigs(TypedDict, total=False):
     """How many windows of time metrics are worked out from. (default 2; Java: metrics.num.samples)"""
     metrics_sample_window_ms: int
     """How long one of these windows is. (in milliseconds; default 30000; Java: metrics.sample.window.ms)"""
+    enable_metrics_push: bool
+    """Whether metrics are pushed to brokers that subscribe to them (KIP-714). (default True; Java:
+    enable.metrics.push)"""
     selector: Any
     """Accepted for the sake of older programs. It has no effect. (default None)"""
     kafka_client: Any

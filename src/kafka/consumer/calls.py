@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from uuid import UUID
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
@@ -272,6 +273,19 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         self._check_open()
         limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)
         self._driver.run(self._core.cluster.find(limit_ms, refresh))
+
+    def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
+        """The id that brokers have given this consumer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+
+        Arguments:
+            timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
+
+        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        `IllegalStateError` with ``enable_metrics_push=False``.
+        """
+        self._check_open()
+        limit_ms = self._limit(timeout_ms)
+        return self._driver.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
     # Life -------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from kafka._loop_services import wall_clock_ns
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import ConsumerConfig
 from kafka.config.table import values_of
@@ -109,7 +111,7 @@ class ConsumerCore:
         client: ClusterAccess | None = None,
     ) -> None:
         self.config = config
-        self._statistics = ConsumerMetrics(config, loop)
+        self._statistics = ConsumerMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
         troubles = Troubles(loop.time)
         self.client: ClusterAccess = (
@@ -140,7 +142,15 @@ class ConsumerCore:
         runner.on_loop_death(common, ClientHealth.loop_failed)
         self.health = ConsumerHealth(common, self.config.fetch, self.subscription, self.fetcher, self.membership)
         self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance)
-        self._statistics.report_by(runner.callback_runner)
+        self._statistics.report_by_runner()
+        self.telemetry = Telemetry(
+            connection,
+            self.client,
+            self.metrics,
+            Identity("consumer", config.consumer.metric_group_prefix, self._labels),
+            loop,
+            self._statistics.submit,
+        )
 
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
@@ -227,6 +237,7 @@ class ConsumerCore:
         """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
         await self.client.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
+        self.telemetry.start()
         self.commits.start()
 
     async def close(self, timeout_ms: float) -> None:
@@ -246,6 +257,7 @@ class ConsumerCore:
             finally:  # also where waiting for the rest was interrupted
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+                await self.telemetry.close(deadline - self._loop.time())
         finally:
             try:
                 await self.client.close()
@@ -418,6 +430,16 @@ class ConsumerCore:
     def membership_failed(self, error: Exception) -> None:
         """See `MembershipHost`."""
         self.events.failed(error)
+
+    def _labels(self) -> dict[str, str | None]:
+        """What is said of this consumer in telemetry."""
+        group = self.config.group
+        return {
+            "client_rack": self.config.fetch.client_rack,
+            "group_id": group.group_id,
+            "group_instance_id": group.group_instance_id,
+            "group_member_id": self.membership.generation.member_id,
+        }
 
     # Inside -----------------------------------------------------------------------------------------------------------
 

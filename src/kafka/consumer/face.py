@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from kafka.cluster.client_health import not_started
 from kafka.config import option_table
@@ -22,6 +22,9 @@ from kafka.structs import (
     SubscriptionPattern,
     TopicPartition,
 )
+
+if TYPE_CHECKING:
+    from kafka.metrics.kafka_metric import KafkaMetric
 
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
@@ -189,6 +192,20 @@ class ConsumerFace:
                 too.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
+
+    def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
+        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+
+        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
+        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+
+        Raises `TypeError` for what is no `KafkaMetric`.
+        """
+        self._core.telemetry.register(metric)
+
+    def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
+        """Push it no longer. Any thread may call this."""
+        self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
         """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.config import ConnectionOptions
 from kafka.metrics import windows
+from kafka.metrics.group_names import parted
 from kafka.metrics.windows import WindowOptions
 
 if TYPE_CHECKING:
@@ -40,6 +41,20 @@ class Metric(NamedTuple):
     name: str
     description: str
     read: Callable[[Any, float], float]
+
+
+class Point(NamedTuple):
+    """The value of one metric.
+
+    Arguments:
+        group, name: of the metric; the group without what it is about.
+        tags: what it is about: ``node``, ``topic``, ``partition``.
+    """
+
+    group: str
+    name: str
+    tags: dict[str, str]
+    value: float
 
 
 def total_of(field: str) -> Callable[[windows.Counts, float], float]:
@@ -172,6 +187,18 @@ class ClientMetrics:
                     values[metric.name] = float(metric.read(group.source, now))
         shown[_COUNT_GROUP] = {_COUNT: 1.0 + sum(len(group.metrics) for group in groups)}
         return shown
+
+    def points(self) -> list[Point]:
+        """All values of now, those of the whole client first; nothing if metrics are disabled. In any thread."""
+        if not self._enabled:
+            return []
+        now = self._clock()
+        found = []
+        for group in list(self._groups.values()):
+            name, about = parted(group.name)
+            tags = {**group.tags, **about}
+            found += [Point(name, each.name, tags, float(each.read(group.source, now))) for each in group.metrics]
+        return sorted(found, key=lambda point: bool(point.tags))
 
     def registered(self) -> dict[MetricName, KafkaMetric]:
         """The metrics of now as kafka-python has them; nothing if metrics are disabled."""

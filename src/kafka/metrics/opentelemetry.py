@@ -20,6 +20,7 @@ from typing import Any
 
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
+from kafka.metrics.group_names import parted
 from kafka.metrics.kafka_metric import KafkaMetric
 from kafka.metrics.metric_name import MetricName
 from kafka.metrics.metrics_reporter import AbstractMetricsReporter
@@ -98,11 +99,9 @@ def _full_name(name: MetricName) -> str:
 
 
 def _parted(name: MetricName) -> tuple[str, dict[str, str]]:
-    """A group without what it is about, which kafka-python has behind a dot, and the attributes."""
-    group, _, about = name.group.partition(".")
-    attributes = dict(name.tags or {})
-    if group.endswith("-node-metrics"):
-        attributes["node"] = about.removeprefix("node-")
-    elif about:
-        attributes["topic"] = about
+    """A group without what it is about, and the attributes."""
+    group, about = parted(name.group)
+    attributes = {**(name.tags or {}), **about}
+    if "node" in about:
+        attributes["node"] = about["node"].removeprefix("node-")
     return group, attributes

@@ -116,6 +116,8 @@ _CONNECTIONS = (
     Metric("connection-close-rate", "connections closed a second", lambda of, now: of.opened.rate("closed", now)),
     Metric("connection-creation-rate", "connections opened a second", lambda of, now: of.opened.rate("created", now)),
     Metric("connection-count", "connections that are open", lambda of, now: of.connections),
+    Metric("connection-creation-total", "connections opened", lambda of, now: of.created),
+    Metric("connection-close-total", "connections closed", lambda of, now: of.created - of.connections),
 )
 
 
@@ -129,6 +131,7 @@ class NetworkTraffic:
 
     Attributes:
         connections: how many are open.
+        created: how many were opened.
         opened: how often they were opened and closed.
     """
 
@@ -139,7 +142,7 @@ class NetworkTraffic:
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self.window = WindowOptions() if metrics is None else metrics.window
-        self.connections = 0
+        self.connections = self.created = 0
         self.opened = Windows(_Opened, self.window)
         self._metrics = metrics
         self._prefix = prefix
@@ -162,6 +165,7 @@ class NetworkTraffic:
     def connection_opened(self, now: float) -> None:
         """A connection is ready."""
         self.connections += 1
+        self.created += 1
         self.opened.at(now).created += 1
 
     def connection_closed(self, now: float) -> None:

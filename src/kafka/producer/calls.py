@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.intake.appender import Append
 from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
-from kafka.producer.intake.checks import checked_timeout_s
+from kafka.producer.intake.checks import checked_timeout_ms, checked_timeout_s
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.transaction_calls import TransactionCalls
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow.future import FutureArrowResult
 
 
@@ -77,6 +80,34 @@ class ProducerCalls(TransactionCalls):
         """All partitions of a topic, waiting for its metadata if need be. Raises as `send`."""
         core = self._started()
         return set(range(self._runner.run(core, core.find_topic(topic))))
+
+    def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
+        """The id that brokers have given this producer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+
+        Arguments:
+            timeout_ms: how long to wait for it; None: ``request_timeout_ms``.
+
+        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        `IllegalStateError` with ``enable_metrics_push=False``.
+        """
+        core = self._started()
+        given_ms = checked_timeout_ms(timeout_ms)
+        limit_ms = core.config.connection.request_timeout_ms if given_ms is None else given_ms
+        return self._runner.run(core, core.telemetry.client_instance_id(limit_ms))
+
+    def register_metric_for_subscription(self, metric: KafkaMetric) -> None:
+        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+
+        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
+        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+
+        Raises `TypeError` for what is no `KafkaMetric`.
+        """
+        self._started().telemetry.register(metric)
+
+    def unregister_metric_from_subscription(self, metric: KafkaMetric) -> None:
+        """Push it no longer. Any thread may call this."""
+        self._started().telemetry.unregister(metric)
 
     def bootstrap_connected(self) -> bool:
         """Whether the cluster has been found."""

@@ -11,6 +11,8 @@ from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.protocols import ClusterAccess
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import ProducerConfig
 from kafka.config.table import values_of
@@ -118,6 +120,14 @@ class ProducerCore:
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
+        self.telemetry = Telemetry(
+            connection,
+            self.cluster,
+            self.metrics,
+            Identity("producer", "producer", lambda: {"transactional_id": options.transactional_id}),
+            loop,
+            self.callbacks.submit,
+        )
         self._health = ClientHealth(connection.client_id, loop, self._troubles, self.cluster)
         self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
@@ -133,6 +143,7 @@ class ProducerCore:
         Raises `NoBrokersAvailable` and the like, but not ``in_background``, see `ClusterClient.start`.
         """
         await self.cluster.start(in_background=in_background)
+        self.telemetry.start()
         connection, options = self.config.connection, self.config.producer
         if not in_background:  # else it is made older when it is sent, if it has to be
             self.buffer.magic = await self._usable_magic()
@@ -320,6 +331,7 @@ class ProducerCore:
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:
+        deadline = None if timeout_s is None else self._loop.time() + timeout_s
         self.buffer.refuse(AssertedStateError(reason))
         outcomes, sender = self._outcomes, self._sender
         if outcomes is not None and sender is not None:
@@ -345,6 +357,7 @@ class ProducerCore:
                 self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
         if self.interceptors is not None:
             self.callbacks.submit(self.interceptors.close)
+        await self.telemetry.close(None if deadline is None else deadline - self._loop.time())
         await self.cluster.close()
         self.metrics.close()
         self.callbacks.finish()

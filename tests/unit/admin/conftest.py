@@ -2,14 +2,17 @@
 
 import asyncio
 import functools
+import uuid
 
 import pytest
 
 from kafka.admin import AsyncKafkaAdminClient, KafkaAdminClient
 from kafka.wire import message_class
 from kafka.wire.api.consumer_group_describe import ConsumerGroupDescribeResponse, DescribedGroup
+from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 from unit.cluster.scripted_cluster import scripted_cluster
 
+INSTANCE = uuid.UUID(int=714)
 APIS = (
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
     *("ListGroups", "DescribeGroups", "DeleteGroups", "OffsetFetch", "DeleteRecords", "ListOffsets"),
@@ -26,7 +29,8 @@ APIS = (
     ),
     "DeleteAcls",
     *("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken"),
-    *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
+    *("AddRaftVoter", "RemoveRaftVoter", "UnregisterBroker", "UnregisterController"),
+    *("GetTelemetrySubscriptions", "PushTelemetry"),
 )
 
 
@@ -34,6 +38,11 @@ def no_group(_, request):
     """The coordinator has none of these groups."""
     groups = [DescribedGroup(group_id=each, error_code=69) for each in request.group_ids]
     return ConsumerGroupDescribeResponse(groups=groups)
+
+
+def no_metrics(*_):
+    """Nobody has subscribed to clients' metrics."""
+    return GetTelemetrySubscriptionsResponse(client_instance_id=INSTANCE)
 
 
 class Admin:
@@ -64,6 +73,7 @@ async def cluster():
             for cls in (message_class(f"{api}Request") for api in APIS):
                 broker.versions[cls.API_KEY] = (cls.MIN_VERSION, cls.MAX_VERSION)
             broker.on("ConsumerGroupDescribe", no_group)
+            broker.on("GetTelemetrySubscriptions", no_metrics)
         yield cluster
 
 

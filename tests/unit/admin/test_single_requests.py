@@ -43,13 +43,13 @@ from kafka.wire.api.delete_topics import DeletableTopicResult, DeleteTopicsRespo
 from kafka.wire.api.describe_acls import DescribeAclsResponse
 from kafka.wire.api.describe_cluster import DescribeClusterBroker, DescribeClusterResponse
 from kafka.wire.api.expire_delegation_token import ExpireDelegationTokenResponse
-from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 from kafka.wire.api.list_config_resources import ConfigResource as Listed
 from kafka.wire.api.list_config_resources import ListConfigResourcesResponse
 from kafka.wire.api.remove_raft_voter import RemoveRaftVoterResponse
 from kafka.wire.api.renew_delegation_token import RenewDelegationTokenResponse
 from kafka.wire.api.unregister_broker import UnregisterBrokerResponse
 from kafka.wire.api.unregister_controller import UnregisterControllerResponse
+from unit.admin.conftest import INSTANCE
 from unit.admin.test_admin import answer_everywhere, asked, reconnect
 from unit.net.scripted import HANG_UP
 
@@ -173,12 +173,7 @@ async def test_nodes_that_are_gone_are_unregistered_and_what_may_pass_is_tried_a
 
 
 async def test_the_id_of_a_client_is_asked_for_once(admin, cluster):
-    answer_everywhere(
-        cluster,
-        "GetTelemetrySubscriptions",
-        lambda *_: GetTelemetrySubscriptionsResponse(client_instance_id=DIRECTORY),
-    )
-    assert await admin.client_instance_id() == await admin.client_instance_id() == DIRECTORY
+    assert await admin.client_instance_id() == await admin.client_instance_id() == INSTANCE
     assert len(asked(cluster, "GetTelemetrySubscriptions")) == 1
 
 

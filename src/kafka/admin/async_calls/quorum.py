@@ -75,8 +75,13 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_quorum.unregister_controller(self._requests, controller, limit))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id under which the brokers know this client's metrics (KIP-714, Kafka 3.7), the same from then on.
+        """The id that brokers have given this client for its metrics, the same for its life (KIP-714, Kafka 3.7).
 
-        Raises `UnsupportedVersionError` where no broker takes clients' metrics.
+        Arguments:
+            timeout_ms: how long to wait for it; None: ``request_timeout_ms``.
+
+        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        `IllegalStateError` with ``enable_metrics_push=False``.
         """
-        return await self._run(_quorum.client_instance_id(self._requests, arguments.timeout(timeout_ms)))
+        limit = self._requests.limit_ms(arguments.timeout(timeout_ms))
+        return await self._run(self._requests.telemetry.client_instance_id(limit))

@@ -72,6 +72,8 @@ APIS: Final[Mapping[int, Api]] = {
         Api(66, "ListTransactions", 0, 2, "transactions_admin", "list_transactions"),
         Api(68, "ConsumerGroupHeartbeat", 0, 1, "consumer_membership", "consumer_group_heartbeat"),
         Api(69, "ConsumerGroupDescribe", 0, 1, "consumer_membership", "consumer_group_describe"),
+        Api(71, "GetTelemetrySubscriptions", 0, 0, "telemetry", "get_telemetry_subscriptions"),
+        Api(72, "PushTelemetry", 0, 0, "telemetry", "push_telemetry"),
         Api(74, "ListConfigResources", 0, 1, "inventory", "list_config_resources"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
         Api(76, "ShareGroupHeartbeat", 1, 1, "share_membership", "share_group_heartbeat"),

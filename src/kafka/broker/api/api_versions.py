@@ -6,7 +6,7 @@ UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versio
 (KIP-511); the connection does that, as it cannot read such a request.
 From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, that of
 transactions, by which producers choose how they work (the setting transaction_version), and that of share groups
-(share_version).
+(share_version). Those of clients' metrics are named with the setting client_telemetry alone.
 Known gaps: no other features are named, so no client tries the new group protocol.
 """
 
@@ -31,12 +31,17 @@ _GROUPS = "group.version"
 _SHARES = "share.version"
 _NEWEST_SHARES = 1
 _ZERO_SINCE = 4
+_TELEMETRY = (71, 72)
 _FEATURES_EPOCH = 0
 
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     """Answer with what is served."""
     answer = response(ErrorCode.NONE)
+    if context.connection is not None:
+        broker.software[context.connection] = request.client_software_name, request.client_software_version
+    if not broker.settings.client_telemetry:
+        answer.api_keys = [api for api in answer.api_keys if api.api_key not in _TELEMETRY]
     level = broker.settings.transaction_version
     # Clients of version 3 do not know features that begin at 0 (KAFKA-17492).
     oldest = 0 if context.version >= _ZERO_SINCE else 1

@@ -3,7 +3,8 @@
 Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1.
 Behaviour: a topic's configs are those of Kafka, checked, kept, and obeyed at once as far as
 `kafka.broker.topic_configs` says. The broker's own settings can be read.
-A group's configs may be set before it is there; those of share groups are obeyed (`kafka.broker.group_configs`).
+A group's configs may be set before it is there; those of share groups are obeyed (`kafka.broker.group_configs`). A
+subscription to clients' metrics (KIP-714) is there when one of its configs is set (`kafka.broker.client_metrics`).
 Known gaps: the broker's settings cannot be changed while it runs; other resources are refused.
 """
 
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.named_configs import NamedConfigs
 from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, TopicOption, check_config, split_list
 from kafka.broker.topics import Topic, TopicChanges, check_name
 from kafka.wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
@@ -32,8 +34,10 @@ from kafka.wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 
-_TOPIC, _BROKER, _GROUP = 2, 4, 32
-_OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_GROUP = 1, 4, 5, 8
+_TOPIC, _BROKER, _CLIENT_METRICS, _GROUP = 2, 4, 16, 32
+_OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_CLIENT_METRICS, _OF_GROUP = 1, 4, 5, 7, 8
+_NAMED = (_CLIENT_METRICS, _GROUP)
+"""Resources whose configs may be set before they are there."""
 _SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
 
 
@@ -95,8 +99,8 @@ def _entries(broker: Broker, asked: DescribeConfigsResource) -> Iterable[Entry]:
     if asked.resource_type == _TOPIC:
         check_name(asked.resource_name)
         return _topic_entries(broker, broker.topics.get(asked.resource_name))
-    if asked.resource_type == _GROUP:
-        return _group_entries(broker, asked.resource_name)
+    if asked.resource_type in _NAMED:
+        return _named_entries(broker, asked.resource_type, asked.resource_name)
     _check_broker(broker, asked.resource_type, asked.resource_name)
     return _broker_entries(broker)
 
@@ -125,10 +129,14 @@ def _topic_entries(broker: Broker, topic: Topic) -> Iterable[Entry]:
         yield Entry(option.name, value, source, option.type, option.doc, tuple(synonyms))
 
 
-def _group_entries(broker: Broker, group_id: str) -> Iterable[Entry]:
-    _check_group(group_id)
-    configs = broker.group_configs.of(group_id)
-    for option in broker.group_configs.options.values():
+def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[Entry]:
+    kept = _kept(broker, resource_type, name)
+    configs = kept.of(name)
+    if resource_type == _CLIENT_METRICS:  # of which Kafka shows what is set, and nothing else
+        for key, value in sorted(configs.items()):
+            yield Entry(key, value, _OF_CLIENT_METRICS, kept.options[key].type, kept.options[key].doc, ())
+        return
+    for option in kept.options.values():
         synonyms = [(option.name, option.default, _DEFAULT)]
         if option.name in configs:
             synonyms.insert(0, (option.name, configs[option.name], _OF_GROUP))
@@ -136,9 +144,12 @@ def _group_entries(broker: Broker, group_id: str) -> Iterable[Entry]:
         yield Entry(option.name, value, source, option.type, option.doc, tuple(synonyms))
 
 
-def _check_group(group_id: str) -> None:
-    if not group_id:
-        raise RequestFailed(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+def _kept(broker: Broker, resource_type: int, name: str) -> NamedConfigs:
+    """Where the configs of a group, or of a subscription to metrics, are kept."""
+    if not name:
+        what = "Group name" if resource_type == _GROUP else "Client metrics subscription name"
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, f"{what} must not be empty")
+    return broker.group_configs if resource_type == _GROUP else broker.client_metrics
 
 
 def _broker_entries(broker: Broker) -> Iterable[Entry]:
@@ -166,7 +177,7 @@ def _broker_entries(broker: Broker) -> Iterable[Entry]:
 
 
 def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    """Replace all configs of topics and groups."""
+    """Replace all configs of topics, groups and subscriptions to metrics."""
     responses = []
     for asked in request.resources:
         changed = {one.name: one.value for one in asked.configs}
@@ -187,7 +198,7 @@ def alter_configs(broker: Broker, request: AlterConfigsRequest, context: Request
 def incremental_alter_configs(
     broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    """Change single configs of topics and groups (KIP-339)."""
+    """Change single configs of topics, groups and subscriptions to metrics (KIP-339)."""
     responses = []
     for asked in request.resources:
         steps = [(one.name, one.config_operation, one.value) for one in asked.configs]
@@ -216,12 +227,11 @@ def _altered(
     validate_only: bool,
     change: Change,
 ) -> tuple[ErrorCode, str | None]:
-    """Apply what `change` makes of the configs of a topic or a group; returns error code and text."""
+    """Apply what `change` makes of the configs of a topic, a group or a subscription; returns error code and text."""
     try:
-        if resource_type == _GROUP:
-            _check_group(name)
-            kept = broker.group_configs
-            configs = change(kept.of(name), kept.options, kept.check)
+        if resource_type in _NAMED:
+            kept = _kept(broker, resource_type, name)
+            configs = change(kept.of(name), kept.altered_as, kept.check)
             if not validate_only:
                 kept.replace(name, configs)
             return ErrorCode.NONE, None
@@ -268,7 +278,7 @@ def _stepped(
         if operation not in (_APPEND, _SUBTRACT) or option.type is not ConfigType.LIST:
             raise RequestFailed(
                 ErrorCode.INVALID_CONFIG,
-                f"operation {operation} cannot be applied to {name}: only lists can be changed so",
+                f"operation {operation} cannot be applied to {name}: only what has the type LIST can be changed so",
             )
         entries, given = split_list(configs.get(name, option.default)), split_list(value)
         if operation == _APPEND:

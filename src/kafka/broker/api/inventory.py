@@ -2,8 +2,8 @@
 
 Versions served: DescribeLogDirs 1 to 4, ListConfigResources 0 to 1.
 Behaviour: one log directory; a partition that was never written to has size 0. The resources that can be described are
-listed: topics, the broker, and groups for which something was set.
-Known gaps: loggers and subscriptions to metrics are no resources here, so that there are none of them.
+listed: topics, the broker, groups for which something was set, and subscriptions to clients' metrics.
+Known gaps: loggers are no resources here, so that there are none of them.
 """
 
 import shutil
@@ -70,7 +70,8 @@ def list_config_resources(
     names = {
         _TOPIC: [topic.name for topic in broker.topics],
         _BROKER: [str(broker.settings.node_id)],
-        _GROUP: broker.group_configs.groups(),
+        _GROUP: broker.group_configs.names(),
+        _CLIENT_METRICS: broker.client_metrics.names(),
     }
     return ListConfigResourcesResponse(
         config_resources=[

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from uuid import UUID
 
 from kafka.config import ShareConfig
 from kafka.consumer.arguments import check_max_records, check_timeout, check_topic_names
@@ -247,6 +248,19 @@ class ShareCalls(ShareFace):
         return self.commit(timeout_ms)
 
     # Life -------------------------------------------------------------------------------------------------------------
+
+    def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
+        """The id that brokers have given this consumer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+
+        Arguments:
+            timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
+
+        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        `IllegalStateError` with ``enable_metrics_push=False``.
+        """
+        self._core.check_open()
+        limit_ms = self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
+        return self._runner.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
     def close(self, timeout_ms: float | None = None) -> None:
         """Send what is acknowledged, release everything else, leave the group, close connections and deserializers.

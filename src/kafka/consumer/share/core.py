@@ -12,6 +12,8 @@ from uuid import UUID
 from kafka.cluster import Backoff, ClusterAccess, ClusterClient
 from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import ShareConfig
 from kafka.consumer.background_events import BackgroundEvents
@@ -60,7 +62,7 @@ class ShareCore:
         self.config = config
         options = config.share
         assert options.group_id is not None
-        self._statistics = ShareMetrics(config, loop)
+        self._statistics = ShareMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
         troubles = Troubles(loop.time)
         self.client: ClusterAccess = client or ClusterClient(
@@ -98,7 +100,20 @@ class ShareCore:
         )
         self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
         self._statistics.show(self.fetcher, self.membership)
-        self._statistics.report_by(runner.callback_runner)
+        self._statistics.report_by_runner()
+        labels = {
+            "client_rack": options.client_rack,
+            "group_id": options.group_id,
+            "group_member_id": self.membership.member_id,
+        }
+        self.telemetry = Telemetry(
+            connection,
+            self.client,
+            self.metrics,
+            Identity("consumer", options.metric_group_prefix, lambda: labels),
+            loop,
+            self._statistics.submit,
+        )
 
     def health(self) -> Health:
         """How the consumer is. In any thread."""
@@ -120,6 +135,7 @@ class ShareCore:
         """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``."""
         await self.client.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
+        self.telemetry.start()
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         self.topics.metadata_changed(metadata)
@@ -156,6 +172,7 @@ class ShareCore:
             finally:
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
+                await self.telemetry.close(deadline - self._loop.time())
         finally:
             try:
                 await self.client.close()

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from kafka.cluster.client_health import not_started
 from kafka.config import ShareConfig, option_table
@@ -16,6 +16,9 @@ from kafka.errors import IllegalArgumentError, IllegalStateError
 from kafka.health import Health
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.metrics.kafka_metric import KafkaMetric
 
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
@@ -124,6 +127,20 @@ class ShareFace:
             raw: True gives `KafkaMetric` objects by their `MetricName` instead.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
+
+    def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
+        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+
+        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
+        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+
+        Raises `TypeError` for what is no `KafkaMetric`.
+        """
+        self._core.telemetry.register(metric)
+
+    def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
+        """Push it no longer. Any thread may call this."""
+        self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
         """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""

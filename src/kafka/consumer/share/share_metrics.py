@@ -19,6 +19,7 @@ class ShareMetrics:
     Arguments:
         config: the consumer's options.
         loop: whose time counts.
+        callback_runner: makes what calls reporters, of a name.
 
     Attributes:
         all: every metric of the consumer.
@@ -27,12 +28,16 @@ class ShareMetrics:
     Raises what reporters raise.
     """
 
-    def __init__(self, config: ShareConfig, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        config: ShareConfig,
+        loop: asyncio.AbstractEventLoop,
+        callback_runner: Callable[[str], CallbackRunner],
+    ) -> None:
         prefix = config.share.metric_group_prefix
         self._fetch_group = f"{prefix}-share-fetch-manager-metrics"
         self._group_group = f"{prefix}-share-coordinator-metrics"
-        self._thread_name = f"kafka-metrics-{config.connection.client_id}"
-        self._reporting: CallbackRunner | None = None
+        self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
         self.records_acquired = 0
         self.all = ClientMetrics(config.connection, loop.time, values_of(config.connection, config.share))
         self.traffic = NetworkTraffic(self.all, prefix, loop)
@@ -62,20 +67,21 @@ class ShareMetrics:
         )
         self.all.add(self._group_group, group, None)
 
-    def report_by(self, callback_runner: Callable[[str], CallbackRunner]) -> None:
+    def report_by_runner(self) -> None:
         """From now on parts show something in threads where reporters, if there are any, may not be called."""
-        if self.all.has_reporters:
-            self._reporting = callback_runner(self._thread_name)
-            self.all.call_reporters_by(self._reporting.submit)
+        self.all.call_reporters_by(self._reporting.submit)
+
+    def submit(self, function: Callable[[], object]) -> None:
+        """Run a function of the user's where that may be done."""
+        self._reporting.submit(function)
 
     async def close(self, deadline: float) -> None:
         """Close the reporters, and wait for them up to a time."""
         self.all.close()
-        if self._reporting is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(deadline):
-                    await self._reporting.idle()
-            self._reporting.finish()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(deadline):
+                await self._reporting.idle()
+        self._reporting.finish()
 
 
 def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:

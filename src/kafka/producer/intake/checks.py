@@ -93,17 +93,22 @@ def checked_timestamp(topic: str, given: Any) -> int:
     return timestamp
 
 
-def checked_timeout_s(given: Any) -> float | None:
+def checked_timeout_ms(given: Any) -> float | None:
+    """As `checked_timeout_s`, of a time in milliseconds."""
+    return checked_timeout_s(given, "milliseconds")
+
+
+def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
     """Check a time to wait in seconds, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
     if given is None:
         return None
     try:
         timeout = math.fabs(given)  # takes what float() takes, but no text
     except (TypeError, ValueError):
-        raise TypeError(f"a timeout is a number of seconds, or None, not {given!r}") from None
+        raise TypeError(f"a timeout is a number of {unit}, or None, not {given!r}") from None
     if not math.isnan(timeout) and given >= 0:
         return timeout
-    raise IllegalArgumentError(f"a timeout is a number of seconds from 0, or None, not {given!r}")
+    raise IllegalArgumentError(f"a timeout is a number of {unit} from 0, or None, not {given!r}")
 
 
 def checked_number(topic: str, given: Any, source: str) -> int:

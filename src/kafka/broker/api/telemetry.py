@@ -1,0 +1,72 @@
+"""GetTelemetrySubscriptions (key 71) and PushTelemetry (72): clients' metrics (KIP-714).
+
+Versions served: 0.
+Behaviour: only with the setting `client_telemetry`, as Kafka has these APIs only with a plug-in that receives metrics.
+A client is told what the client metrics configs want of it; what it pushes is checked and kept, for
+`EmbeddedBroker.pushed_metrics`. Sums are to be deltas.
+Known gaps: clients are forgotten with their connection only, not after a time.
+"""
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.context import Broker, RequestContext
+from kafka.broker.telemetry import COMPRESSION, PushedMetrics
+from kafka.wire import NO_UUID
+from kafka.wire.api.get_telemetry_subscriptions import (
+    GetTelemetrySubscriptionsRequest,
+    GetTelemetrySubscriptionsResponse,
+)
+from kafka.wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
+
+
+def get_telemetry_subscriptions(
+    broker: Broker, request: GetTelemetrySubscriptionsRequest, context: RequestContext
+) -> GetTelemetrySubscriptionsResponse:
+    """Tell a client what is wanted of it."""
+    if not broker.settings.client_telemetry:
+        return GetTelemetrySubscriptionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    known = None if request.client_instance_id == NO_UUID else request.client_instance_id
+    try:
+        instance_id, instance = broker.telemetry.subscribe(known, _client(broker, context), context.connection)
+    except RequestFailed as error:
+        return GetTelemetrySubscriptionsResponse(error_code=error.code)
+    return GetTelemetrySubscriptionsResponse(
+        client_instance_id=instance_id,
+        subscription_id=instance.subscription_id,
+        accepted_compression_types=list(COMPRESSION),
+        push_interval_ms=instance.wanted.interval_ms,
+        telemetry_max_bytes=broker.settings.telemetry_max_bytes,
+        delta_temporality=True,
+        requested_metrics=list(instance.wanted.prefixes),
+    )
+
+
+def push_telemetry(broker: Broker, request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
+    """Take a client's metrics."""
+    if not broker.settings.client_telemetry:
+        return PushTelemetryResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    if request.client_instance_id == NO_UUID:
+        return PushTelemetryResponse(error_code=ErrorCode.INVALID_REQUEST)
+    push = PushedMetrics(
+        context.client_id,
+        request.client_instance_id,
+        request.terminating,
+        request.compression_type,
+        bytes(request.metrics),
+    )
+    try:
+        broker.telemetry.push(push, request.subscription_id, _client(broker, context), context.connection)
+    except RequestFailed as error:
+        return PushTelemetryResponse(error_code=error.code)
+    return PushTelemetryResponse()
+
+
+def _client(broker: Broker, context: RequestContext) -> dict[str, str]:
+    """What subscriptions may choose clients by."""
+    name, version = broker.software.get(context.connection, ("", ""))
+    return {
+        "client_id": context.client_id,
+        "client_software_name": name,
+        "client_software_version": version,
+        "client_source_address": context.client_host,
+        "client_source_port": str(context.client_port),
+    }

@@ -1,0 +1,84 @@
+"""What was set for named things that need not be there, such as groups: kept in one small file."""
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.log.files import keep_damaged, replace_file
+from kafka.broker.topic_configs import TopicOption
+
+log = logging.getLogger(__name__)
+
+
+class NamedConfigs:
+    """See the module.
+
+    Arguments: the file `path`, whether it is synced, the configs that there may be, what they are configs of, and the
+    error code for one that there may not be.
+    """
+
+    def __init__(
+        self, path: Path, sync: bool, options: Mapping[str, TopicOption], kind: str, unknown: ErrorCode
+    ) -> None:
+        self._path = path
+        self._sync = sync
+        self._kind = kind
+        self._unknown = unknown
+        self.options = options
+        self.altered_as = options
+        """The options as far as single steps go: lists can be appended to."""
+        self._set: dict[str, dict[str, str]] = self._load()
+
+    def _load(self) -> dict[str, dict[str, str]]:
+        try:
+            read = json.loads(self._path.read_bytes())
+            return {str(name): {str(key): str(value) for key, value in row.items()} for name, row in read.items()}
+        except FileNotFoundError:
+            return {}
+        except (ValueError, AttributeError) as error:
+            kept = keep_damaged(self._path).name
+            log.error(
+                "%s is damaged (%s); it is kept as %s, the %s configs are lost", self._path, error, kept, self._kind
+            )
+            return {}
+
+    def names(self) -> list[str]:
+        """What something was set for."""
+        return list(self._set)
+
+    def of(self, name: str) -> Mapping[str, str]:
+        """What was set for one."""
+        return self._set.get(name, {})
+
+    def value(self, name: str, key: str) -> str:
+        """The config that holds for one."""
+        return self.of(name).get(key) or self.options[key].default
+
+    def number(self, name: str, key: str) -> int:
+        """As `value`, a number."""
+        return int(self.value(name, key))
+
+    def check(self, key: str, value: str | None) -> str:
+        """The value if it is valid for the config `key`; else `RequestFailed`."""
+        option = self.options.get(key)
+        if option is None:
+            raise RequestFailed(self._unknown, f"Unknown {self._kind} config name: {key}")
+        if value is None:
+            raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Null value not supported for {self._kind} configs: {key}")
+        wrong = option.check(value)
+        if wrong is not None:
+            raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Invalid value {value!r} for configuration {key}: {wrong}")
+        return value
+
+    def replace(self, name: str, configs: Mapping[str, str]) -> None:
+        """Set one's configs; raises `RequestFailed` where they cannot be written, and nothing has changed."""
+        changed = {**self._set, name: dict(configs)}
+        if not configs:
+            del changed[name]
+        try:
+            replace_file(self._path, json.dumps(changed).encode(), sync_name=self._sync)
+        except OSError as error:
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
+        self._set = changed

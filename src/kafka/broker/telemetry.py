@@ -1,0 +1,158 @@
+"""The clients that were asked for their metrics, and what they have pushed (KIP-714)."""
+
+import zlib
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from kafka.broker.client_metrics import ClientMetrics, Wanted
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.record.codecs import CodecError, SizeLimitError, decompress
+
+COMPRESSION: Final = (4, 3, 1, 2)
+"""The codecs that are taken: Zstandard first, as by Kafka."""
+_MOST_CLIENTS, _MOST_PUSHES = 16_384, 1_000
+_ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+class PushedMetrics(NamedTuple):
+    """Metrics that a client has pushed.
+
+    Arguments: the client's id and instance id, whether it was its last push, the codec that it used, and the metrics,
+    decompressed: a ``MetricsData`` of OpenTelemetry's protocol.
+    """
+
+    client_id: str
+    client_instance_id: UUID
+    terminating: bool
+    compression: int
+    metrics: bytes
+
+
+@dataclass(slots=True)
+class Instance:
+    """A client: what it was told, and when it came last (None: it has not)."""
+
+    wanted: Wanted
+    subscription_id: int
+    version: int
+    last_get_ms: int | None = None
+    last_push_ms: int | None = None
+    terminating: bool = False
+    last_error: ErrorCode = ErrorCode.NONE
+
+    def may_get(self, now_ms: int) -> bool:
+        """Whether the client may ask what is wanted of it, once in an interval but after certain errors."""
+        last = max((each for each in (self.last_get_ms, self.last_push_ms) if each is not None), default=None)
+        if last is None or now_ms - last >= self.wanted.interval_ms:
+            self.last_get_ms = now_ms
+            return True
+        return self.last_error in _ASK_AT_ONCE
+
+    def may_push(self, now_ms: int) -> bool:
+        """Whether it may push: at any time after it has asked, and then once in an interval."""
+        last, asked = self.last_push_ms, self.last_get_ms
+        may = last is None or (asked is not None and asked > last) or now_ms - last >= self.wanted.interval_ms
+        if may:
+            self.last_push_ms = now_ms
+        return may
+
+
+class Telemetry:
+    """See the module.
+
+    Arguments: the subscriptions, the size that a push may have, the wall clock, and what gives new ids.
+
+    Attributes: `pushed`, the newest pushes, the last one last.
+    """
+
+    def __init__(
+        self, subscriptions: ClientMetrics, max_bytes: int, now_ms: Callable[[], int], new_id: Callable[[], UUID]
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._max_bytes = max_bytes
+        self._now_ms = now_ms
+        self._new_id = new_id
+        self._instances: dict[UUID, Instance] = {}
+        self._connections: dict[object, UUID] = {}
+        self.pushed: deque[PushedMetrics] = deque(maxlen=_MOST_PUSHES)
+
+    def subscribe(
+        self, instance_id: UUID | None, client: Mapping[str, str], connection: object
+    ) -> tuple[UUID, Instance]:
+        """Tell a client its id, where it has none, and what is wanted of it; raises `RequestFailed`."""
+        if instance_id is None:
+            instance_id = self._new_id()
+        instance = self._instance(instance_id, client, connection)
+        if not instance.may_get(self._now_ms()):
+            raise RequestFailed(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        instance.last_error = ErrorCode.NONE
+        return instance_id, instance
+
+    def push(
+        self,
+        push: PushedMetrics,
+        subscription_id: int,
+        client: Mapping[str, str],
+        connection: object,
+    ) -> None:
+        """Take what a client pushes, as it was compressed; raises `RequestFailed`."""
+        instance = self._instance(push.client_instance_id, client, connection)
+        try:
+            self._check(instance, push, subscription_id)
+            if push.metrics:
+                self.pushed.append(push._replace(metrics=self._read(push)))
+        except RequestFailed as error:
+            instance.last_error = error.code
+            raise
+        finally:
+            instance.terminating = push.terminating
+        instance.last_error = ErrorCode.NONE
+
+    def disconnected(self, connection: object) -> None:
+        """A connection is gone, and the client with it."""
+        instance_id = self._connections.pop(connection, None)
+        if instance_id is not None:
+            self._instances.pop(instance_id, None)
+
+    def _instance(self, instance_id: UUID, client: Mapping[str, str], connection: object) -> Instance:
+        """What is known of a client; anew where the subscriptions have changed, or it was known to another broker."""
+        found = self._instances.get(instance_id)
+        if found is None or found.version < self._subscriptions.version:
+            wanted = self._subscriptions.wanted({**client, "client_instance_id": str(instance_id)})
+            found = Instance(wanted, _subscription_id(wanted, instance_id), self._subscriptions.version)
+            if len(self._instances) >= _MOST_CLIENTS:
+                del self._instances[next(iter(self._instances))]
+            self._instances[instance_id] = found
+            self._connections[connection] = instance_id
+        return found
+
+    def _check(self, instance: Instance, push: PushedMetrics, subscription_id: int) -> None:
+        if instance.terminating:
+            raise RequestFailed(ErrorCode.INVALID_REQUEST)
+        if not instance.may_push(self._now_ms()) and not push.terminating:
+            raise RequestFailed(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        if subscription_id != instance.subscription_id:
+            raise RequestFailed(ErrorCode.UNKNOWN_SUBSCRIPTION_ID)
+        if push.compression not in (0, *COMPRESSION):
+            raise RequestFailed(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        if len(push.metrics) > self._max_bytes:
+            raise RequestFailed(ErrorCode.TELEMETRY_TOO_LARGE)
+
+    def _read(self, push: PushedMetrics) -> bytes:
+        if not push.compression:
+            return push.metrics
+        try:
+            return bytes(decompress(push.compression, memoryview(push.metrics), self._max_bytes))
+        except SizeLimitError as error:
+            raise RequestFailed(ErrorCode.TELEMETRY_TOO_LARGE, str(error)) from error
+        except CodecError as error:
+            raise RequestFailed(ErrorCode.INVALID_RECORD, str(error)) from error
+
+
+def _subscription_id(wanted: Wanted, instance_id: UUID) -> int:
+    """A number that changes with what is wanted, as an int32."""
+    crc = zlib.crc32(f"{wanted}".encode()) ^ zlib.crc32(instance_id.bytes)
+    return crc - (1 << 32) if crc >= 1 << 31 else crc

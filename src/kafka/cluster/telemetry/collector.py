@@ -1,0 +1,110 @@
+"""Gathers what a broker has subscribed to: names it as KIP-714 does, and counts sums from one push to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.otlp import Measured, encode
+from kafka.cluster.telemetry.subscription import Subscription
+from kafka.metrics.client_metrics import ClientMetrics, Point
+
+_DOMAIN = "org.apache.kafka"
+_NOT_SENT = "client_id"
+"""The broker knows it from the request."""
+_Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+class Collected(NamedTuple):
+    """What is pushed.
+
+    Arguments:
+        data: as `kafka.cluster.telemetry.otlp` writes it.
+        left_out: for how many metrics there was no room.
+        sums: the values of sums by name and attributes.
+        at_ns: when they had them.
+    """
+
+    data: bytes
+    left_out: int
+    sums: dict[_Key, float]
+    at_ns: int
+
+
+class MetricsCollector:
+    """See the module. On the loop.
+
+    Arguments:
+        metrics: the client's.
+        identity: what it is called.
+        now_ns: the wall clock in nanoseconds.
+        began_ns: when the client was made.
+    """
+
+    def __init__(self, metrics: ClientMetrics, identity: Identity, now_ns: Callable[[], int], began_ns: int) -> None:
+        self._metrics = metrics
+        self._identity = identity
+        self._now_ns = now_ns
+        self._began_ns = began_ns
+        self._pushed: dict[_Key, tuple[float, int]] = {}
+
+    def collect(
+        self, subscription: Subscription, of_program: Iterable[tuple[Point, bool]], max_bytes: int
+    ) -> Collected:
+        """The values of now that are wanted, as many as there is room for; those of single brokers and topics last.
+
+        Arguments:
+            of_program: what the program has registered besides, and whether it is a sum.
+        """
+        now_ns, sums = self._now_ns(), {}
+        ours = ((point, point.name.endswith("-total")) for point in self._metrics.points())
+        measured = []
+        for (point, is_sum), group in (
+            *((each, self._renamed(each[0].group)) for each in ours),
+            *((each, each[0].group) for each in of_program),
+        ):
+            name = _full_name(group, point.name)
+            if not math.isfinite(point.value) or not subscription.wants(name):
+                continue
+            attributes = _attributes(point.tags)
+            value, since_ns = point.value, self._began_ns
+            if is_sum:
+                key = name, tuple(sorted(attributes.items()))
+                sums[key] = value
+                if subscription.delta:
+                    value, since_ns = self._since_pushed(key, value)
+            measured.append((Measured(name, attributes, value, is_sum, since_ns), key if is_sum else None))
+        labels = {name: text for name, text in self._identity.labels().items() if text}
+        encoded = encode([each for each, _ in measured], labels, now_ns, subscription.delta, max_bytes)
+        for _, left_out in measured[encoded.taken :]:
+            if left_out is not None:
+                del sums[left_out]
+        return Collected(encoded.data, len(measured) - encoded.taken, sums, now_ns)
+
+    def pushed(self, collected: Collected) -> None:
+        """A broker has it: from now on deltas are counted from there."""
+        self._pushed.update((key, (value, collected.at_ns)) for key, value in collected.sums.items())
+
+    def reset(self) -> None:
+        """Begin anew: the broker wants the other kind of sums."""
+        self._pushed.clear()
+
+    def _since_pushed(self, key: _Key, value: float) -> tuple[float, int]:
+        last, since_ns = self._pushed.get(key, (0.0, self._began_ns))
+        return (value - last, since_ns) if value >= last else (value, since_ns)
+
+    def _renamed(self, group: str) -> str:
+        kind, prefix, _ = self._identity
+        return kind + group.removeprefix(prefix) if group.startswith(prefix) else group
+
+
+def _full_name(group: str, name: str) -> str:
+    return f"{_DOMAIN}.{group.removesuffix('-metrics')}.{name}".replace("-", ".").lower()
+
+
+def _attributes(tags: Mapping[str, str]) -> dict[str, str]:
+    written = {"node-id" if name == "node" else name: value for name, value in tags.items()}
+    named = {name.replace("-", "_").lower(): value for name, value in written.items()}
+    return {name: value for name, value in named.items() if name != _NOT_SENT}

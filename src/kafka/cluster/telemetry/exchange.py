@@ -1,0 +1,87 @@
+"""The two requests of telemetry: what is asked and pushed, and what is kept from one to the next."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from kafka.cluster.protocols import BrokerConnection
+from kafka.cluster.telemetry.collector import MetricsCollector
+from kafka.cluster.telemetry.registered import Values
+from kafka.cluster.telemetry.subscription import Subscription
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    TelemetryTooLargeError,
+    UnsupportedCompressionTypeError,
+    check_error,
+)
+from kafka.record.codecs import compress
+from kafka.record.types import Compression
+from kafka.wire import NO_UUID
+from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
+from kafka.wire.api.push_telemetry import PushTelemetryRequest
+
+
+class Exchange:
+    """See the module. On the loop.
+
+    Arguments:
+        collector: gives what is pushed.
+    """
+
+    def __init__(self, collector: MetricsCollector) -> None:
+        self._collector = collector
+        self._subscription: Subscription | None = None
+        self._refused: set[Compression] = set()
+        self._most_bytes: int | None = None
+
+    async def subscribe(self, connection: BrokerConnection) -> Subscription:
+        """Ask what is wanted; raises the broker's error."""
+        before = self._subscription
+        known: UUID = NO_UUID if before is None else before.client_instance_id
+        answer = await connection.send(GetTelemetrySubscriptionsRequest(client_instance_id=known))
+        check_error(answer.error_code, "asking which metrics are subscribed to")
+        subscription = self._subscription = Subscription.of(answer)
+        if before is not None and before.delta != subscription.delta:
+            self._collector.reset()
+        return subscription
+
+    async def push(self, connection: BrokerConnection, of_program: Values, terminating: bool) -> int:
+        """Push what is wanted; returns for how many metrics there was no room, raises the broker's error.
+
+        Sums that a broker may have got are not pushed again as deltas: rather once too little than twice.
+        """
+        subscription = self._subscription
+        assert subscription is not None
+        collected = self._collector.collect(subscription, of_program, self._room(subscription))
+        codec = self._codec(subscription) if collected.data else Compression.NONE
+        request = PushTelemetryRequest(
+            client_instance_id=subscription.client_instance_id,
+            subscription_id=subscription.subscription_id,
+            terminating=terminating,
+            compression_type=codec,
+            metrics=bytes(compress(codec, collected.data)),
+        )
+        try:
+            answer = await connection.send(request)
+        except (KafkaConnectionError, KafkaTimeoutError):
+            self._collector.pushed(collected)
+            raise
+        try:
+            check_error(answer.error_code, "pushing metrics")
+        except TelemetryTooLargeError:
+            self._most_bytes = len(collected.data) // 2
+            raise
+        except UnsupportedCompressionTypeError:
+            self._refused.add(codec)
+            raise
+        self._collector.pushed(collected)
+        return collected.left_out
+
+    def _room(self, subscription: Subscription) -> int:
+        """How many bytes there may be before compression: newer brokers look at that, older ones at the other size."""
+        limit = subscription.max_bytes
+        return limit if self._most_bytes is None else min(limit, self._most_bytes)
+
+    def _codec(self, subscription: Subscription) -> Compression:
+        return next((each for each in subscription.compression if each not in self._refused), Compression.NONE)

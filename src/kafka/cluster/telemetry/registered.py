@@ -1,0 +1,95 @@
+"""Metrics of the program itself that are pushed along with the client's (KIP-1076)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from kafka.metrics.client_metrics import ClientMetrics, Point
+from kafka.metrics.group_names import parted
+from kafka.metrics.kafka_metric import KafkaMetric
+from kafka.metrics.metric_name import MetricName
+from kafka.metrics.stats.total import Total
+
+log = logging.getLogger(__name__)
+
+_LONGEST_S = 1.0
+"""How long their values are waited for: they are the program's functions, which may hang."""
+
+Values = list[tuple[Point, bool]]
+
+
+class RegisteredMetrics:
+    """See the module. `add` and `remove` in any thread, `read` on the loop.
+
+    Arguments:
+        metrics: the client's, which are not to be replaced.
+        submit: runs a function where the program's may run.
+    """
+
+    def __init__(self, metrics: ClientMetrics, submit: Callable[[Callable[[], object]], object]) -> None:
+        self._metrics = metrics
+        self._submit = submit
+        self._registered: dict[MetricName, KafkaMetric] = {}
+        self._reading: asyncio.Future[Values] | None = None
+        self._failed: set[MetricName] = set()
+
+    def add(self, metric: KafkaMetric) -> None:
+        """See `register_metric_for_subscription` of the clients."""
+        name = _name_of(metric)
+        if name in self._metrics.registered():
+            log.debug("%s is not registered: the client has a metric of this name", name)
+        else:
+            self._registered[name] = metric
+
+    def remove(self, metric: KafkaMetric) -> None:
+        """See `unregister_metric_from_subscription` of the clients."""
+        self._registered.pop(_name_of(metric), None)
+
+    async def read(self) -> Values:
+        """Their values of now, with whether it is a sum; none as long as they do not come."""
+        if not self._registered:
+            return []
+        if self._reading is None:
+            self._reading = self._begin()
+        await asyncio.wait((self._reading,), timeout=_LONGEST_S)
+        if not self._reading.done():
+            return []
+        values, self._reading = self._reading.result(), None
+        return values
+
+    def _begin(self) -> asyncio.Future[Values]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Values] = loop.create_future()
+
+        def settle(values: Values) -> None:
+            if not future.done():
+                future.set_result(values)
+
+        def read() -> None:
+            values = [each for name, metric in list(self._registered.items()) if (each := self._value(name, metric))]
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(settle, values)
+
+        self._submit(read)
+        return future
+
+    def _value(self, name: MetricName, metric: KafkaMetric) -> tuple[Point, bool] | None:
+        """The value of one; None where it has none, which is logged once."""
+        try:
+            value = float(metric.value())
+        except Exception as error:
+            if name not in self._failed:
+                self._failed.add(name)
+                log.warning("a metric that was registered for subscriptions has no value: %s: %r", name, error)
+            return None
+        group, about = parted(name.group)
+        is_sum = isinstance(getattr(metric, "measurable", None), Total)
+        return Point(group, name.name, {**(name.tags or {}), **about}, value), is_sum
+
+
+def _name_of(metric: KafkaMetric) -> MetricName:
+    if not isinstance(metric, KafkaMetric):
+        raise TypeError(f"expected a KafkaMetric, not {metric!r:.100}")
+    return metric.metric_name

@@ -1,0 +1,159 @@
+"""What of a client's metrics is pushed, under which names, and how sums are counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from opentelemetry.proto.metrics.v1 import metrics_pb2
+
+from kafka.cluster.telemetry.collector import MetricsCollector
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.subscription import Subscription
+from kafka.config import parse_producer
+from kafka.metrics.client_metrics import ClientMetrics, Metric, Point
+from kafka.record.types import Compression
+
+ALL = Subscription(UUID(int=7), 1, (Compression.ZSTD,), 300.0, 1 << 20, True, ("*",))
+BEGAN = 1_000
+
+
+class World:
+    """A client with a few metrics, and what is pushed of it."""
+
+    def __init__(self, identity: Identity | None = None) -> None:
+        self.values = {"record-send-total": 0.0, "record-size-avg": 5.0, "record-size-max": -math.inf}
+        self.now_ns = BEGAN
+        connection = parse_producer({"client_id": "me"}).connection
+        self.metrics = ClientMetrics(connection, lambda: 0.0)
+        self.metrics.add("producer-metrics", [self.metric(name) for name in self.values], self)
+        identity = identity or Identity("producer", "producer", lambda: {"transactional_id": "tx", "client_rack": None})
+        self.collector = MetricsCollector(self.metrics, identity, lambda: self.now_ns, BEGAN)
+
+    def metric(self, name: str) -> Metric:
+        return Metric(name, "", lambda of, now: of.values[name])
+
+    def push(self, subscription: Subscription = ALL, of_program=(), arrives: bool = True):
+        collected = self.collector.collect(subscription, of_program, subscription.max_bytes)
+        if arrives:
+            self.collector.pushed(collected)
+        return points_of(collected.data)
+
+
+def points_of(data: bytes) -> dict[tuple[str, ...], metrics_pb2.NumberDataPoint]:
+    """By name and the values of attributes."""
+    return {
+        (metric.name, *(f"{each.key}={each.value.string_value}" for each in point.attributes)): point
+        for resource in metrics_pb2.MetricsData.FromString(data).resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        for point in (*metric.gauge.data_points, *metric.sum.data_points)
+    }
+
+
+def test_names_are_those_of_kip_714_and_what_has_no_value_is_left_out():
+    assert list(World().push()) == [
+        ("org.apache.kafka.producer.record.send.total",),
+        ("org.apache.kafka.producer.record.size.avg",),
+    ]
+
+
+def test_nodes_topics_and_partitions_are_attributes_and_come_last():
+    world = World()
+    one = [world.metric("record-size-avg")]
+    world.metrics.add("producer-node-metrics.node-1", one, world)
+    world.metrics.add("producer-topic-metrics.a.b", one, world)
+    world.metrics.add("consumer-fetch-manager-metrics", one, world, {"topic": "t", "partition": "3", "client-id": "me"})
+    assert list(world.push())[2:] == [
+        ("org.apache.kafka.producer.node.record.size.avg", "node_id=node-1"),
+        ("org.apache.kafka.producer.topic.record.size.avg", "topic=a.b"),
+        ("org.apache.kafka.consumer.fetch.manager.record.size.avg", "topic=t", "partition=3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "names"),
+    [
+        (("*",), {"total", "avg"}),
+        (("org.apache.kafka.producer.record.se",), {"total"}),
+        (("org.apache.kafka.consumer", "org.apache.kafka.producer.record.si"), {"avg"}),
+        (("",), {"total", "avg"}),
+        (("send.total",), set()),
+        ((), set()),
+    ],
+)
+def test_only_what_is_subscribed_to_is_pushed(prefixes, names):
+    found = World().push(ALL._replace(prefixes=prefixes))
+    assert {name.rpartition(".")[2] for (name,) in found} == names
+
+
+def test_a_prefix_of_the_users_for_groups_of_metrics_does_not_show():
+    world = World(Identity("admin-client", "producer"))
+    assert all(name.startswith("org.apache.kafka.admin.client.record.") for (name,) in world.push())
+
+
+def test_deltas_are_counted_from_the_last_push_that_arrived():
+    world = World()
+    key = ("org.apache.kafka.producer.record.send.total",)
+    world.values["record-send-total"] = 10.0
+    world.now_ns = 2_000
+    point = world.push()[key]
+    assert (point.as_double, point.start_time_unix_nano, point.time_unix_nano) == (10.0, BEGAN, 2_000)
+    world.values["record-send-total"] = 15.0
+    world.now_ns = 3_000
+    assert world.push(arrives=False)[key].as_double == 5.0
+    world.values["record-send-total"] = 18.0
+    point = world.push()[key]
+    assert (point.as_double, point.start_time_unix_nano) == (8.0, 2_000)
+    assert world.push()[key].as_double == 0.0
+    world.collector.reset()
+    assert world.push()[key].as_double == 18.0
+
+
+def test_a_sum_that_begins_anew_counts_from_there():
+    world = World()
+    key = ("org.apache.kafka.producer.record.send.total",)
+    world.values["record-send-total"] = 10.0
+    world.push()
+    world.values["record-send-total"] = 3.0
+    assert world.push()[key].as_double == 3.0
+
+
+def test_cumulative_sums_are_counted_from_the_start():
+    world = World()
+    cumulative = ALL._replace(delta=False)
+    for value in (10.0, 15.0):
+        world.values["record-send-total"] = value
+        point = world.push(cumulative)["org.apache.kafka.producer.record.send.total",]
+        assert (point.as_double, point.start_time_unix_nano) == (value, BEGAN)
+
+
+def test_a_sum_that_was_left_out_for_want_of_room_is_counted_on():
+    world = World()
+    world.values["record-send-total"] = 10.0
+    collected = world.collector.collect(ALL, (), 50)
+    assert (collected.data, collected.left_out) == (b"", 2)
+    world.collector.pushed(collected)
+    assert world.push()["org.apache.kafka.producer.record.send.total",].as_double == 10.0
+
+
+def test_metrics_of_the_program_keep_their_group():
+    own = [(Point("my-app-metrics", "orders-total", {"shop": "x"}, 4.0), True), (Point("g", "Depth", {}, 1.0), False)]
+    found = World().push(of_program=own)
+    assert found["org.apache.kafka.my.app.orders.total", "shop=x"].as_double == 4.0
+    assert found["org.apache.kafka.g.depth",].as_double == 1.0
+
+
+def test_nothing_is_told_with_metrics_disabled():
+    world = World()
+    connection = replace(parse_producer({}).connection, metrics_enabled=False)
+    world.metrics = ClientMetrics(connection, lambda: 0.0)
+    assert world.metrics.points() == []
+
+
+def test_labels_that_are_not_set_are_left_out():
+    world = World()
+    (resource,) = metrics_pb2.MetricsData.FromString(world.collector.collect(ALL, (), 9_999).data).resource_metrics
+    assert {each.key: each.value.string_value for each in resource.resource.attributes} == {"transactional_id": "tx"}
