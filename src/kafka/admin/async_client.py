@@ -18,7 +18,7 @@ from kafka.admin.async_calls.quotas import AsyncQuotaCalls
 from kafka.admin.async_calls.tokens import AsyncTokenCalls
 from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
-from kafka.admin.face import AdminFace
+from kafka.admin.face import AdminFace, close_parts
 from kafka.config import AdminConfigs, with_options
 from kafka.errors import IllegalStateError
 from kafka.net.callback_runner import LoopCallbacks
@@ -85,7 +85,7 @@ class AsyncKafkaAdminClient(
         await self.close()
 
     async def _close(self) -> None:
-        await self._close_parts()
+        await close_parts(self._requests.telemetry, self._requests.cluster)
         if self._metrics is not None:
             self._metrics.close()
             if self._metrics.has_reporters:
@@ -101,13 +101,13 @@ class AsyncKafkaAdminClient(
         await self.close()
 
     def __del__(self) -> None:
-        cluster = self._cluster
-        if cluster is None or self._closing is not None:
+        telemetry, cluster = self._telemetry, self._cluster
+        if telemetry is None or cluster is None or self._closing is not None:
             return
         text = "an AsyncKafkaAdminClient was never closed: await close(), or use it in an 'async with' block"
         warnings.warn(text, ResourceWarning, stacklevel=2)
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(cluster.close()))
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(close_parts(telemetry, cluster)))
 
     def _is_closed(self) -> bool:
         return self._closing is not None

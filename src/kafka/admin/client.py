@@ -17,9 +17,10 @@ from kafka.admin.calls.quotas import QuotaCalls
 from kafka.admin.calls.tokens import TokenCalls
 from kafka.admin.calls.topics import TopicCalls
 from kafka.admin.calls.transactions import TransactionCalls
-from kafka.admin.face import AdminFace
+from kafka.admin.face import AdminFace, close_parts
 from kafka.cluster import ClusterClient
 from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import AdminConfigs, with_options
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net import LoopThread
@@ -59,6 +60,7 @@ class KafkaAdminClient(
 
     _cluster: ClusterClient
     _health: ClientHealth
+    _telemetry: Telemetry
 
     def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
@@ -72,7 +74,7 @@ class KafkaAdminClient(
             in_background = connection.api_version is not None
             self._loop_thread.run(self._start_parts(in_background))
         except BaseException:
-            self._loop_thread.spawn(self._cluster.close())
+            self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
             raise
         self._closed = False
 
@@ -81,7 +83,7 @@ class KafkaAdminClient(
         if self._closed:
             return
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
-            closing = self._loop_thread.spawn(self._close_parts())
+            closing = self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
             self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
             if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
                 closing.result(_CLOSE_TIMEOUT_S)
@@ -105,7 +107,7 @@ class KafkaAdminClient(
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
-                self._loop_thread.spawn(self._cluster.close())
+                self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
 
     def _is_closed(self) -> bool:
         return self._closed

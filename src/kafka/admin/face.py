@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
-from kafka.cluster import ClusterClient
+from kafka.cluster import ClusterAccess, ClusterClient
 from kafka.cluster.client_health import ClientHealth, Observed, not_started
 from kafka.cluster.telemetry.identity import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
@@ -21,6 +21,14 @@ from kafka.net.statistics import NetworkTraffic
 
 if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
+
+
+async def close_parts(telemetry: Telemetry, cluster: ClusterAccess) -> None:
+    """Close the connections. On the loop; no method, as a client that is dropped is not to come back for it."""
+    try:
+        await telemetry.close()
+    finally:
+        await cluster.close()
 
 
 class AdminFace:
@@ -78,15 +86,6 @@ class AdminFace:
         assert self._telemetry is not None
         await self._cluster.start(in_background=in_background)
         self._telemetry.start()
-
-    async def _close_parts(self) -> None:
-        """Close the connections. On the loop."""
-        try:
-            if self._telemetry is not None:
-                await self._telemetry.close()
-        finally:
-            if self._cluster is not None:
-                await self._cluster.close()
 
     def _is_closed(self) -> bool:
         """Whether `close` was called."""

@@ -257,12 +257,14 @@ class ConsumerCore:
             finally:  # also where waiting for the rest was interrupted
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
-                await self.telemetry.close(deadline - self._loop.time())
         finally:
             try:
-                await self.client.close()
+                await self.telemetry.close(deadline - self._loop.time())
             finally:
-                await self._statistics.close(deadline)
+                try:
+                    await self.client.close()
+                finally:
+                    await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
         """Give back the memory of what was fetched and not handed out; after `close`, where nobody polls."""

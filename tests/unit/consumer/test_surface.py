@@ -19,7 +19,7 @@ SPECIAL = {"__enter__": "__aenter__", "__exit__": "__aexit__", "__iter__": "__ai
 WAITING = {
     *("poll", "poll_arrow", "poll_columns", "getone", "getmany", "commit", "committed", "position", "close"),
     *("beginning_offsets", "end_offsets", "offsets_for_times", "partitions_for_topic", "topics", "bootstrap_connected"),
-    "bootstrap",
+    *("bootstrap", "client_instance_id"),
     *("assign", "unsubscribe", "__next__", "__enter__", "__exit__"),
 }
 """What is awaited."""

@@ -18,6 +18,8 @@ from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptions
 
 DEFAULT_INTERVAL_S = 300.0
 """How long is waited where no broker has said how long."""
+_SHORTEST_S = 0.1
+"""Shorter than brokers let administrators set it."""
 _EVERYTHING = "*"
 _AT_ONCE = (UnknownSubscriptionIdError, UnsupportedCompressionTypeError)
 """The subscription has changed: it is asked for again without a pause."""
@@ -53,7 +55,7 @@ class Subscription(NamedTuple):
             answer.client_instance_id,
             answer.subscription_id,
             _known(answer.accepted_compression_types),
-            answer.push_interval_ms / 1000 if answer.push_interval_ms > 0 else DEFAULT_INTERVAL_S,
+            max(answer.push_interval_ms / 1000, _SHORTEST_S) if answer.push_interval_ms > 0 else DEFAULT_INTERVAL_S,
             answer.telemetry_max_bytes,
             answer.delta_temporality,
             tuple(answer.requested_metrics),

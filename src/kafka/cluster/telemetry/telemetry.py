@@ -77,6 +77,7 @@ class Telemetry:
         self._task: asyncio.Task[None] | None = None
         self._exchange: Exchange | None = None
         self._registered: RegisteredMetrics | None = None
+        self._unwatch: Callable[[], None] = lambda: None
         self._due = 0.0
         self._error: Exception | None = None
         self._told: set[str] = set()
@@ -86,7 +87,7 @@ class Telemetry:
     def start(self) -> None:
         """Begin, once the client looks for the cluster; without a broker that wants metrics nothing is sent."""
         if self._enabled:
-            self._cluster.on_metadata(lambda _: self._loop.call_soon(self._look))
+            self._unwatch = self._cluster.on_metadata(lambda _: self._loop.call_soon(self._look))
             self._look()
 
     async def close(self, limit_s: float | None = None) -> None:
@@ -97,6 +98,7 @@ class Telemetry:
         """
         if self.state in (TelemetryState.TERMINATED, TelemetryState.TERMINATING_PUSH_IN_PROGRESS):
             return
+        self._unwatch()
         pushes = self.state in (TelemetryState.PUSH_NEEDED, TelemetryState.PUSH_IN_PROGRESS)
         limit_s = LAST_PUSH_S if limit_s is None else min(limit_s, LAST_PUSH_S)
         try:
@@ -198,7 +200,9 @@ class Telemetry:
     async def _subscribe(self, connection: BrokerConnection) -> None:
         self._move(TelemetryState.SUBSCRIPTION_IN_PROGRESS)
         subscription = await self._exchanging().subscribe(connection)
-        self.subscription = subscription
+        before, self.subscription = self.subscription, subscription
+        if before is None:
+            log.info("the brokers know the metrics of this client by the id %s", subscription.client_instance_id)
         if subscription.prefixes:
             self._move(TelemetryState.PUSH_NEEDED)
             self._due = self._loop.time() + subscription.interval_s * loop_random(self._loop).uniform(*_SPREAD)

@@ -172,12 +172,14 @@ class ShareCore:
             finally:
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
-                await self.telemetry.close(deadline - self._loop.time())
         finally:
             try:
-                await self.client.close()
+                await self.telemetry.close(deadline - self._loop.time())
             finally:
-                await self._statistics.close(deadline)
+                try:
+                    await self.client.close()
+                finally:
+                    await self._statistics.close(deadline)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
