@@ -626,7 +626,7 @@ ADMIN_APIS = (
     *("ElectLeaders", "AlterPartitionReassignments", "ListPartitionReassignments", "DescribeTopicPartitions"),
     *("ListTransactions", "DescribeTransactions", "DescribeProducers", "WriteTxnMarkers"),
     *("DescribeCluster", "UpdateFeatures", "DescribeQuorum", "AddRaftVoter", "RemoveRaftVoter"),
-    *("UnregisterBroker", "UnregisterController", "GetTelemetrySubscriptions"),
+    *("UnregisterBroker", "UnregisterController"),
 )
 """What the admin client alone sends."""
 

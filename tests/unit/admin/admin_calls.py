@@ -1,4 +1,7 @@
-"""Every call of the admin client that asks brokers: how it is made, about the things of `answering`."""
+"""Every call of the admin client that asks brokers: how it is made, about the things of `answering`.
+
+But `client_instance_id`, which waits for what telemetry asks: see `unit/cluster/test_telemetry.py`.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,6 @@ CALLS: dict[str, Make] = {
     "remove_raft_voter": lambda admin: admin.remove_raft_voter(3, DIRECTORY),
     "unregister_broker": lambda admin: admin.unregister_broker(3),
     "unregister_controller": lambda admin: admin.unregister_controller(3),
-    "client_instance_id": lambda admin: admin.client_instance_id(),
     "describe_acls": lambda admin: admin.describe_acls(ANY_ACL),
     "create_acls": lambda admin: admin.create_acls([ACL_]),
     "delete_acls": lambda admin: admin.delete_acls([ANY_ACL]),

@@ -17,6 +17,8 @@ from fakes.cluster import Call, FakeCluster
 from kafka.admin import AsyncKafkaAdminClient
 from kafka.admin.acls import MatchedACL
 from kafka.admin.requests import AdminRequests
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.errors import (
     BrokerResponseError,
     GroupIdNotFoundError,
@@ -27,6 +29,7 @@ from kafka.errors import (
     for_code,
     kafka_errors,
 )
+from kafka.metrics.client_metrics import ClientMetrics
 from kafka.wire import message_class
 from unit.admin.admin_calls import CALLS, TP
 from unit.admin.answering import Path, error_paths, good_answer, with_code
@@ -91,7 +94,6 @@ TRIED_AGAIN = {
     "ElectLeaders error_code": CONTROLLER,
     "ElectLeaders replica_election_results.partition_result.error_code": NOTHING,
     "ExpireDelegationToken error_code": NOTHING,
-    "GetTelemetrySubscriptions error_code": RETRIABLE,
     "IncrementalAlterConfigs responses.error_code": OF_THINGS,
     "InitProducerId error_code": OF_THINGS,
     "LeaveGroup error_code": OF_THINGS,
@@ -172,7 +174,10 @@ class Admin(AsyncKafkaAdminClient):
 
     def _make_parts(self, loop: Any, reporting: Any) -> AdminRequests:
         self._cluster = self.fake  # type: ignore[assignment]
-        return AdminRequests(self.fake, self._parsed.connection)
+        connection = self._parsed.connection
+        metrics = ClientMetrics(connection, loop.time)
+        self._telemetry = Telemetry(connection, self.fake, metrics, Identity("a", "a"), loop, reporting.submit)
+        return AdminRequests(self.fake, connection, self._telemetry)
 
     def _answer(self, call: Call) -> Any:
         made = good_answer(call.request.RESPONSE, call.version, **OWN_NAMES.get(call.api, {}))
@@ -184,7 +189,6 @@ class Admin(AsyncKafkaAdminClient):
     async def play(self, name: str, place: Place | None = None, code: int = 0, times: int | None = None) -> Outcome:
         """Make a call where answers have a code in a place, always or so many times."""
         self._place, self._code, self._left = place, code, times
-        self._requests.client_instance_id = None
         self.fake.calls.clear()
         loop = asyncio.get_running_loop()
         began = loop.time()

@@ -18,6 +18,7 @@ from kafka.cluster.telemetry.state import TRANSITIONS, TelemetryState, check_mov
 from kafka.cluster.telemetry.telemetry import LAST_PUSH_S, Telemetry
 from kafka.config import parse_admin
 from kafka.errors import (
+    ClusterAuthorizationFailedError,
     IllegalStateError,
     InvalidRequestError,
     KafkaConnectionError,
@@ -312,12 +313,14 @@ def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplo
     assert (record.levelno, "refuses" in record.getMessage()) == (logging.WARNING, True)
 
 
-def test_who_waits_for_an_id_is_told_that_none_will_come() -> None:
+@pytest.mark.parametrize(("code", "error"), [(42, InvalidRequestError), (31, ClusterAuthorizationFailedError)])
+def test_who_waits_for_an_id_is_told_at_once_why_none_will_come(code: int, error: type[Exception]) -> None:
     async def scenario(world: World) -> None:
-        world.cluster.script(GET, 42)
+        world.cluster.script(GET, code)
         await world.start()
-        with pytest.raises(InvalidRequestError):
+        with pytest.raises(error):
             await world.telemetry.client_instance_id(10_000)
+        assert asyncio.get_running_loop().time() < 1_001
 
     play(scenario)
 

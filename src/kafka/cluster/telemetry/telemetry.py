@@ -119,7 +119,7 @@ class Telemetry:
         """The id that a broker has given this client, waiting for it if need be.
 
         Raises `IllegalStateError` where telemetry is off or the client is closed, `UnsupportedVersionError` where the
-        brokers take no metrics, `KafkaTimeoutError`.
+        brokers take no metrics, `KafkaTimeoutError`, and what a broker answers that does not pass.
         """
         if not self._enabled:
             raise IllegalStateError(
@@ -178,8 +178,9 @@ class Telemetry:
     def _check_may_come(self) -> None:
         if self.state is TelemetryState.TERMINATED:
             raise IllegalStateError("the client is closed")
-        if self.state is TelemetryState.DISABLED and self._error is not None:
-            raise self._error
+        error = self._error
+        if isinstance(error, KafkaError) and (self.state is TelemetryState.DISABLED or not error.retriable):
+            raise error
 
     async def _run(self) -> None:
         while self.state is not TelemetryState.DISABLED:
