@@ -229,7 +229,8 @@ def test_a_producer_pushes_what_it_counts(subscriber: Subscriber) -> None:
     assert [push.terminating for push in subscriber.pushes()].count(True) == 1
 
 
-def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber) -> None:
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber, group_protocol: str) -> None:
     subscriber.subscribe(metrics="org.apache.kafka.consumer.", interval_ms="100")
     topic = f"t-{subscriber.client_id}"
     with KafkaProducer(bootstrap_servers=subscriber.broker.bootstrap_servers) as producer:
@@ -238,6 +239,7 @@ def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber) -> None:
         topic,
         **subscriber.options(),
         group_id=subscriber.client_id,
+        group_protocol=group_protocol,
         client_rack="r1",
         auto_offset_reset="earliest",
         metric_group_prefix="mine",
@@ -249,8 +251,12 @@ def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber) -> None:
             "consumer.node.request.latency.avg",
             "consumer.coordinator.commit.latency.avg",
             "consumer.coordinator.assigned.partitions",
+            "consumer.coordinator.rebalance.latency.avg",
+            "consumer.coordinator.rebalance.latency.max",
+            "consumer.coordinator.rebalance.latency.total",
             "consumer.fetch.manager.fetch.latency.avg",
             "consumer.fetch.manager.fetch.latency.max",
+            "consumer.poll.idle.ratio.avg",
         }
         until(lambda: names <= {name for push in subscriber.pushes() for name in push.values})
         member = consumer.group_metadata().member_id
@@ -260,8 +266,8 @@ def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber) -> None:
             "group_id": subscriber.client_id,
             "group_member_id": member,
         }
-        lags = [key for push in found for key in push.points if key[0] == "consumer.fetch.manager.records.lag"]
-        assert (lags[0][0], f"topic={topic}", "partition=0") == lags[0]
+        lag = ("consumer.fetch.manager.records.lag", f"topic={topic}", "partition=0")
+        until(lambda: any(lag in push.points for push in subscriber.pushes()))
     assert subscriber.last().labels["group_id"] == subscriber.client_id
 
 

@@ -13,6 +13,7 @@ from kafka.consumer.handover.fetch_statistics import FetchStatistics
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.group_statistics import GROUP_METRICS, GroupStatistics
+from kafka.coordinator.poll_clock import POLL_METRICS, PollClock
 from kafka.metrics.client_metrics import ClientMetrics, Metric
 from kafka.net.callback_runner import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
@@ -43,6 +44,7 @@ class ConsumerMetrics:
     ) -> None:
         options = values_of(config.connection, config.fetch, config.group, config.consumer)
         prefix = config.consumer.metric_group_prefix
+        self._poll_group = f"{prefix}-metrics"
         self._fetch_group, self._group_group = f"{prefix}-fetch-manager-metrics", f"{prefix}-coordinator-metrics"
         self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
         self.all = ClientMetrics(config.connection, loop.time, options)
@@ -58,6 +60,7 @@ class ConsumerMetrics:
         subscription: SubscriptionState,
         commits: Commits,
         rebalance: Rebalance,
+        clock: PollClock,
     ) -> None:
         """Show what other parts of the consumer tell."""
         fetched = (
@@ -73,6 +76,7 @@ class ConsumerMetrics:
             _gauge("rebalances-total", "how often partitions have been taken", lambda: rebalance.completed),
         )
         self.all.add(self._group_group, group, None)
+        self.all.add(self._poll_group, POLL_METRICS, clock)
 
     def report_by_runner(self) -> None:
         """From now on parts show something in threads where reporters, if there are any, may not be called."""

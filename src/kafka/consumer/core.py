@@ -120,7 +120,7 @@ class ConsumerCore:
             else ClusterClient(config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles)
         )
         self.subscription = SubscriptionState()
-        self.clock = PollClock(loop.time())
+        self.clock = PollClock(loop.time(), self.metrics.window)
         self.closed = False
         self.close_begun = False
         """`close` runs, or has run: what it does is done, whoever stops waiting for it."""
@@ -141,7 +141,7 @@ class ConsumerCore:
         common = ClientHealth(connection.client_id, loop, troubles, self.client)
         runner.on_loop_death(common, ClientHealth.loop_failed)
         self.health = ConsumerHealth(common, self.config.fetch, self.subscription, self.fetcher, self.membership)
-        self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance)
+        self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance, self.clock)
         self._statistics.report_by_runner()
         self.telemetry = Telemetry(
             connection,

@@ -15,6 +15,7 @@ class GroupStatistics:
         options: how long is counted.
 
     Attributes:
+        rebalance_ms: how long rebalances took, all together.
         last_heartbeat: when the last one was sent, in the loop's seconds; minus infinity if none was.
     """
 
@@ -24,7 +25,14 @@ class GroupStatistics:
         self.joins = SampledValues(options)
         self.syncs = SampledValues(options)
         self.commits = SampledValues(options)
+        self.rebalances = SampledValues(options)
+        self.rebalance_ms = 0.0
         self.last_heartbeat = -math.inf
+
+    def rebalanced(self, began: float, now: float) -> None:
+        """A rebalance is over that began at a time."""
+        self.rebalance_ms += 1000 * (now - began)
+        self.rebalances.record(1000 * (now - began), now)
 
 
 def _count_of(what: str, named: str) -> Metric:
@@ -55,6 +63,9 @@ GROUP_METRICS = (
         "seconds since the last heartbeat was sent",
         lambda of, now: now - of.last_heartbeat,
     ),
+    Metric("rebalance-latency-avg", "mean time in ms that a rebalance took", mean_value_of("rebalances")),
+    Metric("rebalance-latency-max", "longest time in ms that a rebalance took", largest_value_of("rebalances")),
+    Metric("rebalance-latency-total", "ms that rebalances took, all together", lambda of, now: of.rebalance_ms),
     _mean_of("commits", "commit-latency-avg"),
     _largest_of("commits", "commit-latency-max"),
     _count_of("commits", "commit-rate"),

@@ -1,29 +1,68 @@
-"""When the caller last polled, which `max_poll_interval_ms` is compared with."""
+"""When the caller last polled, which `max_poll_interval_ms` is compared with, and how its time is spent (KIP-517)."""
+
+from __future__ import annotations
+
+import math
+
+from kafka.metrics.client_metrics import Metric
+from kafka.metrics.windows import Window, WindowOptions, Windows, largest, mean
+
+
+class _Polls(Window):
+    """The polls that ended in a stretch of time: seconds within them, and from the call before to their own."""
+
+    __slots__ = ("between_s", "count", "inside_s", "longest_between_s")
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.count = 0
+        self.between_s = self.inside_s = 0.0
+        self.longest_between_s = -math.inf
 
 
 class PollClock:
     """Written by the caller's thread in `poll()` and iteration, read by the heartbeat on the loop.
 
     Times are the loop's, in seconds.
+
+    Arguments:
+        now: when it is made.
+        options: how long is counted.
+
+    Attributes:
+        polls: how the caller's time was spent.
+        began: when the last `poll()` was called; minus infinity before the first.
     """
 
-    __slots__ = ("_inside", "_last", "progressed")
+    __slots__ = ("_between", "_inside", "_last", "began", "polls", "progressed")
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, options: WindowOptions | None = None) -> None:
         self._last = now
         self._inside = 0
+        self._between = math.inf
+        self.began = -math.inf
+        self.polls: Windows[_Polls] = Windows(_Polls, options or WindowOptions())
         self.progressed = False
         """Set by iteration for each record; the heartbeat turns it into a time, so no record costs a clock read."""
 
     def begin(self, now: float) -> None:
         """The caller is inside `poll()` now, for as long as it likes."""
         self._inside += 1
-        self._last = now
+        self._between = now - self.began
+        self.began = self._last = now
 
     def end(self, now: float) -> None:
         """The caller has left `poll()`."""
         self._inside -= 1
         self._last = now
+        between = self._between
+        if between < math.inf:  # else it is the first
+            polls = self.polls.at(now)
+            polls.count += 1
+            polls.inside_s += now - self.began
+            polls.between_s += between
+            if between > polls.longest_between_s:
+                polls.longest_between_s = between
 
     def idle(self, now: float) -> float:
         """Seconds since the caller was last seen; 0 while it is inside `poll()`."""
@@ -31,3 +70,25 @@ class PollClock:
             self.progressed = False
             self._last = now
         return 0.0 if self._inside else now - self._last
+
+
+def _idle_ratio(clock: PollClock, now: float) -> float:
+    """The time of polls by that from call to call; at most 1, as the last poll may be longer than those before."""
+    return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
+
+
+POLL_METRICS = (
+    Metric("last-poll-seconds-ago", "seconds since poll() was last called", lambda of, now: now - of.began),
+    Metric(
+        "time-between-poll-avg",
+        "mean time in ms from one call of poll() to the next",
+        lambda of, now: 1000 * mean((of.polls,), "between_s", "count", now),
+    ),
+    Metric(
+        "time-between-poll-max",
+        "longest time in ms from one call of poll() to the next",
+        lambda of, now: 1000 * largest((of.polls,), "longest_between_s", now),
+    ),
+    Metric("poll-idle-ratio-avg", "part of the program's time that it spends in poll()", _idle_ratio),
+)
+"""Of a `PollClock`."""

@@ -87,6 +87,10 @@ def largest_value_of(name: str) -> Callable[[Any, float], float]:
     return lambda part, now: windows.largest((getattr(part, name),), "largest", now)
 
 
+def _any(group: str, name: str) -> bool:
+    return True
+
+
 class _Group(NamedTuple):
     """What was registered together."""
 
@@ -188,17 +192,28 @@ class ClientMetrics:
         shown[_COUNT_GROUP] = {_COUNT: 1.0 + sum(len(group.metrics) for group in groups)}
         return shown
 
-    def points(self) -> list[Point]:
-        """All values of now, those of the whole client first; nothing if metrics are disabled. In any thread."""
+    def points(self, wanted: Callable[[str, str], bool] = _any) -> list[Point]:
+        """The values of now, those of the whole client first; nothing if metrics are disabled. In any thread.
+
+        Arguments:
+            wanted: tells by group and name whether a value is wanted; what is not is not read.
+        """
         if not self._enabled:
             return []
+        self._add_late()
         now = self._clock()
         found = []
         for group in list(self._groups.values()):
             name, about = parted(group.name)
             tags = {**group.tags, **about}
-            found += [Point(name, each.name, tags, float(each.read(group.source, now))) for each in group.metrics]
+            metrics = (each for each in group.metrics if wanted(name, each.name))
+            found += [Point(name, each.name, tags, float(each.read(group.source, now))) for each in metrics]
         return sorted(found, key=lambda point: bool(point.tags))
+
+    def count(self) -> int:
+        """How many values there are."""
+        self._add_late()
+        return sum(len(group.metrics) for group in list(self._groups.values()))
 
     def registered(self) -> dict[MetricName, KafkaMetric]:
         """The metrics of now as kafka-python has them; nothing if metrics are disabled."""

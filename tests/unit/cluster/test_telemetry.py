@@ -298,6 +298,26 @@ def test_no_more_is_pushed_than_the_broker_takes(caplog) -> None:
     assert len(caplog.records) == 1
 
 
+def test_very_many_metrics_are_put_together_beside_the_loop() -> None:
+    async def scenario(world: World) -> None:
+        loop: Any = asyncio.get_running_loop()
+        calls: list[str] = []
+
+        def call_blocking(function: Callable[[], Any]) -> Any:
+            calls.append("blocking")
+            return function()
+
+        loop.call_blocking = call_blocking
+        names = [Metric(f"m-{number}", "", lambda of, now: 1.0) for number in range(1_000)]
+        world.telemetry._metrics.add("producer-metrics", names, world)
+        await world.subscribed()
+        await world.telemetry.close()
+        assert len(world.pushed()[0]) == 1_001
+        assert calls == ["blocking"]
+
+    play(scenario)
+
+
 @pytest.mark.parametrize("error", [42, 87, 35], ids=["INVALID_REQUEST", "INVALID_RECORD", "UNSUPPORTED_VERSION"])
 @pytest.mark.parametrize("api", [GET, PUSH])
 def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplog) -> None:

@@ -146,6 +146,19 @@ def test_metrics_of_the_program_keep_their_group():
     assert found["org.apache.kafka.g.depth",].as_double == 1.0
 
 
+def test_what_is_not_wanted_is_not_read():
+    world = World()
+    world.metrics.add("producer-metrics", [Metric("bad", "", lambda of, now: 1 / 0)], world)
+    assert len(world.push(ALL._replace(prefixes=("org.apache.kafka.producer.record",)))) == 2
+
+
+def test_what_is_listed_late_is_pushed_too():
+    world = World()
+    one = [world.metric("record-size-avg")]
+    world.metrics.before_listing(lambda: world.metrics.add("producer-metrics", one, world, {"partition": "7"}))
+    assert ("org.apache.kafka.producer.record.size.avg", "partition=7") in world.push()
+
+
 def test_nothing_is_told_with_metrics_disabled():
     world = World()
     connection = replace(parse_producer({}).connection, metrics_enabled=False)

@@ -252,6 +252,10 @@ def test_the_time_that_each_request_of_the_group_took_is_counted() -> None:
         for answered in (statistics.joins, statistics.syncs, statistics.heartbeats):
             assert total([answered], "count", now) == 1
             assert 1 <= round(largest([answered], "largest", now) / (1_000 * cluster.latency_s)) <= 4  # look-ups too
+        assert total([statistics.rebalances], "count", now) == 1
+        took_ms = largest([statistics.rebalances], "largest", now)
+        assert statistics.rebalance_ms == took_ms
+        assert took_ms >= largest([statistics.joins], "largest", now) + largest([statistics.syncs], "largest", now)
         await member.membership.close(1_000)
 
     play(scenario)

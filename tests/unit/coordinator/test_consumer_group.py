@@ -59,6 +59,22 @@ def test_a_member_that_is_assigned_nothing_is_stable_all_the_same() -> None:
     play(scenario)
 
 
+def test_the_time_of_a_rebalance_is_that_until_the_caller_has_seen_to_it() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script(API, answered(1, cluster, {"t": [0]}))
+        member = Member(cluster)
+        member.poll()
+        await member.until(MemberState.RECONCILING)
+        statistics = member.membership._statistics
+        await asyncio.sleep(3)
+        assert statistics.rebalance_ms == 0.0
+        member.poll()
+        await member.until(MemberState.STABLE)
+        assert 3_000 <= statistics.rebalance_ms <= 3_100
+
+    play(scenario)
+
+
 def test_the_id_that_an_older_coordinator_gives_is_taken() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.script(API, answered(1, cluster, {"t": [0]}, member_id="given"))

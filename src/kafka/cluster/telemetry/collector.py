@@ -14,6 +14,8 @@ from kafka.metrics.client_metrics import ClientMetrics, Point
 _DOMAIN = "org.apache.kafka"
 _NOT_SENT = "client_id"
 """The broker knows it from the request."""
+_MANY = 1_000
+"""Values that take ten milliseconds or so, altogether."""
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
@@ -34,7 +36,7 @@ class Collected(NamedTuple):
 
 
 class MetricsCollector:
-    """See the module. On the loop.
+    """See the module. On the loop; `collect` in any thread.
 
     Arguments:
         metrics: the client's.
@@ -59,13 +61,20 @@ class MetricsCollector:
             of_program: what the program has registered besides, and whether it is a sum.
         """
         now_ns, sums = self._now_ns(), {}
-        ours = ((point, point.name.endswith("-total")) for point in self._metrics.points())
+        names: dict[tuple[str, str], str] = {}
+
+        def wanted(group: str, name: str) -> bool:
+            full_name = names.get((group, name))
+            if full_name is None:
+                full_name = names[group, name] = _full_name(self._renamed(group), name)
+            return subscription.wants(full_name)
+
+        ours = self._metrics.points(wanted)
         measured = []
-        for (point, is_sum), group in (
-            *((each, self._renamed(each[0].group)) for each in ours),
-            *((each, each[0].group) for each in of_program),
+        for name, point, is_sum in (
+            *((names[each.group, each.name], each, each.name.endswith("-total")) for each in ours),
+            *((_full_name(each.group, each.name), each, is_sum) for each, is_sum in of_program),
         ):
-            name = _full_name(group, point.name)
             if not math.isfinite(point.value) or not subscription.wants(name):
                 continue
             attributes = _attributes(point.tags)
@@ -82,6 +91,10 @@ class MetricsCollector:
             if left_out is not None:
                 del sums[left_out]
         return Collected(encoded.data, len(measured) - encoded.taken, sums, now_ns)
+
+    def is_slow(self) -> bool:
+        """Whether there are so many values that the loop should not wait for them."""
+        return self._metrics.count() > _MANY
 
     def pushed(self, collected: Collected) -> None:
         """A broker has it: from now on deltas are counted from there."""

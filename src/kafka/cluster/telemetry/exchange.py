@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from kafka.cluster.protocols import BrokerConnection
-from kafka.cluster.telemetry.collector import MetricsCollector
+from kafka.cluster.telemetry.collector import Collected, MetricsCollector
 from kafka.cluster.telemetry.registered import Values
 from kafka.cluster.telemetry.subscription import Subscription
 from kafka.errors import (
@@ -15,6 +16,7 @@ from kafka.errors import (
     UnsupportedCompressionTypeError,
     check_error,
 )
+from kafka.net.blocking import run_blocking
 from kafka.record.codecs import compress
 from kafka.record.types import Compression
 from kafka.wire import NO_UUID
@@ -53,14 +55,14 @@ class Exchange:
         """
         subscription = self._subscription
         assert subscription is not None
-        collected = self._collector.collect(subscription, of_program, self._room(subscription))
-        codec = self._codec(subscription) if collected.data else Compression.NONE
+        pack = partial(self._pack, subscription, of_program)
+        collected, codec, data = await run_blocking(pack) if self._collector.is_slow() else pack()
         request = PushTelemetryRequest(
             client_instance_id=subscription.client_instance_id,
             subscription_id=subscription.subscription_id,
             terminating=terminating,
             compression_type=codec,
-            metrics=bytes(compress(codec, collected.data)),
+            metrics=data,
         )
         try:
             answer = await connection.send(request)
@@ -77,6 +79,11 @@ class Exchange:
             raise
         self._collector.pushed(collected)
         return collected.left_out
+
+    def _pack(self, subscription: Subscription, of_program: Values) -> tuple[Collected, Compression, bytes]:
+        collected = self._collector.collect(subscription, of_program, self._room(subscription))
+        codec = self._codec(subscription) if collected.data else Compression.NONE
+        return collected, codec, bytes(compress(codec, collected.data))
 
     def _room(self, subscription: Subscription) -> int:
         """How many bytes there may be before compression: newer brokers look at that, older ones at the other size."""

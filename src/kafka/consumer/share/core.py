@@ -71,7 +71,7 @@ class ShareCore:
         self._health = ClientHealth(config.connection.client_id, loop, troubles, self.client)
         runner.on_loop_death(self._health, ClientHealth.loop_failed)
         self.subscription = SubscriptionState()
-        self.clock = PollClock(loop.time())
+        self.clock = PollClock(loop.time(), self.metrics.window)
         self.events = BackgroundEvents(runner.notify)
         self.closed = self.close_begun = False
         self.in_flight = InFlight()
@@ -99,7 +99,7 @@ class ShareCore:
             options, self.client, self.membership.member_id, backoff, runner.notify, self.events.failed_alike
         )
         self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
-        self._statistics.show(self.fetcher, self.membership)
+        self._statistics.show(self.fetcher, self.membership, self.clock)
         self._statistics.report_by_runner()
         labels = {
             "client_rack": options.client_rack,

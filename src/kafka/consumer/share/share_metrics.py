@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kafka.config import ShareConfig
 from kafka.config.table import values_of
 from kafka.consumer.share.share_fetcher import ShareFetcher
+from kafka.coordinator.poll_clock import POLL_METRICS, PollClock
 from kafka.coordinator.share.membership import ShareMembership
 from kafka.metrics.client_metrics import ClientMetrics, Metric
 from kafka.net.callback_runner import CallbackRunner
@@ -35,6 +36,7 @@ class ShareMetrics:
         callback_runner: Callable[[str], CallbackRunner],
     ) -> None:
         prefix = config.share.metric_group_prefix
+        self._poll_group = f"{prefix}-share-metrics"
         self._fetch_group = f"{prefix}-share-fetch-manager-metrics"
         self._group_group = f"{prefix}-share-coordinator-metrics"
         self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
@@ -42,7 +44,7 @@ class ShareMetrics:
         self.all = ClientMetrics(config.connection, loop.time, values_of(config.connection, config.share))
         self.traffic = NetworkTraffic(self.all, prefix, loop)
 
-    def show(self, fetcher: ShareFetcher, membership: ShareMembership) -> None:
+    def show(self, fetcher: ShareFetcher, membership: ShareMembership, clock: PollClock) -> None:
         """Show what other parts of the consumer tell."""
         fetched = (
             _gauge("fetch-total", "fetches that were answered", lambda: fetcher.fetches),
@@ -66,6 +68,7 @@ class ShareMetrics:
             _gauge("assigned-partitions", "partitions that are fetched", lambda: len(fetcher.assignment())),
         )
         self.all.add(self._group_group, group, None)
+        self.all.add(self._poll_group, POLL_METRICS, clock)
 
     def report_by_runner(self) -> None:
         """From now on parts show something in threads where reporters, if there are any, may not be called."""

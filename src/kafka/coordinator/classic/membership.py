@@ -81,6 +81,7 @@ class ClassicMembership:
         self._machine = MemberStateMachine()
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics
+        self._statistics = statistics = statistics or GroupStatistics()
         self._round = JoinRound(client, group_id, options, request_timeout_ms, self._assignors, watch, statistics)
         self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff, statistics)
         self._join_task: asyncio.Task[None] | None = None
@@ -225,6 +226,8 @@ class ClassicMembership:
     async def _join(self) -> None:
         """Rounds until one succeeds, or until an error that trying again does not mend."""
         attempts, pause = self._retries.begin()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         while True:
             await asyncio.sleep(pause)
             try:
@@ -241,6 +244,7 @@ class ClassicMembership:
                 pause = self._retries.pause_after(error, attempts)
             else:
                 self._retries.succeeded(attempts)
+                self._statistics.rebalanced(began, loop.time())
                 return
             if self.state is not MemberState.JOINING:
                 self._move(MemberState.JOINING)

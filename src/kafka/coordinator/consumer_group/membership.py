@@ -93,6 +93,7 @@ class ConsumerGroupMembership:
         self._leaving: asyncio.Task[None] | None = None
         self._closed = False
         self._memberships = 0
+        self._reconciling_since: float | None = None
         self.generation: Generation = NO_GENERATION
         self.last_generation: Generation = NO_GENERATION
 
@@ -341,6 +342,7 @@ class ConsumerGroupMembership:
     def _move(self, state: MemberState, **news: Any) -> None:
         """Go over to ``state``: a new turn, of which ``news`` are fields."""
         self._machine.move(state)
+        self._time_rebalances(state)
         self._view = CallerView(self._view.number + 1, state, **news)
         if state in IN_GROUP:
             self._heartbeat.start()
@@ -348,3 +350,13 @@ class ConsumerGroupMembership:
             self._heartbeat.stop()
         if state not in IN_GROUP or self._view.target is not None:
             self._host.step_ready()
+
+    def _time_rebalances(self, state: MemberState) -> None:
+        """A rebalance is from the coordinator's wanting something else until the member is stable again."""
+        since, now = self._reconciling_since, asyncio.get_running_loop().time()
+        if state is MemberState.STABLE and since is not None:
+            self._statistics.rebalanced(since, now)
+        if state is MemberState.STABLE or state not in IN_GROUP:
+            self._reconciling_since = None
+        elif state is MemberState.RECONCILING and since is None:
+            self._reconciling_since = now
