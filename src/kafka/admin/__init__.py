@@ -5,6 +5,9 @@ subject. The methods of `AsyncKafkaAdminClient`, which await one, stand in `asyn
 `calls` are written from them.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from kafka import _old_names
 from kafka.admin.acl_resource import (
     ACL,
     ACLFilter,
@@ -15,8 +18,6 @@ from kafka.admin.acl_resource import (
     ResourcePatternFilter,
     ResourceType,
 )
-from kafka.admin.async_client import AsyncKafkaAdminClient
-from kafka.admin.client import KafkaAdminClient
 from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
 from kafka.admin.config_types import ConfigFilterType, ConfigSourceType, ConfigType
 from kafka.admin.delegation_tokens import DelegationToken
@@ -38,6 +39,10 @@ from kafka.admin.transaction_types import (
     TransactionListing,
     TransactionState,
 )
+
+if TYPE_CHECKING:
+    from kafka.admin.async_client import AsyncKafkaAdminClient
+    from kafka.admin.client import KafkaAdminClient
 
 __all__ = [
     "ACL",
@@ -81,3 +86,10 @@ __all__ = [
     "UserScramCredentialDeletion",
     "UserScramCredentialUpsertion",
 ]
+
+_HOMES = {"AsyncKafkaAdminClient": "kafka.admin.async_client", "KafkaAdminClient": "kafka.admin.client"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a client when it is asked for: a program mostly uses one of them, and each has modules of its own."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kafka.cli.failures import ending, exit_status
-from kafka.cli.options import common_options, remember
+from kafka.cli.options import LEVELS, common_options, remember
 from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {
@@ -24,13 +24,12 @@ COMMANDS = {
     "quotas": "List, set and delete client quotas.",
     "copy": "Copy a topic, within a cluster or to another; resumable.",
     "perf": "Measure producing, consuming and round trips.",
+    "completion": "Print what completes commands and options in a shell.",
     "broker": "Run the embedded broker.",
     "demo": "Stream a year of flights through a broker and Spark.",
     "doctor": "Show what is installed, and what is wrong with it or with a cluster.",
 }
 """Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
-
-_LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
 
 class LazyCommands(click.Group):
@@ -75,25 +74,24 @@ def _log_level(verbose: int) -> str:
     given = os.environ.get("KAFKA_LOG_LEVEL")
     if not given:
         return {0: "WARNING", 1: "INFO"}.get(verbose, "DEBUG")
-    if given.upper() not in _LEVELS:
-        raise click.UsageError(f"KAFKA_LOG_LEVEL is {given!r}, which is none of {', '.join(_LEVELS)}")
+    if given.upper() not in LEVELS:
+        raise click.UsageError(f"KAFKA_LOG_LEVEL is {given!r}, which is none of {', '.join(LEVELS)}")
     return given.upper()
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(DISTRIBUTION_VERSION, prog_name="kafka-columnar")
 @click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
-@click.option(
-    "-l", "--log-level", type=click.Choice(_LEVELS, case_sensitive=False), help="Show log lines from this on."
-)
+@click.option("--format", "form", type=click.Choice(["raw", "json"]), hidden=True, help="As with kafka-python.")
 @common_options
 @click.pass_context
-def commands(context: click.Context, /, verbose: int, log_level: str | None, **common: Any) -> None:
+def commands(context: click.Context, /, verbose: int, form: str | None, **common: Any) -> None:
     """Apache Kafka for Python: topics, records, groups, a broker for development, a pipeline through Spark.
 
     Options of the connection may stand before the command or behind it.
     """
-    level = log_level or _log_level(verbose)
+    level = common["log_level"] or _log_level(verbose)
+    common["as_json"] |= form == "json"
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if level == "WARNING":  # the error that ends the command says the same
         logging.getLogger("kafka.cluster.bootstrap").setLevel(logging.ERROR)

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn, Self
 
 import click
 
@@ -112,39 +112,39 @@ def _nobody_reads() -> None:
 
 
 class Uninterrupted:
-    """Blocks that Ctrl-C does not end in the middle: what is written in one is whole. A second Ctrl-C ends it anyway.
+    """Blocks that neither Ctrl-C nor SIGTERM ends in the middle: what is written in one is whole. A second one does.
 
     Used as ``with``, once for the time in which it holds, and by `block` for each block within.
     """
 
     def __init__(self) -> None:
         self._held = False
-        self._pending = False
+        self._pending: BaseException | None = None
+        self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> "Uninterrupted":
-        self._before = None
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupted)
+            self._before = {each: signal.signal(each, self._signalled) for each in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        if self._held and not self._pending:
-            self._pending = True
-        else:
-            raise KeyboardInterrupt
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        end = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(TERMINATED)
+        if not self._held or self._pending is not None:
+            raise end
+        self._pending = end
 
     @contextlib.contextmanager
     def block(self) -> Iterator[None]:
-        """What is not to be interrupted; Ctrl-C that came meanwhile is raised behind it."""
+        """What is not to be interrupted; what came meanwhile is raised behind it."""
         self._held = True
         try:
             yield
         finally:
             self._held = False
-        if self._pending:
-            self._pending = False
-            raise KeyboardInterrupt
+        if self._pending is not None:
+            end, self._pending = self._pending, None
+            raise end

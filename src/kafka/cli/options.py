@@ -1,6 +1,7 @@
 """Options that commands share: how to reach the cluster, and how the output looks."""
 
 import functools
+import logging
 import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
@@ -9,6 +10,8 @@ import click
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
 _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
@@ -51,6 +54,12 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         help="Password; others can see it in the list of processes: KAFKA_SASL_PLAIN_PASSWORD is safer.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option(
+        "-l",
+        "--log-level",
+        type=click.Choice(LEVELS, case_sensitive=False),
+        help="Show log lines from this level on. [default: WARNING, or KAFKA_LOG_LEVEL]",
+    ),
 ]
 _NAMES = (
     "bootstrap_servers",
@@ -62,6 +71,7 @@ _NAMES = (
     "sasl_user",
     "sasl_password",
     "as_json",
+    "log_level",
 )
 _REMEMBERED = "kafka.cli.options"
 
@@ -86,6 +96,8 @@ def connected(command: Callable[..., R]) -> Callable[..., R]:
         from kafka.cli.session import Session
 
         own = {name: given.pop(name) for name in _NAMES}
+        if own["log_level"]:
+            logging.getLogger().setLevel(own["log_level"])
         before = click.get_current_context().meta.get(_REMEMBERED, ())
         return command(Session(_merged([*before, own])), *args, **given)
 

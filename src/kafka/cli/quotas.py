@@ -44,7 +44,7 @@ def list_quotas(session: Session, user: str | None, client_id: str | None, ip: s
     rows = [
         {"entity": _named(each["entity"]), "quota": quota, "value": value}
         for each in found
-        for quota, value in sorted(each["quotas"].items())
+        for quota, value in sorted(each["values"].items())
     ]
     session.output.table(sorted(rows, key=str), ["entity", "quota", "value"])
 

@@ -36,19 +36,24 @@ class Sink:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._whole)
-            self._out: IO[bytes] = sys.stdout.buffer
-            if self._file is not None:
-                self._out = stack.enter_context(open(self._file, "wb"))
-            self._arrow = None
-            if self._format is None:
-                from kafka.cli.consume.arrow_formats import ArrowFile
-
-                self._arrow = ArrowFile(self._name, self._out)
-                stack.callback(self._arrow.close)
-            else:
-                self._put(self._format.begin())
+            with self._whole.block():  # a file of Arrow has a beginning, or cannot be read
+                self._open(stack)
             self._stack = stack.pop_all()
         return self
+
+    def _open(self, stack: contextlib.ExitStack) -> None:
+        """Open the file, and write what stands before all records."""
+        self._out: IO[bytes] = sys.stdout.buffer
+        if self._file is not None:
+            self._out = stack.enter_context(self._file.open("wb"))
+        self._arrow = None
+        if self._format is None:
+            from kafka.cli.consume.arrow_formats import ArrowFile
+
+            self._arrow = ArrowFile(self._name, self._out)
+            stack.callback(self._arrow.close)
+        else:
+            self._put(self._format.begin())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -1,0 +1,70 @@
+"""Starting: what a short command does not load, which is what it takes its time for; completion; calls by module."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from kafka.cli.commands import COMMANDS, commands
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+
+HEAVY = {"pyarrow", "pyspark", "pandas", "numpy", "rich", "kafka.broker", "kafka.producer", "kafka.consumer"}
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    code = (
+        "import sys\nfrom kafka_columnar import main\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["topics", "--help"], ["consume", "--help"]])
+def test_help_needs_no_client(arguments: list[str]) -> None:
+    assert not {*HEAVY, "kafka.admin", "kafka.net", "asyncio", "ssl"} & loaded(*arguments)
+
+
+def test_a_list_of_topics_needs_the_admin_client_alone(cli: Cli) -> None:
+    found = loaded("-b", cli.bootstrap_servers, "topics", "list")
+    assert not {*HEAVY, "kafka.admin.async_client"} & found
+    assert "kafka.admin.client" in found
+
+
+def test_text_is_consumed_without_arrow(cli: Cli) -> None:
+    cli("topics", "create", "text")
+    found = loaded("-b", cli.bootstrap_servers, "consume", "text")
+    assert not {"pyarrow", "pandas", "numpy", "kafka.producer", "kafka.admin"} & found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_what_completes_commands(shell: str) -> None:
+    assert "_KAFKA_COMPLETE" in CliRunner().invoke(commands, ["completion", shell]).output
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("kafka to", "plain,topics"), ("kafka topics cr", "plain,create"), ("kafka consume --foll", "plain,--follow")],
+)
+def test_commands_and_options_are_completed(words: str, expected: str) -> None:
+    env = {"_KAFKA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    assert CliRunner().invoke(commands, [], env=env, prog_name="kafka").output == f"{expected}\n"
+
+
+@pytest.mark.parametrize(("module", "usage"), [("consumer", "kafka consume"), ("producer", "kafka produce")])
+def test_kafka_python_s_modules_are_commands(module: str, usage: str) -> None:
+    command = [sys.executable, "-m", f"kafka.{module}", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"Usage: {usage} ")
+
+
+def test_every_command_with_its_subcommands_is_made_without_a_warning() -> None:
+    for name in COMMANDS:
+        for each in ([name], [name, "nonsense"]):
+            result = CliRunner().invoke(commands, [*each, "--help"])
+            assert result.exit_code in (0, 2), result.output
