@@ -1,7 +1,6 @@
 """What an option is: its row in the option table, and the checks that rows share."""
 
 import dataclasses
-import difflib
 import math
 import operator
 from collections.abc import Callable, Iterable
@@ -98,6 +97,8 @@ def shown(name: str, value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name, or ""."""
+    import difflib  # an error alone needs it
+
     found = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean {found[0]!r}?" if found else ""
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import ssl
-import tempfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -145,6 +144,8 @@ def _key_file(text: str) -> Iterator[str]:
     once and that nobody else may read."""
     descriptor, path = _in_memory()
     if descriptor < 0:
+        import tempfile  # which loads much, for those who have keys in memory alone
+
         descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
     try:
         with os.fdopen(descriptor, "w") as file:
