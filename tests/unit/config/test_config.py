@@ -22,7 +22,7 @@ from kafka.config import (
     parse_producer,
 )
 from kafka.config.given import GivenConfigs
-from kafka.config.java_names import _from_text
+from kafka.config.java_names import from_text
 from kafka.errors import KafkaConfigurationError
 
 
@@ -326,8 +326,8 @@ def test_every_option_is_read_from_text_as_what_it_accepts() -> None:
     for row in option_table().values():
         kinds = set(row.accepts.split(" | "))
         if "bool" in kinds and "str" not in kinds:
-            assert _from_text(row.name, row, "True") is True, row.name
+            assert from_text(row.name, row, "True") is True, row.name
         elif kinds & {"int", "float"} and "str" not in kinds:
-            assert _from_text(row.name, row, "5") == 5, row.name
+            assert from_text(row.name, row, "5") == 5, row.name
             with pytest.raises(KafkaConfigurationError, match=r"expects a (whole )?number, not 'five'"):
-                _from_text(row.name, row, "five")
+                from_text(row.name, row, "five")
