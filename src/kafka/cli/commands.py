@@ -22,6 +22,8 @@ COMMANDS = {
     "acls": "List, create and delete access control lists.",
     "users": "List SCRAM users, set and delete their passwords.",
     "quotas": "List, set and delete client quotas.",
+    "cluster": "Describe brokers, features, versions, log folders and the quorum.",
+    "transactions": "List and describe transactions; find those that hang, and end them.",
     "copy": "Copy a topic, within a cluster or to another; resumable.",
     "perf": "Measure producing, consuming and round trips.",
     "completion": "Print what completes commands and options in a shell.",

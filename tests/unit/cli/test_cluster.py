@@ -1,0 +1,65 @@
+"""`kafka cluster`, `kafka transactions` and `kafka groups lag --watch` on the embedded broker."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kafka import KafkaProducer
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+
+
+def test_brokers_features_versions_and_folders_are_described(cli: Cli, topic: MakeTopic) -> None:
+    host, port = cli.bootstrap_servers.split(":")
+    assert cli("cluster", "describe") == f"1\t{host}\t{port}\t\ttrue\n"
+    assert cli.json("cluster", "describe")["controller"] == 1
+    assert "transaction.version\t" in cli("cluster", "features")
+    assert len(cli("cluster", "describe-features", "-f", "share.version").splitlines()) == 1
+    for options in ([], ["--broker", "1"]):
+        assert "\n3\tMetadata\t0\t" in cli("cluster", "api-versions", *options)
+    name = topic(2)
+    rows = cli.json("cluster", "log-dirs", "-t", name)
+    assert [(row["broker"], row["partition"]) for row in rows] == [(1, 0), (1, 1)]
+
+
+def test_levels_of_features_are_numbers(cli: Cli) -> None:
+    assert "expected a number" in cli.fails("cluster", "update-features", "share.version=one", status=2)
+    assert "UnsupportedVersionError" in cli.fails("cluster", "describe-quorum")
+
+
+def test_transactions_are_listed_and_described(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    with KafkaProducer(bootstrap_servers=cli.bootstrap_servers, transactional_id=name) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(name, b"x").get(timeout=10)
+        assert f"{name}\t" in cli("transactions", "list", "--state", "Ongoing")
+        (described,) = cli.json("transactions", "describe", name)
+        assert (described["state"], described["partitions"]) == ("Ongoing", [f"{name}:0"])
+        assert cli("transactions", "hanging") == ""
+        ids = ["--producer-id", str(described["producer_id"]), "--producer-epoch", str(described["producer_epoch"])]
+        assert "is aborted" in cli("transactions", "abort", "-t", name, "-p", "0", *ids, "-y")
+        producer.abort_transaction()
+    assert cli("consume", name, "--read-committed") == ""
+    assert "at least one transactional id" in cli.fails("transactions", "describe", status=2)
+
+
+def test_lag_is_shown_again_and_again_until_it_is_interrupted(
+    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, pauses = topic(), []
+    cli("produce", name, stdin="a\nb\n")
+    cli("consume", name, "-g", name, "-n", "1")
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    result = cli.run("groups", "lag", name, "--total", "--watch", "5s")
+    assert (result.exit_code, pauses) == (130, [5.0, 5.0, 5.0])
+    assert result.stdout == f"{name}\t{name}\t1\n" * 3
