@@ -15,8 +15,6 @@ from kafka.cli.options import common_options
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "COMMAND_LINE.md"
 BEGIN = "## Reference\n"
-ELSEWHERE = ("broker",)
-"""Their options are many, and ``--help`` is where they are looked up."""
 
 
 def reference() -> str:
@@ -31,7 +29,7 @@ def reference() -> str:
         if not isinstance(command, click.Group):
             lines.append("".join([f"    kafka {' '.join(path)}", *(f" {each}" for each in _arguments(command))]))
             lines.append("")
-            if path[0] not in ELSEWHERE and (table := _table(command, shared)):
+            if table := _table(command, shared):
                 lines += [*table, ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 

@@ -3,6 +3,7 @@
 import datetime
 import enum
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
         self.terminal = sys.stdout.isatty()
+        self._plain = not self.terminal or bool(os.environ.get("NO_COLOR"))
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
         """Print rows.
@@ -44,7 +46,7 @@ class Output:
         widths = [max(len(column), *(len(row[at]) for row in cells), 0) for at, column in enumerate(columns)]
         numbers = [all(_is_number(row.get(column)) for row in rows) and bool(rows) for column in columns]
         titles = [column.replace("_", " ").upper() for column in columns]
-        click.secho(_line(titles, widths, numbers), bold=True)
+        click.echo(self._bold(_line(titles, widths, numbers)), color=self.terminal)
         for cell in cells:
             click.echo(_line(cell, widths, numbers))
 
@@ -57,7 +59,7 @@ class Output:
         for name, value in values.items():
             title = name.replace("_", " ")
             if self.terminal:
-                click.echo(f"{click.style(f'{title:<{width}}', bold=True)}{_GAP}{_shown(name, value)}")
+                click.echo(f"{self._bold(f'{title:<{width}}')}{_GAP}{_shown(name, value)}")
             else:
                 click.echo(f"{name}\t{_plain(value)}")
 
@@ -73,10 +75,13 @@ class Output:
         indent = 2 if self.terminal else None
         click.echo(json.dumps(jsonable(value), ensure_ascii=False, indent=indent))
 
+    def _bold(self, text: str) -> str:
+        return text if self._plain else click.style(text, bold=True)
+
     def title(self, text: str) -> None:
         """A heading between tables, on a terminal."""
         if self.terminal and not self.as_json:
-            click.secho(text, bold=True, fg="cyan")
+            click.echo(self._bold(text), color=self.terminal)
 
 
 def note(text: str) -> None:

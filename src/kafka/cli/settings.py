@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -117,6 +116,8 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
         if wanted or environ.get(PROFILES):
             raise KafkaConfigurationError(f"profile {wanted!r} is wanted, but {file} is not there")
         return {}
+    import tomllib
+
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

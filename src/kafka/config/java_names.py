@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka.config.jaas import options_of_jaas
 from kafka.config.java_classes import allow, assignors, conversion
 from kafka.config.option import Option, nearest, shown
 from kafka.config.table import option_table
@@ -223,6 +222,8 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
         return
     if not isinstance(text, str):
         raise KafkaConfigurationError(f"option 'sasl.jaas.config' expects text, not {shown('sasl.jaas.config', text)}")
+    from kafka.config.jaas import options_of_jaas  # whose patterns take long to compile
+
     found, unused = options_of_jaas(text, configs.get("sasl_mechanism", "GSSAPI"))
     idle += unused
     for name, value in found.items():

@@ -1,11 +1,14 @@
 """The command line on an embedded broker."""
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from kafka.broker import EmbeddedBroker
 from unit.cli.cli_support import Cli
+
+_NUMBERS = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,8 @@ def topic(cli: Cli, request: pytest.FixtureRequest) -> Callable[..., str]:
     """Makes a topic that has the test's name."""
 
     def make(partitions: int = 1, suffix: str = "") -> str:
-        name = "".join(each if each.isalnum() else "-" for each in request.node.name)[:100] + suffix
+        test = "".join(each if each.isalnum() else "-" for each in request.node.name)[:100]
+        name = f"{test}-{next(_NUMBERS)}{suffix}"
         cli("topics", "create", name, "-p", str(partitions))
         return name
 

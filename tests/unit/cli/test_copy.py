@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from kafka import KafkaConsumer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaTimeoutError
 from unit.cli.cli_support import Cli
@@ -76,6 +78,26 @@ def test_a_copy_that_breaks_off_leaves_nothing_twice(
     assert 0 < len("".join(by_partition(cli, target, "--read-committed")).splitlines()) < 20
     cli("copy", source, target)
     assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
+
+
+def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka.cli.consume import source as reading
+
+    def poll_until_all_came(consumer: KafkaConsumer[Any, Any], idle_s: float | None) -> Iterator[Any]:
+        came = 0
+        while came < 21:
+            for columns in consumer.poll_columns(timeout_ms=100).values():
+                came += len(columns)
+                yield columns
+            if came == 20:
+                cli("produce", source, "-p", "2", stdin="late\n")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "_poll", poll_until_all_came)
+    assert cli.run("copy", source, f"{source}-copy", "--follow").exit_code == 130
+    assert by_partition(cli, f"{source}-copy", "--read-committed") == by_partition(cli, source)
 
 
 def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBroker) -> None:

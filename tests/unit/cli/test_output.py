@@ -1,0 +1,68 @@
+"""What commands print, for people and for programs."""
+
+import datetime
+
+import pytest
+
+from kafka.cli.output import Output, jsonable, size
+from kafka.errors import UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
+
+pytestmark = pytest.mark.once
+ROWS = [{"topic": "a", "records": 12345, "bytes": 2048, "isr": [1, 2]}, {"topic": "b\tc", "records": None, "bytes": 0}]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Output:
+    """Output to somebody who reads it."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Output(as_json=False)
+
+
+def test_a_terminal_gets_a_table_with_units(terminal: Output, capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.table(ROWS, ["topic", "records", "bytes", "isr"])
+    terminal.title("title")
+    titles, *rows, title = capsys.readouterr().out.splitlines()
+    assert (titles, title) == ("\x1b[1mTOPIC  RECORDS    BYTES  ISR\x1b[0m", "\x1b[1mtitle\x1b[0m")
+    assert rows == ["a       12,345  2.0 KiB  1,2", "b c          -      0 B  -"]
+
+
+def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    output = Output(as_json=False)
+    output.table(ROWS, ["topic"])
+    output.fields({"one_thing": 1})
+    output.title("title")
+    assert capsys.readouterr().out == "TOPIC\na\nb c\none thing  1\ntitle\n"
+
+
+def test_a_program_gets_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=False).table(ROWS, ["topic", "records", "isr"])
+    Output(as_json=True).table(ROWS, ["topic"])
+    Output(as_json=True).done("done", {"a": 1})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["a\t12345\t1,2", "b c\t\t"]
+    assert lines[2].startswith('[{"topic": "a", "records": 12345')
+    assert lines[3] == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({TopicPartition("t", 0): UnknownTopicOrPartitionError}, {"t-0": "UnknownTopicOrPartitionError"}),
+        (TopicPartition("t", 0), {"topic": "t", "partition": 0}),
+        (b"\xff", "\\xff"),
+        (datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), "2026-01-01T00:00:00+00:00"),
+        ({1}, [1]),
+        (ValueError("x"), "ValueError: x"),
+    ],
+)
+def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
+    assert jsonable(value) == expected
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (1536, "1.5 KiB"), (5 << 40, "5.0 TiB")])
+def test_sizes_have_units(count: int, text: str) -> None:
+    assert size(count) == text
