@@ -89,6 +89,7 @@ class Broker:
     def groups(self) -> "GroupCoordinator":
         """The groups; loaded with the first request that is about one, so that the broker is ready sooner."""
         if self._groups is None:
+            from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.coordinator import GroupCoordinator
             from kafka.broker.groups.journal import OffsetJournal
 
@@ -97,6 +98,7 @@ class Broker:
                 self.clock,
                 self.settings,
                 journal,
+                ConsumerGroupJournal(self._data_dir / "consumers.log", self.settings.fsync),
                 self._random,
                 lambda: {topic.name: (topic.topic_id, topic.partitions) for topic in self.topics},
                 lambda group_id: self.group_configs.number(group_id, "consumer.session.timeout.ms"),

@@ -57,12 +57,12 @@ class CommitLedger:
                     f"{member} was told that {shown(tp, offset)} is committed, but {group} only came to {highest}"
                 )
 
-    def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> None:
-        """A member that commits automatically gives up partitions, in order and without trouble."""
+    def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> Iterable[str]:
+        """What is wrong where a member that commits automatically gives up partitions, in order and without trouble."""
         for tp, position in positions.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != position:
-                self.found.append(f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}")
+                yield f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}"
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
         """A member was told that partitions are its own: it reads on from where the group stands."""

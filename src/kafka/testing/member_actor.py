@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kafka.consumer import AsyncConsumerRebalanceListener, AsyncKafkaConsumer
-from kafka.errors import CommitFailedError, KafkaError
+from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.testing.ledger import Ledger
 from kafka.testing.plan import CommitMode, MemberPlan
@@ -60,6 +60,10 @@ class MemberActor:
         self._positions: dict[TopicPartition, int] = {}
         self._committed: dict[TopicPartition, int] = {}
         self._callbacks_due = 0
+        self._may_not_commit = False
+        """A commit has failed since the last poll because the group rebalances."""
+        self._behind: list[str] = []
+        """Problems of partitions that were given up and not committed, until it is known whether they could be."""
 
     def stop(self) -> None:
         """Close the consumer after the present poll, and end."""
@@ -85,7 +89,15 @@ class MemberActor:
             await consumer.close()
             self._closed()
 
+    def _look_behind(self) -> None:
+        """Who leaves while its group rebalances cannot commit, as in Java; else all is committed before."""
+        if not self._may_not_commit:
+            self._ledger.found.extend(self._behind)
+        self._behind.clear()
+        self._may_not_commit = False
+
     def _closed(self) -> None:
+        self._look_behind()
         self._ledger.closed(self.group, self.name)
         if self._callbacks_due:
             self._ledger.found.append(f"{self.name} is closed, and {self._callbacks_due} commits never called back")
@@ -102,6 +114,7 @@ class MemberActor:
             self._story.tell(self.name, f"poll: {error}")
             await asyncio.sleep(0.1)
             return
+        self._look_behind()
         for tp, records in batches.items():
             offsets = [record.offset for record in records]
             self._ledger.hand_out(self.group, self.name, tp, offsets, self._positions.get(tp))
@@ -136,7 +149,7 @@ class MemberActor:
             await consumer.commit(timeout_ms=COMMIT_TIMEOUT_MS)
         except KafkaError as error:
             self._story.tell(self.name, f"commit: {type(error).__name__}: {error}")
-            if not error.retriable and not isinstance(error, CommitFailedError):
+            if not error.retriable and not isinstance(error, (CommitFailedError, RebalanceInProgressError)):
                 raise
         else:
             self._ledger.commits.told(self.group, self.name, positions)
@@ -147,6 +160,7 @@ class MemberActor:
     ) -> None:
         """A commit without waiting, or an automatic one, is done."""
         self._callbacks_due -= of_commit_async
+        self._may_not_commit |= isinstance(getattr(error, "__cause__", None), RebalanceInProgressError)
         if error is None:
             self._ledger.commits.told(self.group, self.name, {tp: each.offset for tp, each in offsets.items()})
         else:
@@ -164,7 +178,7 @@ class MemberActor:
         """Partitions are given up in order."""
         if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
             positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
-            self._ledger.commits.given_up(self.group, self.name, positions)
+            self._behind += self._ledger.commits.given_up(self.group, self.name, positions)
         self.lost(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:

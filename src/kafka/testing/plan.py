@@ -93,6 +93,26 @@ class TransactionPlan:
 
 
 @dataclass(frozen=True)
+class ShareMemberPlan:
+    """A member of a share group: the options of its consumer."""
+
+    options: dict[str, Any]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "ShareMemberPlan":
+        """Draw one."""
+        return cls(
+            {
+                "share_acknowledgement_mode": rng.choice(("implicit", "explicit")),
+                "share_acquire_mode": rng.choice(("batch_optimized", "record_limit")),
+                "max_poll_records": rng.choice((1, 10, 500)),
+                "fetch_max_wait_ms": rng.choice((50, 500)),
+                "request_timeout_ms": 15_000,
+            }
+        )
+
+
+@dataclass(frozen=True)
 class Plan:
     """See the module.
 
@@ -100,6 +120,7 @@ class Plan:
         topics: pairs of a name and a number of partitions.
         producers, groups: who sends, and the members of each group.
         transactions: who sends in transactions.
+        shares: the members of each share group.
         trouble_s: how long there is trouble, in seconds.
         segment_bytes: see `Network`.
         broker: settings of the brokers.
@@ -109,6 +130,7 @@ class Plan:
     producers: list[ProducerPlan]
     groups: list[list[MemberPlan]]
     transactions: list[TransactionPlan]
+    shares: list[list[ShareMemberPlan]]
     trouble_s: float
     segment_bytes: int
     broker: dict[str, object] = field(default_factory=dict)
@@ -129,9 +151,14 @@ class Plan:
                 "consumer_session_timeout_ms": 10_000,
             },
             transactions=[TransactionPlan.draw(rng) for _ in range(rng.choice((0, 0, 1, 2)))],
+            shares=[_draw_share_group(rng) for _ in range(rng.choice((0, 0, 1, 2)))],
         )
 
 
 def _draw_group(rng: random.Random) -> list[MemberPlan]:
     protocol = rng.choice(tuple(GroupProtocol))
     return [MemberPlan.draw(rng, protocol) for _ in range(rng.randrange(1, 4))]
+
+
+def _draw_share_group(rng: random.Random) -> list[ShareMemberPlan]:
+    return [ShareMemberPlan.draw(rng) for _ in range(rng.randrange(1, 4))]

@@ -25,6 +25,7 @@ from kafka.testing.loop import SimulatedLoop, SimulationStuckError
 from kafka.testing.member_actor import MemberActor
 from kafka.testing.plan import Plan
 from kafka.testing.producer_actor import ProducerActor
+from kafka.testing.share_trial import ShareTrial
 from kafka.testing.story import Story
 from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
@@ -91,6 +92,14 @@ class Simulation:
         self._transactions = TransactionTrial(
             self._plan.transactions, self._cluster.bootstrap_servers, self._fork(), self._ledger, story
         )
+        self._shares = ShareTrial(
+            self._plan.shares,
+            self._cluster.bootstrap_servers,
+            [topic for topic, _ in self._plan.topics],
+            self._fork(),
+            self._ledger,
+            story,
+        )
 
     async def run(self) -> Report:
         """Run it; never raises for what the clients do wrong, which is in the report."""
@@ -123,12 +132,14 @@ class Simulation:
         await self._create_topics()
         producers, members = self._producers(), self._members()
         reading = [asyncio.ensure_future(member.run()) for member in members]
+        await self._shares.start()
         await asyncio.gather(
             self._chaos.run(plan.trouble_s), self._transactions.run(), *(producer.run() for producer in producers)
         )
         await self._transactions.check()
         logs = await self._read_logs()
         await self._drain(sum(len(log) for log in logs.values()))
+        await self._shares.check(logs)
         await self._stop(members, reading)
         await self._look_at_commits(logs)
         await self._cluster.stop_all()

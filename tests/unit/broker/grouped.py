@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.coordinator import GroupCoordinator
 from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
@@ -33,7 +34,11 @@ class Harness:
     def reopened(self) -> GroupCoordinator:
         """A coordinator that finds what earlier ones left on disk."""
         self.coordinator = GroupCoordinator(
-            self.clock, self.settings, OffsetJournal(self.folder / "offsets.log", self.settings.fsync), random.Random(1)
+            self.clock,
+            self.settings,
+            OffsetJournal(self.folder / "offsets.log", self.settings.fsync),
+            ConsumerGroupJournal(self.folder / "consumers.log", self.settings.fsync),
+            random.Random(1),
         )
         return self.coordinator
 

@@ -9,9 +9,11 @@ from uuid import UUID
 import pytest
 
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups import consumer_journal
 from kafka.broker.groups.consumer_assignors import assign_range, assign_uniform
 from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember
 from kafka.broker.groups.consumer_members import Heartbeat
+from kafka.broker.log.entry_file import EntryFile
 
 from .grouped import GROUP, Harness
 
@@ -59,6 +61,18 @@ class Consumers:
             self.members.leave(said)
             return ConsumerMember(member_id, instance, "", ""), False
         return self.members.heartbeat(said)
+
+    def restart(self) -> None:
+        """End the coordinator, and have another one find what it left on disk."""
+        self.harness.coordinator.close()
+        self.members = self.harness.reopened().consumers
+        self.members._topics = lambda: self.topics
+
+    @property
+    def names(self) -> set[str]:
+        """The members."""
+        group = self.harness.coordinator.groups[GROUP].consumer
+        return set() if group is None else set(group.members)
 
     def join(self, member_id: str, **more: object) -> ConsumerMember:
         """Join, with `t`."""
@@ -264,6 +278,97 @@ def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_
     joined = harness.join()[0]
     assert joined.error is E.NONE
     assert joined.generation_id > 2, "generations go on from the epochs"
+
+
+def test_members_outlive_a_coordinator_and_go_on_where_they_were(consumers: Consumers) -> None:
+    consumers.join("a")
+    consumers.join("b", regex="t.*", topics=set())
+    _, told = consumers.beat("a", 1)
+    assert told
+    consumers.restart()
+    assert consumers.state is ConsumerGroupState.RECONCILING
+    assert consumers.beat("a", 1)[1] is False, "it has been told what to give up"
+    kept = set(consumers.beat("a", 1)[0].assigned)
+    consumers.restart()
+    first, _ = consumers.beat("a", 1, kept)
+    second, told = consumers.beat("b", 2)
+    assert told
+    assert (first.epoch, second.epoch) == (2, 2)
+    assert first.assigned | second.assigned == of(0, 1, 2, 3)
+    assert not first.assigned & second.assigned
+    consumers.restart()
+    assert consumers.state is ConsumerGroupState.STABLE
+    assert consumers.beat("b", 2)[0].assigned == second.assigned
+    assert consumers.join("c").epoch == 3, "no epoch is given twice"
+
+
+def test_an_old_epoch_may_not_commit_after_a_restart(consumers: Consumers) -> None:
+    consumers.join("a")
+    consumers.join("b")
+    consumers.beat("b", -1)
+    consumers.beat("a", 1, of(0, 1, 2, 3))
+    consumers.restart()
+    for epoch, refused in ((1, E.STALE_MEMBER_EPOCH), (2, E.STALE_MEMBER_EPOCH), (3, None)):
+        if refused is None:
+            consumers.harness.coordinator.check_commit(GROUP, "a", None, epoch, 9)
+            continue
+        with pytest.raises(RequestFailed) as caught:
+            consumers.harness.coordinator.check_commit(GROUP, "a", None, epoch, 9)
+        assert caught.value.code is refused
+
+
+def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: Consumers) -> None:
+    consumers.join("a")
+    consumers.join("s", instance="i")
+    consumers.beat("s", -2, instance="i")
+    consumers.restart()
+    assert consumers.names == {"a", "s"}
+    consumers.harness.clock.advance(44)
+    assert consumers.names == {"a", "s"}
+    consumers.harness.clock.advance(2)
+    assert consumers.names == set()
+    consumers.restart()
+    assert (consumers.names, consumers.state) == (set(), ConsumerGroupState.EMPTY)
+
+
+def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: Consumers) -> None:
+    harness = consumers.harness
+    consumers.join("a")
+    consumers.beat("a", -1)
+    harness.coordinator.delete_group(GROUP)
+    consumers.restart()
+    assert GROUP not in harness.coordinator.groups
+    consumers.join("a")
+    consumers.beat("a", -1)
+    assert harness.join()[0].error is E.NONE
+    consumers.restart()
+    assert GROUP not in harness.coordinator.groups
+
+
+def test_what_cannot_be_kept_is_not_told(consumers: Consumers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError("no space")
+
+    consumers.join("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(EntryFile, "append", full)
+        assert consumers.refused("b", 0, set(), topics={"t"}, rebalance_ms=1) is E.COORDINATOR_NOT_AVAILABLE
+        assert consumers.refused("a", 1) is E.COORDINATOR_NOT_AVAILABLE, "what b has changed is not kept yet"
+    consumers.beat("b", 0, set(), topics={"t"}, rebalance_ms=1)
+    consumers.restart()
+    assert consumers.names == {"a", "b"}
+
+
+def test_the_file_stays_short(consumers: Consumers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumer_journal, "_SMALLEST_REWRITE", 1_000)
+    consumers.join("a")
+    for _ in range(100):
+        consumers.join("b")
+        consumers.beat("b", -1)
+    assert (tmp_path / "consumers.log").stat().st_size < 10_000
+    consumers.restart()
+    assert consumers.names == {"a"}
+    assert consumers.join("a").epoch == 201
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,6 +7,7 @@ import pytest
 from kafka.structs import TopicPartition
 from kafka.testing.commit_ledger import CommitLedger
 from kafka.testing.ledger import Ledger
+from kafka.testing.share_ledger import ShareLedger
 
 TP = TopicPartition("t", 0)
 
@@ -37,7 +38,7 @@ def test_what_is_as_promised_is_no_problem() -> None:
     ledger.commits.told("g", "m", {TP: 2})
     ledger.hand_out("g", "m", TP, [2], 2)
     ledger.commits.accept("g", "m", {TP: 3})
-    ledger.commits.given_up("g", "m", {TP: 3})
+    assert not [*ledger.commits.given_up("g", "m", {TP: 3})]
     ledger.take_away("g", "m", [TP])
     ledger.closed("g", "m")
     ledger.assign("g", "n", [TP])
@@ -198,7 +199,7 @@ def test_a_commit_may_go_back_where_its_member_did(read_to_three: Ledger) -> Non
 
 def test_a_commit_that_was_never_made_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.told("g", "m", {TP: 3})
-    read_to_three.commits.given_up("g", "m", {TP: 3})
+    read_to_three.found.extend(read_to_three.commits.given_up("g", "m", {TP: 3}))
     assert read_to_three.found == [
         "m was told that t-0@3 is committed, but g only came to 0",
         "m gives up t-0@3, but g is left at 0",
@@ -216,3 +217,47 @@ def test_a_commit_that_is_not_stored_as_it_was_made_is_a_problem(read_to_three: 
 def test_a_stored_offset_that_nobody_committed_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.stored("broker-1", {("g", TP): 3})
     assert read_to_three.found == ["broker-1: t-0@3 is stored, which g has never committed"]
+
+
+class Shares(ShareLedger):
+    """Records of a share group in a calm run, at a time of the test's; locks last ten seconds."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        super().__init__([], lambda: True, lambda: self.time, 10.0, 5)
+
+
+def test_share_groups_may_deliver_late_or_again_what_is_not_done_with() -> None:
+    ledger = Shares()
+    ledger.delivered("g", "a", TP, 0, 1)
+    ledger.let_go("g", TP, 0)
+    ledger.delivered("g", "b", TP, 0, 2)
+    ledger.time = 11.0
+    ledger.delivered("g", "a", TP, 0, 3)
+    ledger.left("a")
+    ledger.delivered("g", "b", TP, 0, 4)
+    ledger.told("g", TP, 0, 4)
+    ledger.told("g", TP, 0, 3)
+    ledger.time = 30.0
+    ledger.delivered("g", "a", TP, 0, 4)
+    ledger.check({TP: ["p:0"]}, {"g": {TP: 1}})
+    assert ledger.found == []
+
+
+def test_what_share_groups_may_not_do_is_found() -> None:
+    ledger = Shares()
+    ledger.delivered("g", "a", TP, 0, 1)
+    ledger.delivered("g", "b", TP, 0, 2)
+    ledger.told("g", TP, 0, 2)
+    ledger.time = 60.0
+    ledger.delivered("g", "a", TP, 0, 6)
+    ledger.check({TP: ["p:0", "p:1"]}, {"g": {TP: 1}, "h": {}})
+    assert ledger.found == [
+        "b was given t-0@0, which a still has",
+        "a was given t-0@0 as delivery 6 of at most 5",
+        "a was given t-0@0 again, delivery 6, after g was done with it",
+        "g was never given 1 records, the first is t-0@1",
+        "g goes on at 1 of t-0@2, its end",
+        "h was never given 2 records, the first is t-0@0",
+        "h goes on at None of t-0@2, its end",
+    ]

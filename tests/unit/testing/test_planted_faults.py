@@ -14,19 +14,32 @@ from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.offsets import GroupOffsets as StoredOffsets
 from kafka.broker.log import reading
 from kafka.broker.log.producers import ProducerStates
+from kafka.broker.share.journal import ShareJournal
+from kafka.broker.share.partition import SharePartition
+from kafka.broker.share.state import RecordState
 from kafka.broker.transactions.coordinator import Producer, TransactionCoordinator
 from kafka.broker.transactions.endings import Endings
 from kafka.broker.transactions.metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.consumer.commit.commits import Commits
 from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
+from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.net.buffers import shared_pool
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.requests import TransactionRequests
-from kafka.testing import member_actor, producer_actor, run_seed, simulation, transaction_trial
+from kafka.testing import (
+    member_actor,
+    producer_actor,
+    run_seed,
+    share_actor,
+    share_trial,
+    simulation,
+    transaction_trial,
+)
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -291,6 +304,53 @@ def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Endings, "_mark", first_only)
 
 
+def a_broker_forgets_acknowledgements(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SharePartition, "acknowledge", lambda *arguments: None)
+
+
+def a_broker_keeps_acknowledgements_in_memory(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ShareJournal, "change", lambda *arguments: None)
+
+
+def what_a_member_has_is_given_to_others(patch: pytest.MonkeyPatch) -> None:
+    acquire = SharePartition.acquire
+
+    def acquire_and_release(self: SharePartition, *arguments: Any, **options: Any) -> Any:
+        found = acquire(self, *arguments, **options)
+        for run in self.runs.rows:
+            run.settle(RecordState.AVAILABLE)
+        return found
+
+    patch.setattr(SharePartition, "acquire", acquire_and_release)
+
+
+def locks_never_run_out(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SharePartition, "_run_out", lambda self: None)
+    patch.setattr(SharePartition, "release", lambda self, member: None)
+
+
+class _SharesAmiss(AsyncKafkaShareConsumer):
+    """Loses the last record of every fifth poll that gives any."""
+
+    _polls = 0
+
+    async def poll(self, *arguments: Any, **options: Any) -> Any:
+        batches = dict(await super().poll(*arguments, **options))
+        self._polls += bool(batches)
+        if batches and self._polls % 5 == 0:
+            batches = {tp: records[:-1] for tp, records in batches.items() if len(records) > 1}
+        return batches
+
+
+def a_record_of_a_share_group_is_not_handed_out(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(share_actor, "AsyncKafkaShareConsumer", _SharesAmiss)
+
+
+def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:
+    send = ShareFetcher.send
+    patch.setattr(ShareFetcher, "send", lambda self, acks, most=0: send(self, (), most))
+
+
 @pytest.mark.parametrize(
     ("plant", "problem", "first"),
     [
@@ -308,7 +368,7 @@ def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
         (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed", 17),
         (a_broker_forgets_commits, "at the end: group-0 has committed", 1),
         (retries_come_last_and_brokers_take_any_order, "stands behind", 14),
-        (brokers_take_retries_for_new, "is in the log twice", 84),
+        (brokers_take_retries_for_new, "is in the log twice", 60),
         (a_record_is_never_sent, "was acknowledged at", 1),
         (a_record_has_no_outcome, "did not end", 3),
         (a_timer_is_left, "the timer", 1),
@@ -322,6 +382,12 @@ def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
         (a_producer_that_was_replaced_may_commit, "was replaced, and committed", 6),
         (offsets_of_transactions_count_at_once, "and its transactions committed", 3),
         (a_partition_is_left_open, "is open at", 3),
+        (a_broker_forgets_acknowledgements, "was done with it", 1),
+        (a_broker_keeps_acknowledgements_in_memory, "was done with it", 5),
+        (what_a_member_has_is_given_to_others, "still has", 2),
+        (locks_never_run_out, "share-group-0 goes on at", 28),
+        (a_record_of_a_share_group_is_not_handed_out, "share-group-0 was never given", 1),
+        (acknowledgements_are_never_sent, "share-group-0 goes on at", 1),
     ],
 )
 def test_a_planted_fault_is_noticed(plant: Plant, problem: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,4 +395,5 @@ def test_a_planted_fault_is_noticed(plant: Plant, problem: str, first: int, monk
     monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
     monkeypatch.setattr(simulation, "COMMIT_S", 10.0)
     monkeypatch.setattr(transaction_trial, "PATIENCE_S", 10.0)
+    monkeypatch.setattr(share_trial, "PATIENCE_S", 10.0)
     assert any(problem in found for seed in (first, *SEEDS) for found in run_seed(seed).problems)

@@ -72,7 +72,7 @@ class ConsumerMember:
         return self.epoch == LEAVE_STATIC_EPOCH
 
 
-class _Basis(NamedTuple):
+class Basis(NamedTuple):
     """What a target was made from."""
 
     subscriptions: Mapping[str, tuple[frozenset[str], str | None]]
@@ -88,8 +88,8 @@ class ConsumerGroup:
         self.target_epoch = 0
         self.assignor = next(iter(ASSIGNORS))
         self.members: dict[str, ConsumerMember] = {}
-        self._targets: dict[str, set[TopicPartition]] = {}
-        self._basis: _Basis | None = None
+        self.targets: dict[str, set[TopicPartition]] = {}
+        self.basis: Basis | None = None
 
     @property
     def state(self) -> ConsumerGroupState:
@@ -107,7 +107,7 @@ class ConsumerGroup:
 
     def target(self, member: ConsumerMember) -> set[TopicPartition]:
         """What a member shall have."""
-        return self._targets.get(member.member_id, set())
+        return self.targets.get(member.member_id, set())
 
     def static_member(self, instance_id: str) -> ConsumerMember | None:
         """The member that has this instance id."""
@@ -128,19 +128,19 @@ class ConsumerGroup:
         """Let a member go; the others share what it had."""
         member.stop()
         del self.members[member.member_id]
-        self._targets.pop(member.member_id, None)
+        self.targets.pop(member.member_id, None)
 
     def replace(self, old: ConsumerMember, new: ConsumerMember) -> None:
         """Give the place of a static member that was away to the one that comes back."""
         old.stop()
-        self._targets[new.member_id] = self._targets.pop(old.member_id, set())
+        self.targets[new.member_id] = self.targets.pop(old.member_id, set())
         self.members = {
             (new if one is old else one).member_id: new if one is old else one for one in self.members.values()
         }
-        if self._basis is not None and old.member_id in self._basis.subscriptions:  # a new id is no change
-            subscriptions = dict(self._basis.subscriptions)
+        if self.basis is not None and old.member_id in self.basis.subscriptions:  # a new id is no change
+            subscriptions = dict(self.basis.subscriptions)
             subscriptions[new.member_id] = subscriptions.pop(old.member_id)
-            self._basis = self._basis._replace(subscriptions=subscriptions)
+            self.basis = self.basis._replace(subscriptions=subscriptions)
         new.assigned, new.topics, new.regex = old.assigned, old.topics, old.regex
         new.server_assignor, new.previous_epoch = old.server_assignor, LEAVE_STATIC_EPOCH
 
@@ -154,13 +154,13 @@ class ConsumerGroup:
         wanted = {name: _matched(member, topics) for name, member in self.members.items()}
         counts = {topics[name][0]: topics[name][1] for each in wanted.values() for name in each}
         assignor = self._chosen()
-        basis = _Basis({name: (one.topics, one.regex) for name, one in self.members.items()}, counts, assignor)
-        if basis == self._basis:
+        basis = Basis({name: (one.topics, one.regex) for name, one in self.members.items()}, counts, assignor)
+        if basis == self.basis:
             return
-        self._basis = basis
+        self.basis = basis
         self.epoch += 1
         by_id = {name: frozenset(topics[each][0] for each in names) for name, names in wanted.items()}
-        self._targets = ASSIGNORS[assignor](by_id, counts, self._targets)
+        self.targets = ASSIGNORS[assignor](by_id, counts, self.targets)
         self.assignor, self.target_epoch = assignor, self.epoch
 
     def _chosen(self) -> str:

@@ -1,5 +1,6 @@
 """The members of all groups of the type "consumer" (KIP-848): who comes, shows that it lives, is put out and leaves."""
 
+import logging
 import uuid
 from collections.abc import Callable, Mapping
 from random import Random
@@ -16,8 +17,11 @@ from kafka.broker.groups.consumer_group import (
     ConsumerMember,
     check_regex,
 )
+from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.group import Group
 from kafka.broker.groups.state import GroupState
+
+log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _COMMITS_SINCE = 9
@@ -50,7 +54,10 @@ class Heartbeat(NamedTuple):
 
 
 class ConsumerMembers:
-    """See the module. `session_timeout_ms` is asked with a group, `topics` gives all topics, `groups` has all types."""
+    """See the module. `session_timeout_ms` is asked with a group, `topics` gives all topics, `groups` has all types.
+
+    What `journal` has kept is there from the beginning, and members have a whole session to show that they live.
+    """
 
     def __init__(
         self,
@@ -59,12 +66,18 @@ class ConsumerMembers:
         randomness: Random,
         groups: dict[str, Group],
         topics: Callable[[], Topics],
+        journal: ConsumerGroupJournal,
     ) -> None:
         self._clock = clock
         self._session_timeout_ms = session_timeout_ms
         self._random = randomness
         self._groups = groups
         self._topics = topics
+        self._journal = journal
+        for group_id, consumer in journal.load().items():
+            self._make(groups.setdefault(group_id, Group(group_id)), consumer)
+            for member in consumer.members.values():
+                self._watch(group_id, consumer, member)
 
     def heartbeat(self, said: Heartbeat) -> tuple[ConsumerMember, bool]:
         """Take a member in or keep it; the member, and whether it is to be told its assignment.
@@ -83,6 +96,7 @@ class ConsumerMembers:
         before = set(member.assigned)
         group.reconcile(member, said.owned)
         self._watch(said.group_id, group, member)
+        self._store(said.group_id, group)
         return member, said.epoch == 0 or said.is_whole or member.assigned != before
 
     def leave(self, said: Heartbeat) -> None:
@@ -97,13 +111,26 @@ class ConsumerMembers:
                 member.rebalance.cancel()
         else:
             self._remove(group, member)
+        self._store(said.group_id, group)
 
-    def put_out(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+    def put_out(self, group_id: str, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
         """Put a member out for an administrator, who may name a static one by its instance alone."""
         if instance_id is not None and not member_id:
             static = group.static_member(instance_id)
             member_id = "" if static is None else static.member_id
         self._remove(group, group.member(member_id, instance_id))
+        self._store(group_id, group)
+
+    def _store(self, group_id: str, group: ConsumerGroup | None) -> None:
+        """Keep how a group is now, before anybody is told; raises `RequestFailed`."""
+        try:
+            self._journal.store(group_id, group)
+        except OSError as error:
+            raise RequestFailed(_E.COORDINATOR_NOT_AVAILABLE, str(error)) from error
+
+    def forget(self, group_id: str) -> None:
+        """A group is none of this type any more; raises `RequestFailed`."""
+        self._store(group_id, None)
 
     # -- groups and members -------------------------------------------------------------------------------------------
 
@@ -121,10 +148,17 @@ class ConsumerMembers:
         if group.consumer is None:
             if group.state is not GroupState.EMPTY or group.pending:
                 raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {said.group_id} is not a consumer group.")
-            group.consumer = ConsumerGroup()
-            group.consumer.epoch = group.consumer.target_epoch = group.generation_id
-            group.protocol_type = "consumer"
+            made = ConsumerGroup()
+            made.epoch = made.target_epoch = group.generation_id
+            self._make(group, made)
+            return made
         return group.consumer
+
+    @staticmethod
+    def _make(group: Group, consumer: ConsumerGroup) -> None:
+        """Make a group one of this type."""
+        group.consumer = consumer
+        group.protocol_type = "consumer"
 
     def _coming(self, group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
         member_id = said.member_id or str(uuid.UUID(int=self._random.getrandbits(128), version=4))
@@ -177,19 +211,27 @@ class ConsumerMembers:
         if member.session is not None:
             member.session.cancel()
         timeout_s = self._session_timeout_ms(group_id) / 1000
-        member.session = self._clock.call_later(timeout_s, lambda: self._remove(group, member))
+        member.session = self._clock.call_later(timeout_s, lambda: self._expire(group_id, group, member))
         if not member.revoking:
             if member.rebalance is not None:
                 member.rebalance.cancel()
                 member.rebalance = None
         elif member.rebalance is None:
             patience_s = member.rebalance_timeout_ms / 1000
-            member.rebalance = self._clock.call_later(patience_s, lambda: self._remove(group, member))
+            member.rebalance = self._clock.call_later(patience_s, lambda: self._expire(group_id, group, member))
 
     def _remove(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         if group.members.get(member.member_id) is member:
             group.remove(member)
             group.assign(self._topics())
+
+    def _expire(self, group_id: str, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """A member's time is up."""
+        self._remove(group, member)
+        try:
+            self._store(group_id, group)
+        except RequestFailed as error:
+            log.warning("group %s: that member %s is gone is not kept: %s", group_id, member.member_id, error)
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
@@ -221,8 +263,13 @@ class ConsumerMembers:
         if epoch != member.epoch:
             raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
 
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take."""
+        self._journal.discard_unsynced()
+
     def close(self) -> None:
         """Cancel every timer: the broker ends."""
         for group in self._groups.values():
             for member in group.consumer.members.values() if group.consumer is not None else ():
                 member.stop()
+        self._journal.close()

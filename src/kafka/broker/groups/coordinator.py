@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 
 from kafka.broker.clock import Clock
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
 from kafka.broker.groups.group import Group
 from kafka.broker.groups.journal import OffsetJournal
@@ -36,13 +37,14 @@ class GroupCoordinator:
         clock: Clock,
         settings: BrokerSettings,
         journal: OffsetJournal,
+        consumer_journal: ConsumerGroupJournal,
         randomness: random.Random,
         topics: Callable[[], Topics] = dict,
         session_timeout_ms: Callable[[str], int] | None = None,
     ) -> None:
         self.groups: dict[str, Group] = {}
         timeout = session_timeout_ms or (lambda group_id: settings.consumer_session_timeout_ms)
-        self.consumers = ConsumerMembers(clock, timeout, randomness, self.groups, topics)
+        self.consumers = ConsumerMembers(clock, timeout, randomness, self.groups, topics, consumer_journal)
         self._rounds = Rounds(clock, settings.group_initial_rebalance_delay_ms)
         self._settings = settings
         self._journal = journal
@@ -87,12 +89,12 @@ class GroupCoordinator:
         else:
             self._join_new(group, request, answer)
 
-    @staticmethod
-    def _make_classic(group: Group) -> None:
+    def _make_classic(self, group: Group) -> None:
         """Have a group of the type "consumer" that is empty be a classic one; raises `RequestFailed` for another."""
         if group.consumer is not None:
             if group.consumer.members:
                 raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
+            self.consumers.forget(group.group_id)
             group.generation_id = max(group.generation_id, group.consumer.epoch)
             group.consumer = None
 
@@ -240,7 +242,7 @@ class GroupCoordinator:
         if group is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
         if group.consumer is not None:
-            self.consumers.put_out(group.consumer, member_id, group_instance_id)
+            self.consumers.put_out(group_id, group.consumer, member_id, group_instance_id)
             return
         if group_instance_id is None and member_id in group.pending:
             self._rounds.remove_pending(group, member_id)
@@ -341,13 +343,16 @@ class GroupCoordinator:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
         if not group.is_empty:
             raise RequestFailed(_E.NON_EMPTY_GROUP)
+        if group.consumer is not None:
+            self.consumers.forget(group_id)
         self.delete_offsets(group, group.stored.partitions())
         group.move(_S.DEAD)
         del self.groups[group_id]
 
     def discard_unsynced(self) -> None:
-        """Throw away the commits that a failure of the machine could take."""
+        """Throw away the commits, and what has become of members, that a failure of the machine could take."""
         self._journal.discard_unsynced()
+        self.consumers.discard_unsynced()
 
     def close(self) -> None:
         """Close the journal; members are not told, they find out when they ask the next time."""

@@ -123,6 +123,7 @@ class Commits:
             await self.commit(offsets, timeout_ms, resend=resend, generation=generation)
         except RebalanceInProgressError as error:
             failure = RetriableCommitFailedError(f"it was not sent: {error}")
+            failure.__cause__ = error
             self._schedule.failed(failure, len(offsets))
         except Exception as error:
             self._schedule.failed(error, len(offsets))

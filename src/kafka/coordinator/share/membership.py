@@ -7,10 +7,10 @@ The member names itself, once for its life. Partitions come and go with an answe
 import asyncio
 import contextlib
 import logging
-import uuid
 from typing import Protocol
 from uuid import UUID
 
+from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
 from kafka.coordinator.membership import Standing
 from kafka.coordinator.poll_clock import PollClock
@@ -81,7 +81,7 @@ class ShareMembership:
         backoff: Backoff,
         listener: ShareMemberListener,
     ) -> None:
-        self.member_id = str(uuid.uuid4())
+        self.member_id = str(new_uuid())
         self.state = ShareMemberState.UNSUBSCRIBED
         self.heartbeats = self.joins = 0
         self._client = client

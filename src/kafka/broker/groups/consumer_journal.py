@@ -1,0 +1,132 @@
+"""The file of groups of the type "consumer" (KIP-848): each entry is all that is kept of one, or that it is gone.
+
+Members, epochs and assignments outlive a broker, as in Kafka's topic __consumer_offsets: a member goes on where it was,
+and an epoch is never given twice.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from kafka.broker.groups.consumer_assignors import TopicPartition
+from kafka.broker.groups.consumer_group import Basis, ConsumerGroup, ConsumerMember
+from kafka.broker.log.entry_file import EntryFile
+
+_SMALLEST_REWRITE: Final = 1024 * 1024
+
+
+class ConsumerGroupJournal:
+    """The journal in `path`; with `sync` each change is synced to the disk before it is answered."""
+
+    def __init__(self, path: Path, sync: bool) -> None:
+        self._file = EntryFile(path, sync, "group")
+        self._written: dict[str, str] = {}
+        """What was written last of each group that is there."""
+
+    def load(self) -> dict[str, ConsumerGroup]:
+        """Open the file and return the groups in it; called once, before anything else."""
+        kept: dict[str, Any] = {}
+        for entry in self._file.load():
+            if entry["kept"] is None:
+                kept.pop(entry["group"], None)
+            else:
+                kept[entry["group"]] = entry["kept"]
+        self._written = {group_id: json.dumps(one) for group_id, one in kept.items()}
+        self._file.replace_if_damaged(_entries(kept))
+        return {group_id: _group(one) for group_id, one in kept.items()}
+
+    def store(self, group_id: str, group: ConsumerGroup | None) -> None:
+        """Write down how a group is now, None if it is none of this type any more; raises OSError.
+
+        Nothing is written where nothing has changed. What could not be written is, with the next change.
+        """
+        kept = None if group is None else _kept(group)
+        text = None if kept is None else json.dumps(kept)
+        if text == self._written.get(group_id):
+            return
+        self._file.append({"group": group_id, "kept": kept})
+        if text is None:
+            del self._written[group_id]
+        else:
+            self._written[group_id] = text
+        if self._file.is_wasteful(_SMALLEST_REWRITE):
+            self._file.rewrite(_entries({name: json.loads(one) for name, one in self._written.items()}))
+
+    def discard_unsynced(self) -> None:
+        """Throw away what a failure of the machine could take; the journal is not to be used afterwards."""
+        self._file.discard_unsynced()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _entries(kept: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for group_id, one in kept.items():
+        yield {"group": group_id, "kept": one}
+
+
+def _kept(group: ConsumerGroup) -> dict[str, Any]:
+    basis = group.basis
+    return {
+        "epoch": group.epoch,
+        "target_epoch": group.target_epoch,
+        "assignor": group.assignor,
+        "members": [_kept_member(one) for one in group.members.values()],
+        "targets": {name: _rows(target) for name, target in group.targets.items()},
+        "basis": basis
+        and {
+            "subscriptions": {name: [sorted(topics), regex] for name, (topics, regex) in basis.subscriptions.items()},
+            "counts": {str(topic_id): count for topic_id, count in basis.counts.items()},
+            "assignor": basis.assignor,
+        },
+    }
+
+
+def _kept_member(member: ConsumerMember) -> dict[str, Any]:
+    return {
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "client_host": member.client_host,
+        "rack_id": member.rack_id,
+        "topics": sorted(member.topics),
+        "regex": member.regex,
+        "server_assignor": member.server_assignor,
+        "rebalance_timeout_ms": member.rebalance_timeout_ms,
+        "epoch": member.epoch,
+        "previous_epoch": member.previous_epoch,
+        "assigned": _rows(member.assigned),
+        "revoking": _rows(member.revoking),
+        "waits": member.waits,
+    }
+
+
+def _rows(partitions: Iterable[TopicPartition]) -> list[list[Any]]:
+    return sorted([str(topic_id), number] for topic_id, number in partitions)
+
+
+def _partitions(rows: Iterable[list[Any]]) -> set[TopicPartition]:
+    return {(UUID(topic_id), number) for topic_id, number in rows}
+
+
+def _group(kept: Mapping[str, Any]) -> ConsumerGroup:
+    group = ConsumerGroup()
+    group.epoch, group.target_epoch, group.assignor = kept["epoch"], kept["target_epoch"], kept["assignor"]
+    group.members = {each["member_id"]: _member(each) for each in kept["members"]}
+    group.targets = {name: _partitions(rows) for name, rows in kept["targets"].items()}
+    basis = kept["basis"]
+    if basis is not None:
+        group.basis = Basis(
+            {name: (frozenset(topics), regex) for name, (topics, regex) in basis["subscriptions"].items()},
+            {UUID(topic_id): count for topic_id, count in basis["counts"].items()},
+            basis["assignor"],
+        )
+    return group
+
+
+def _member(kept: Mapping[str, Any]) -> ConsumerMember:
+    sets = {name: _partitions(kept[name]) for name in ("assigned", "revoking")}
+    return ConsumerMember(**{**kept, **sets, "topics": frozenset(kept["topics"])})
