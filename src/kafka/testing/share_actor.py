@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
+from kafka.consumer.share.share_record import ShareConsumerRecord
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 from kafka.testing.plan import ShareMemberPlan
@@ -97,6 +98,7 @@ class ShareActor:
         self._say_implicitly()
         for tp, records in (await consumer.poll(timeout_ms=500)).items():
             for record in records:
+                assert isinstance(record, ShareConsumerRecord)
                 count = record.delivery_count
                 self._ledger.delivered(self.group, self.name, tp, record.offset, count)
                 self._held.append((tp, record.offset, count))
