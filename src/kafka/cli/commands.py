@@ -18,6 +18,7 @@ COMMANDS = {
     "consume": "Read records, as text, JSON, CSV, Parquet or Arrow.",
     "groups": "List, describe, move and delete consumer and share groups; their lag.",
     "offsets": "Find offsets of topics; delete what is before one.",
+    "partitions": "Describe, add and move partitions; elect their leaders.",
     "configs": "Describe and change configs of topics, brokers and groups.",
     "acls": "List, create and delete access control lists.",
     "users": "List SCRAM users, set and delete their passwords.",

@@ -63,3 +63,25 @@ def test_lag_is_shown_again_and_again_until_it_is_interrupted(
     result = cli.run("groups", "lag", name, "--total", "--watch", "5s")
     assert (result.exit_code, pauses) == (130, [5.0, 5.0, 5.0])
     assert result.stdout == f"{name}\t{name}\t1\n" * 3
+
+
+def test_partitions_are_added_and_described(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    assert cli("partitions", "create", f"{name}:2", "--dry-run") == f"{name} would have 2 partitions\n"
+    assert cli("partitions", "create", "-p", f"{name}:2") == f"{name} has 2 partitions\n"
+    described = cli.json("partitions", "describe", "-t", name)
+    assert [(each["partition"], each["leader"], each["replicas"]) for each in described] == [(0, 1, [1]), (1, 1, [1])]
+    assert cli("partitions", "list-offsets", name) == f"{name}\t0\t0\t0\n{name}\t1\t0\t0\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["create"], "at least one TOPIC:COUNT"),
+        (["move", "t:0=x"], "got 't:0=x'"),
+        (["move", "t=1"], "TOPIC:PARTITION"),
+        (["elect", "-t", "t", "-p", "t:0"], "got both"),
+    ],
+)
+def test_wrong_use_of_partitions_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.fails("partitions", *arguments, status=2)

@@ -1,0 +1,169 @@
+"""``kafka partitions``: where partitions are, moving them to other brokers, and electing leaders."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from kafka.cli.aliases import AliasedGroup
+from kafka.cli.offsets import list_offsets, trim
+from kafka.cli.options import at_least_one, connected, dry_run_option, partition_of, topic_option
+from kafka.cli.session import Session
+
+_ALIASES = {
+    "elect-leaders": "elect",
+    "alter-reassignments": "move",
+    "list-reassignments": "moves",
+    "list-offsets": "offsets",
+    "delete-records": "trim",
+}
+_partitions_option = click.option(
+    "-p",
+    "--topic-partition",
+    "partitions",
+    multiple=True,
+    metavar="TOPIC:PARTITION",
+    help="Only these; may be repeated. [default: all]",
+)
+
+
+@click.group(name="partitions", cls=AliasedGroup, aliases=_ALIASES)
+def command() -> None:
+    """Describe, add and move partitions; elect their leaders."""
+
+
+command.add_command(list_offsets, "offsets")
+command.add_command(trim)
+
+
+@command.command()
+@topic_option
+@connected
+def describe(session: Session, topics: list[str]) -> None:
+    """Show leader, leader epoch and replicas of partitions; also those that are offline or eligible (Kafka 3.7)."""
+    rows: list[dict[str, Any]] = []
+    with session.admin() as admin:
+        cursor: Any = None
+        while True:
+            page = admin.describe_topic_partitions(at_least_one("topic", topics), cursor=cursor)
+            rows += [_row(topic["name"], part) for topic in page["topics"] for part in topic["partitions"]]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                break
+    session.output.table(rows, ["topic", "partition", "leader", "leader_epoch", "replicas", "isr", "offline"])
+
+
+def _row(topic: str, part: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "topic": topic,
+        "partition": part["partition_index"],
+        "leader": part["leader_id"],
+        "leader_epoch": part["leader_epoch"],
+        "replicas": part["replica_nodes"],
+        "isr": part["isr_nodes"],
+        "offline": part["offline_replicas"],
+        "eligible": part.get("eligible_leader_replicas"),
+        "last_known_eligible": part.get("last_known_elr"),
+    }
+
+
+@command.command()
+@click.argument("counts", nargs=-1, metavar="TOPIC:COUNT...")
+@click.option("-p", "--topic-partitions", "more", multiple=True, metavar="TOPIC:COUNT", help="The same.")
+@dry_run_option
+@connected
+def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry_run: bool) -> None:
+    """Add partitions: TOPIC:COUNT is how many a topic shall have."""
+    wanted = dict(partition_of(each) for each in at_least_one("TOPIC:COUNT", [*counts, *more]))
+    with session.admin() as admin:
+        admin.create_partitions(wanted, validate_only=dry_run)
+    done = "would have" if dry_run else "has"
+    session.output.done("\n".join(f"{topic} {done} {count} partitions" for topic, count in wanted.items()), wanted)
+
+
+@command.command()
+@click.option("--type", "--election-type", "kind", type=click.Choice(["preferred", "unclean"]), default="preferred")
+@_partitions_option
+@click.option("-t", "--topic", "topics", multiple=True, help="All partitions of this; may be repeated.")
+@connected
+def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tuple[str, ...]) -> None:
+    """Elect leaders: the preferred ones, or unclean, any replica, where records may be lost."""
+    if partitions and topics:
+        raise click.UsageError("expected --topic-partition or --topic, got both")
+    wanted: Any = _by_topic(partitions) or list(topics) or None
+    with session.admin() as admin:
+        told = admin.elect_leaders(0 if kind == "preferred" else 1, wanted, raise_errors=False)
+    rows = [
+        {
+            "topic": topic["topic"],
+            "partition": part["partition_id"],
+            "error_code": part["error_code"],
+            "result": _election(part["error_code"], part["error_message"]),
+        }
+        for topic in told["replica_election_results"]
+        for part in topic["partition_result"]
+    ]
+    session.output.table(rows, ["topic", "partition", "result"])
+    if any(row["error_code"] not in (0, 84) for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+def _election(code: int, message: str | None) -> str:
+    from kafka.errors import for_code
+
+    if code in (0, 84):  # 84: election not needed
+        return "elected" if code == 0 else "leads already"
+    return f"{for_code(code).__name__}: {message or for_code(code).description}"
+
+
+@command.command()
+@click.argument("moves", nargs=-1, metavar="TOPIC:PARTITION=BROKER,BROKER...")
+@click.option("-r", "--reassign", "more", multiple=True, metavar="TOPIC:PARTITION=BROKERS", help="The same.")
+@connected
+def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> None:
+    """Move partitions to other brokers, the preferred leader first; TOPIC:PARTITION=cancel ends a move."""
+    from kafka.structs import TopicPartition
+
+    wanted: dict[TopicPartition, list[int] | None] = {}
+    for each in at_least_one("TOPIC:PARTITION=BROKERS", [*moves, *more]):
+        where, equals, brokers = each.rpartition("=")
+        numbers = brokers.split(",")
+        if not equals or not (brokers == "cancel" or all(number.isdecimal() for number in numbers)):
+            raise click.UsageError(f"expected TOPIC:PARTITION=1,2,3 or TOPIC:PARTITION=cancel, got {each!r}")
+        wanted[TopicPartition(*partition_of(where))] = None if brokers == "cancel" else [int(each) for each in numbers]
+    with session.admin() as admin:
+        result = admin.alter_partition_reassignments(wanted)
+    rows = [
+        {"topic": tp.topic, "partition": tp.partition, "to": wanted[tp], "error": error.__name__ if error else None}
+        for tp, error in result.items()
+    ]
+    session.output.table(rows, ["topic", "partition", "to", "error"])
+    if any(row["error"] for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+@_partitions_option
+@connected
+def moves(session: Session, partitions: tuple[str, ...]) -> None:
+    """List the moves that are under way."""
+    with session.admin() as admin:
+        found = admin.list_partition_reassignments(_by_topic(partitions) or None)
+    rows = [
+        {
+            "topic": tp.topic,
+            "partition": tp.partition,
+            "replicas": each["replicas"],
+            "adding": each["adding_replicas"],
+            "removing": each["removing_replicas"],
+        }
+        for tp, each in sorted(found.items())
+    ]
+    session.output.table(rows, ["topic", "partition", "replicas", "adding", "removing"])
+
+
+def _by_topic(partitions: Iterable[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for topic, number in map(partition_of, partitions):
+        found.setdefault(topic, []).append(number)
+    return found
