@@ -127,11 +127,12 @@ def test_a_parquet_file_is_whole_after_an_interrupt(cli, make_topic, tmp_path, n
     assert set(pyarrow.parquet.read_table(file)["value"].to_pylist()) <= {b"a", b"b"}
 
 
-def test_a_pipe_that_nobody_reads_any_more_ends_it_without_a_word(cli, make_topic):
+@pytest.mark.parametrize("form", ["text", "parquet"])
+def test_a_pipe_that_nobody_reads_any_more_ends_it_without_a_word(cli, make_topic, form):
     name = make_topic()
-    cli("produce", name, stdin="x" * 200 + "\n" + ("y" * 200 + "\n") * 5000)
-    process = cli.start("consume", name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.readline() == b"x" * 200 + b"\n"
+    cli("produce", name, stdin="".join(f"{number:0200}\n" for number in range(5000)))
+    process = cli.start("consume", name, "-f", form, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.read(4) == {"text": b"0000", "parquet": b"PAR1"}[form]
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()

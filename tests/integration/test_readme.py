@@ -8,7 +8,9 @@ import sys
 import pytest
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
-EXAMPLES = re.findall(r"^### (.+?)\n.*?^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+SECTION = r"^### ([^\n]+)\n(?:(?!^### ).)*?"
+EXAMPLES = re.findall(SECTION + r"^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+COMMANDS = re.findall(SECTION + r"^```sh\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
 TESTS = ["Test against a broker", "Test against a broker that fails"]
 
 
@@ -25,6 +27,17 @@ def example(title: str) -> str:
 
 def test_every_example_is_run_here() -> None:
     assert [title for title, _ in EXAMPLES] == ["Produce", "Consume", "Read what is there", "Arrow", "Spark", *TESTS]
+
+
+def test_the_command_line_that_the_readme_shows_works(broker, tmp_path: pathlib.Path) -> None:
+    ((title, commands),) = COMMANDS
+    assert title == "On the command line"
+    kafka = f'kafka() {{ {sys.executable} -m kafka -b {broker.bootstrap_servers} "$@"; }}\nset -e\n'
+    command = ["bash", "-c", kafka + commands]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["alice=1", "bob=2", "orders: created"]
+    assert len((tmp_path / "orders.csv").read_text().splitlines()) == 3
 
 
 @pytest.mark.spark

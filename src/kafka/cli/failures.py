@@ -53,12 +53,21 @@ def exit_status(error: BaseException) -> int:
     if isinstance(error, click.UsageError):
         error.show()
         return WRONG_USE
-    if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
+    if _is_broken_pipe(error):
         _nobody_reads()
         return FAILED
     text, status = _told(error)
     print(f"Error: {' '.join(text.split())}", file=sys.stderr)
     return status
+
+
+def _is_broken_pipe(error: BaseException | None) -> bool:
+    """Whether it is about output that nobody reads, or came while such output was closed."""
+    while error is not None:
+        if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
+            return True
+        error = error.__context__
+    return False
 
 
 def _told(error: BaseException) -> tuple[str, int]:

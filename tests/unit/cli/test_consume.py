@@ -176,3 +176,9 @@ def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
     assert re.search("/no/such", cli.fails("consume", filled, "-o", "/no/such/file"))
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", ["text", "csv", "parquet", "arrow"])
+def test_a_full_disk_is_a_line(cli: Cli, filled: str, form: str) -> None:
+    assert "No space left on device" in cli.fails("consume", filled, "-f", form, "-o", "/dev/full")

@@ -1,6 +1,8 @@
 """Records as Arrow and Parquet files, written batch by batch."""
 
-from typing import IO, TYPE_CHECKING, Any, cast
+import contextlib
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kafka.cli.consume.selection import Piece
 
@@ -48,13 +50,19 @@ class ArrowFile:
             self._write()
 
     def _write(self) -> None:
-        if self._rows:
+        waiting, rows, self._waiting, self._rows = self._waiting, self._rows, [], 0
+        if rows:
             import pyarrow
 
-            self._writer.write_table(pyarrow.Table.from_batches(self._waiting, self._schema))
-        self._waiting, self._rows = [], 0
+            self._writer.write_table(pyarrow.Table.from_batches(waiting, self._schema))
 
-    def close(self) -> None:
-        """End the file, so that it can be read."""
-        self._write()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the file, so that it can be read; where it cannot be written to, leave it as it is."""
+        with contextlib.suppress(Exception) if isinstance(error, Exception) else contextlib.nullcontext():
+            self._write()
+            self._writer.close()

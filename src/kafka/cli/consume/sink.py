@@ -50,15 +50,14 @@ class Sink:
         if self._format is None:
             from kafka.cli.consume.arrow_formats import ArrowFile
 
-            self._arrow = ArrowFile(self._name, self._out)
-            stack.callback(self._arrow.close)
+            self._arrow = stack.enter_context(ArrowFile(self._name, self._out))
         else:
             self._put(self._format.begin())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, error, trace)
 
     def write(self, piece: Piece) -> None:
         """Write records, and hand them to the operating system."""
