@@ -70,6 +70,9 @@ def main() -> None:
         consume: dict[str, Sequence[str]] = {"kafka consume": [*KAFKA, "-b", servers, "consume", TOPIC]}
         if kcat := shutil.which("kcat"):
             consume["kcat"] = [kcat, "-C", "-b", servers, "-t", TOPIC, "-o", "beginning", "-e", "-q"]
+            # by default it stands still for a second whenever its queue was full
+            large = ("queued.max.messages.kbytes=2097151", "queued.min.messages=10000000")
+            consume["kcat, large queue"] = [*consume["kcat"], "-X", large[0], "-X", large[1]]
         by_turns(consume, given.rounds)
         start = {
             "kafka --help": [*KAFKA, "--help"],
