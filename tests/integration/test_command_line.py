@@ -187,7 +187,7 @@ def test_nothing_there_is_status_3(cli):
 
 @pytest.fixture(scope="module")
 def guarded(java_tools, tmp_path_factory):
-    """An Apache Kafka where users log in, with an authorizer."""
+    """An Apache Kafka where users log in, with an authorizer, and with TLS."""
     from harness.apache import ApacheKafka
 
     properties = {
@@ -195,7 +195,7 @@ def guarded(java_tools, tmp_path_factory):
         "super.users": "User:ANONYMOUS",
     }
     folder = tmp_path_factory.mktemp("apache-kafka-cli")
-    listeners = ("plaintext", "sasl")
+    listeners = ("plaintext", "sasl", "ssl")
     with ApacheKafka(folder, version=java_tools.version, listeners=listeners, properties=properties) as kafka:
         yield kafka
 
@@ -255,3 +255,24 @@ def test_leaders_are_elected_and_partitions_moved(apache_kafka, make_topic_on):
     refused = cli.run("partitions", "move", f"{name}:0=4711")
     assert (refused.returncode, refused.stdout.split("\t")[3]) == (1, "InvalidReplicationAssignmentError\n")
     assert cli.json("cluster", "quorum")["topics"]
+
+
+@pytest.mark.apache
+@pytest.mark.needs(broker=(4, 0), why="KRaft")
+def test_the_doctor_tells_what_tls_has_agreed_on_and_what_is_wrong_with_it(guarded):
+    cli, authority = Cli(guarded.bootstrap("ssl")), str(guarded.tls_folder / "ca.pem")
+    well = cli.json("doctor", "-S", "SSL", "-X", f"ssl_cafile={authority}")["cluster"]
+    assert well["problems"] == []
+    for row in (*well["bootstrap"], *well["brokers"]):
+        assert row["tls"]["version"].startswith("TLSv1.")
+        assert "127.0.0.1" in row["tls"]["names"]
+        assert row["tls"]["until"]
+    without = cli.run("doctor", "-S", "SSL")
+    assert without.returncode == 1
+    assert "certificate" in without.stdout
+    clear = cli.run("doctor", "-X", "bootstrap_timeout_ms=2000", "-S", "PLAINTEXT")
+    assert clear.returncode == 1
+    assert "Traceback" not in clear.stderr + without.stderr
+    login = Cli(guarded.bootstrap("sasl")).run("doctor", "-S", "SASL_PLAINTEXT", "-U", "nobody", "-P", "hunter2")
+    assert login.returncode == 1
+    assert "hunter2" not in login.stdout + login.stderr
