@@ -7,13 +7,16 @@ from typing import Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import connected, dry_run_option
+from kafka.cli.options import connected
 from kafka.cli.session import Session
 
 _KINDS = ("topic", "broker", "broker-logger", "client-metrics", "group")
 _FILTERS = ("all", "modified", "dynamic", "static", "default")
 _CHANGE = re.compile(r"(?P<name>[^=+\-]+?)(?P<sign>[+-]?)=(?P<value>.*)", re.DOTALL)
 _CALL = re.compile(r"(set|add|sub|del)\((.*)\)", re.DOTALL)
+_dry_run_option = click.option(
+    "-v", "--dry-run", "--validate-only", is_flag=True, help="Say what would be done; change nothing."
+)
 
 
 @click.group(name="configs", cls=AliasedGroup, aliases={"set": "alter", "delete": "reset"})
@@ -113,7 +116,7 @@ def describe(
 
 @command.command()
 @_of_resources
-@dry_run_option
+@_dry_run_option
 @click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
 @connected
 def alter(
@@ -141,7 +144,7 @@ def alter(
 
 @command.command()
 @_of_resources
-@dry_run_option
+@_dry_run_option
 @click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
 @connected
 def reset(

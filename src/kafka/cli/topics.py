@@ -1,5 +1,6 @@
 """``kafka topics``: what topics there are, how large they are, and changes to them."""
 
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,16 +34,20 @@ def list_topics(session: Session, internal: bool, sizes: bool) -> None:
     session.output.table(rows, columns)
 
 
+_id_option = click.option("--id", "ids", type=click.UUID, multiple=True, help="A topic by its id (Kafka 2.8).")
+
+
 @command.command()
 @topic_option
+@_id_option
 @connected
-def describe(session: Session, topics: list[str]) -> None:
+def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) -> None:
     """Show each partition of topics: leader, replicas, offsets and size.
 
     Bytes are those of the leader's log. TOPIC may be left out: all of them.
     """
     with session.admin() as admin:
-        described = admin.describe_topics(topics or None)
+        described = admin.describe_topics([*topics, *ids] or None)
         _check_there(described)
         sizes, ends = _partition_sizes(admin, described), _ends(admin, described)
     found = [_described(each, sizes, ends) for each in described]
@@ -98,14 +103,16 @@ def create(
 
 @command.command()
 @topic_option
+@_id_option
 @click.option("--if-exists", is_flag=True, help="A topic that is not there is no failure.")
 @yes_option
 @connected
-def delete(session: Session, topics: list[str], if_exists: bool, yes: bool) -> None:
+def delete(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...], if_exists: bool, yes: bool) -> None:
     """Delete topics with all their records."""
-    confirm(f"Delete {', '.join(at_least_one('topic', topics))} with all records?", yes)
+    wanted: list[str | uuid.UUID] = [*topics, *ids]
+    confirm(f"Delete {', '.join(at_least_one('topic', [str(each) for each in wanted]))} with all records?", yes)
     with session.admin() as admin:
-        result = admin.delete_topics(topics, raise_errors=False)
+        result = admin.delete_topics(wanted, raise_errors=False)
     _report(session, result["topics"], "deleted", {3: "not there"} if if_exists else {})
 
 

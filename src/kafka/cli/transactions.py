@@ -19,17 +19,26 @@ def command() -> None:
 @command.command(name="list")
 @click.option("--state", "states", multiple=True, metavar="STATE", help="Only those, such as Ongoing; may be repeated.")
 @click.option("--producer-id", "producers", type=int, multiple=True, help="Only of this producer; may be repeated.")
+@click.option("--broker-id", "brokers", type=int, multiple=True, help="Only what this broker coordinates.")
+@click.option("--id-pattern", metavar="REGEX", help="Only ids of this form (Kafka 4.1).")
 @click.option("--longer-than", type=DURATION, help="Only those that have run for so long (Kafka 3.8).")
 @connected
 def list_transactions(
-    session: Session, states: tuple[str, ...], producers: tuple[int, ...], longer_than: datetime.timedelta | None
+    session: Session,
+    states: tuple[str, ...],
+    producers: tuple[int, ...],
+    brokers: tuple[int, ...],
+    id_pattern: str | None,
+    longer_than: datetime.timedelta | None,
 ) -> None:
     """List transactional ids and their states."""
     more: dict[str, Any] = {}
     if longer_than is not None:
         more["duration_filter_ms"] = round(longer_than.total_seconds() * 1000)
     with session.admin() as admin:
-        found = admin.list_transactions(state_filters=states or None, producer_id_filters=producers or None, **more)
+        found = admin.list_transactions(
+            brokers or None, producers or None, states or None, transactional_id_pattern=id_pattern, **more
+        )
     rows = [
         {"transactional_id": each.transactional_id, "producer_id": each.producer_id, "state": _text(each.state)}
         for each in sorted(

@@ -36,7 +36,13 @@ def test_transactions_are_listed_and_described(cli: Cli, topic: MakeTopic) -> No
         producer.init_transactions()
         producer.begin_transaction()
         producer.send(name, b"x").get(timeout=10)
-        assert f"{name}\t" in cli("transactions", "list", "--state", "Ongoing")
+        for options in (
+            ["--state", "Ongoing"],
+            ["--broker-id", "1"],
+            ["--id-pattern", f"{name}.*"],
+            ["--longer-than", "0"],
+        ):
+            assert f"{name}\t" in cli("transactions", "list", *options)
         (described,) = cli.json("transactions", "describe", name)
         assert (described["state"], described["partitions"]) == ("Ongoing", [f"{name}:0"])
         assert cli("transactions", "hanging") == ""

@@ -59,6 +59,15 @@ def test_kafka_python_s_arguments_name_topics_too(cli: Cli) -> None:
     assert cli.json("topics", "describe", "-t", "theirs")[0]["topic"] == "theirs"
 
 
+def test_topics_are_found_by_their_ids(cli: Cli) -> None:
+    cli("topics", "create", "by-id")
+    topic_id = cli.json("topics", "describe", "by-id")[0]["id"]
+    assert cli.json("topics", "describe", "--id", topic_id)[0]["topic"] == "by-id"
+    assert cli("topics", "delete", "--id", topic_id, "-y").endswith(": deleted\n")
+    assert "by-id" not in cli("topics", "list")
+    assert "'x'" in cli.fails("topics", "describe", "--id", "x", status=2)
+
+
 def test_wrong_use_is_status_2_and_says_what_was_expected(cli: Cli) -> None:
     assert "at least one topic" in cli.fails("topics", "create", status=2)
     assert "nothing to alter" in cli.fails("topics", "alter", "x", status=2)
