@@ -48,8 +48,10 @@ def exit_status(error: BaseException) -> int:
         return error.code if isinstance(error.code, int) else FAILED
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, click.Abort | KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
+    if isinstance(error, click.Abort):  # a question was answered with no, or by Ctrl-C
+        return INTERRUPTED if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt) else FAILED
     if isinstance(error, click.UsageError):
         error.show()
         return WRONG_USE

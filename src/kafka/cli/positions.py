@@ -1,5 +1,6 @@
 """Places in a log as they are written on the command line."""
 
+import contextlib
 import datetime
 import re
 from typing import Any
@@ -58,7 +59,7 @@ class PositionType(click.ParamType[Any]):
             return value  # type: ignore[no-any-return]
         try:
             return parse_position(value)
-        except ValueError as error:
+        except (ValueError, OverflowError, OSError) as error:
             self.fail(str(error), param, ctx)
 
 
@@ -74,6 +75,10 @@ class DurationType(click.ParamType[Any]):
         try:
             return datetime.timedelta(seconds=float(value))
         except ValueError:
+            found = None
+        except OverflowError as error:
+            self.fail(str(error), param, ctx)
+        with contextlib.suppress(OverflowError):
             found = parse_duration(value)
         if found is None:
             self.fail(f"expected a duration such as 90s, 15m, 2h or 3d, got {value!r}", param, ctx)

@@ -154,6 +154,11 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
     [
         ([], "at least one topic"),
         (["x", "--from", "yesterday"], "got 'yesterday'"),
+        (["x", "--from", "@99999999999999999999"], "--from"),
+        (["x", "--from", "99999999999999999999d"], "--from"),
+        (["x", "--idle-timeout", "1e300"], "--idle-timeout"),
+        (["x", "--idle-timeout", "99999999999999999999d"], "--idle-timeout"),
+        (["x", "--from", "9999999999999999999999"], "as start"),
         (["x", "--grep", "("], "unterminated"),
         (["x", "-f", "%q"], "%q means nothing"),
         (["x", "-D", "\\q"], "\\q is no escape"),

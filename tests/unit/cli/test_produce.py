@@ -91,6 +91,11 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
         (["-f", "json"], '{"value_base64": "*"}\n', "line 1 is no record"),
         (["-f", "csv"], "a,b\n1\n", "line 2 has not 2 fields"),
         (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "there are a, b"),
+        (["-f", "csv"], "key,value,headers\na,b,[1]\n", "no CSV of records"),
+        (["-f", "csv"], "key,value,timestamp\na,b,soon\n", "no CSV of records"),
+        (["-f", "json"], '{"value": 1, "timestamp": "soon"}\n', "line 1 is no record"),
+        (["-f", "json"], '{"value": 1, "headers": [1]}\n', "expected headers as objects"),
+        (["--encoding", "ascii"], "ä", "cannot be sent in ascii"),
         (["-H", "h"], "x", "NAME=VALUE"),
         (["-D", ""], "x", "at least one character"),
         (["--encoding", "klingon"], "x", "klingon"),
@@ -111,3 +116,12 @@ def test_a_record_that_fails_fails_the_command(cli: Cli, topic: MakeTopic) -> No
     result = cli.run("produce", topic(), "-X", "max_request_size=500", stdin="x" * 600)
     assert result.exit_code == 1
     assert "MessageSizeTooLargeError" in result.stderr
+
+
+def test_rows_of_arrow_that_are_no_records_are_named(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+    pq.write_table(pa.table({"value": [1.5]}), tmp_path / "t.parquet")
+    result = cli.run("produce", topic(), str(tmp_path / "t.parquet"))
+    assert result.exit_code == 2
+    assert "these rows are no records" in result.stderr
+    (tmp_path / "no.parquet").write_text("no")
+    assert cli.run("produce", topic(), str(tmp_path / "no.parquet")).exit_code == 1

@@ -1,6 +1,7 @@
 """`kafka topics` on the embedded broker."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,3 +73,15 @@ def test_wrong_use_is_status_2_and_says_what_was_expected(cli: Cli) -> None:
     assert "at least one topic" in cli.fails("topics", "create", status=2)
     assert "nothing to alter" in cli.fails("topics", "alter", "x", status=2)
     assert "NAME=VALUE" in cli.fails("topics", "create", "x", "-c", "retention.ms", status=2)
+
+
+@pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, True), ("", 1, True), ("y\n", 0, False)])
+def test_a_terminal_is_asked_before_records_are_lost(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, answer: str, status: int, left: bool
+) -> None:
+    cli("topics", "create", "asked", "--if-not-exists")
+    monkeypatch.setattr("kafka.cli.options.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    result = cli.run("topics", "delete", "asked", stdin=answer)
+    assert result.exit_code == status
+    assert "Delete asked with all records?" in result.stderr
+    assert ("asked" in cli("topics", "list")) is left

@@ -30,7 +30,7 @@ def _to(name: str) -> Any:
             if name == "spec" and value.isdecimal():
                 return parse_position(f"@{value}")
             return parse_position(value)
-        except ValueError as error:
+        except (ValueError, OverflowError, OSError) as error:
             raise click.BadParameter(str(error)) from None
 
     return convert

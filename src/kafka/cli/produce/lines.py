@@ -63,5 +63,12 @@ def send_lines(
                 if between:
                     key, text = before, after
             if encoding is not None:
-                text = text.decode().encode(encoding)
+                text = _encoded(text, encoding)
             send(None if text == null else text, key)
+
+
+def _encoded(text: bytes, encoding: str) -> bytes:
+    try:
+        return text.decode().encode(encoding)
+    except UnicodeError as error:
+        raise click.UsageError(f"a line cannot be sent in {encoding}: {error}") from None

@@ -36,7 +36,7 @@ def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_par
             else:
                 key = None if key_column is None else _bytes(row[key_column])
                 sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
-    except (csv.Error, ValueError) as error:
+    except (csv.Error, ValueError, TypeError) as error:
         raise click.UsageError(f"this is no CSV of records: {error}") from None
     finally:
         text.detach()
@@ -67,7 +67,10 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
         titles = batch.schema.names
         _check_key(key_column, titles)
         if "value" in titles and all(title in _RECORD for title in titles) and key_column is None:
-            sending.send_table(batch if keep_partitions else _without_partition(batch))
+            try:
+                sending.send_table(batch if keep_partitions else _without_partition(batch))
+            except (TypeError, ValueError) as error:
+                raise click.UsageError(f"these rows are no records: {error}") from None
         else:
             for row in batch.to_pylist():
                 key = None if key_column is None else _key(row[key_column])
