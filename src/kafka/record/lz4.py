@@ -18,6 +18,7 @@ except ImportError:  # the plain variant needs no Cython
 
 from kafka.record.types import Buffer
 
+_decompress_block_into = cramjam.lz4.decompress_block_into
 _MAGIC = b"\x04\x22\x4d\x18"
 _DESCRIPTOR = b"\x60\x40"  # version 1, independent blocks; blocks of 64 KiB
 _CHECKSUM = b"\x82"
@@ -88,8 +89,25 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
         ValueError: damaged, or `room` is too small.
         cramjam.DecompressionError: likewise.
     """
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    kind: cython.Py_ssize_t = _usual_kind(view)
+    largest: cython.Py_ssize_t = 1
+    if kind:
+        largest <<= 8 + 2 * kind
+        return _fill_blocks(data, view, 7, largest, room)
     flags, block_size = _descriptor(data)
     return _fill(data, flags, block_size, room) if _is_simple(flags) else _fill_from_frame(data, room)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _usual_kind(view: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:  # type: ignore[valid-type]
+    """The kind of the largest block, 4 to 7, of a frame of the shape that Kafka's clients write; 0 for all others."""
+    if len(view) < 7 or view[0] != 0x04 or view[1] != 0x22 or view[2] != 0x4D or view[3] != 0x18:
+        return 0
+    kind: cython.Py_ssize_t = view[5] >> 4 & 7
+    return kind if view[4] & ~0x03 == 0x60 and not view[4] & 1 and kind >= 4 else 0
 
 
 def _descriptor(data: memoryview) -> tuple[int, int]:
@@ -156,14 +174,25 @@ def _bound(data: memoryview, flags: int, block_size: cython.Py_ssize_t) -> int:
 
 
 def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: memoryview) -> int:
-    """Decompress blocks that don't refer to each other; returns how many bytes came out.
+    """Decompress blocks that don't refer to each other; returns how many bytes came out."""
+    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
+    return _fill_blocks(data, view, _header_size(flags), block_size, room)
+
+
+@cython.cfunc
+def _fill_blocks(
+    data: memoryview,
+    view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    at: cython.Py_ssize_t,
+    block_size: cython.Py_ssize_t,
+    room: memoryview,
+) -> cython.Py_ssize_t:
+    """The same, from a position on.
 
     No object is made for what is stored, nor for a few literals: a frame may have millions of such blocks.
     """
-    view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     target: cython.uchar[::1] = None  # only taken where it is written to: that costs
     has_target: cython.bint = False
-    at: cython.Py_ssize_t = _header_size(flags)
     filled: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     size: cython.Py_ssize_t
@@ -175,8 +204,8 @@ def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: mem
         at = start + size
         if view[start - 1] < 0x80:
             if size > _MOST_LITERALS or view[start] != (size - 1) << 4:
-                some = room[filled : filled + block_size]
-                filled += cramjam.lz4.decompress_block_into(data[start:at], some, output_len=len(some))
+                some = room if not filled and len(room) <= block_size else room[filled : filled + block_size]
+                filled += _decompress_block_into(data[start:at], some, output_len=len(some))
                 continue
             start += 1
         if not has_target:

@@ -135,9 +135,12 @@ class RunFinder:
         at: cython.Py_ssize_t = position
         filled: cython.Py_ssize_t = 0
         size: cython.Py_ssize_t
+        length: cython.Py_ssize_t
+        byte: cython.Py_ssize_t
+        target: cython.uchar[::1] = scratch
         self._begin(position)
         while filled < _RUN_BYTES and self._is_ordinary(at) and self._size <= _SMALL_SIZE:
-            if not self._is_sound(at, unchecked_from):
+            if not self._is_sound(at, unchecked_from) or filled + layout.HEADER_SIZE > len(target):
                 break
             try:
                 size = decompress_into(
@@ -147,9 +150,11 @@ class RunFinder:
                 break
             if not self._has_room(size, room):
                 break
-            scratch[filled : filled + layout.HEADER_SIZE] = self._view[at : at + layout.HEADER_SIZE]
+            for byte in range(layout.HEADER_SIZE):  # byte by byte: that makes no object
+                target[filled + byte] = self._data[at + byte]
             length = size + layout.HEADER_SIZE - layout.LOG_OVERHEAD
-            scratch[filled + layout.LENGTH_AT : filled + layout.LOG_OVERHEAD] = length.to_bytes(4, "big")
+            for byte in range(4):
+                target[filled + layout.LENGTH_AT + byte] = (length >> (24 - 8 * byte)) & 0xFF
             self._add(size)
             filled += layout.HEADER_SIZE + size
             at += self._size
