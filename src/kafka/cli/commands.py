@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kafka.cli.failures import ending, exit_status
-from kafka.cli.options import LEVELS, common_options, remember
+from kafka.cli.options import LEVELS, common_options, log_from, remember
 from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {
@@ -97,5 +97,5 @@ def commands(context: click.Context, /, verbose: int, form: str | None, **common
     common["as_json"] |= form == "json"
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if level == "WARNING":  # the error that ends the command says the same
-        logging.getLogger("kafka.cluster.bootstrap").setLevel(logging.ERROR)
+        log_from(context, "kafka.cluster.bootstrap", "ERROR")
     remember(context, common)

@@ -97,7 +97,7 @@ def connected(command: Callable[..., R]) -> Callable[..., R]:
 
         own = {name: given.pop(name) for name in _NAMES}
         if own["log_level"]:
-            logging.getLogger().setLevel(own["log_level"])
+            log_from(click.get_current_context(), None, own["log_level"])
         before = click.get_current_context().meta.get(_REMEMBERED, ())
         return command(Session(_merged([*before, own])), *args, **given)
 
@@ -115,6 +115,14 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
             elif value:
                 merged[name] = value
     return merged
+
+
+def log_from(context: click.Context, logger: str | None, level: str) -> None:
+    """Show log lines from a level on, until the command ends."""
+    log = logging.getLogger(logger)
+    before = log.level
+    log.setLevel(level)
+    context.call_on_close(lambda: log.setLevel(before))
 
 
 def topic_option(command: Callable[..., R]) -> Callable[..., R]:
