@@ -28,9 +28,11 @@ class AsyncTransactionCalls:
     _runner: LoopRunner
 
     async def init_transactions(self) -> None:
-        """Get the producer an id and epoch; once, before the first transaction.
+        """Get the producer an id and epoch: before the first transaction, and after a prepared one.
 
-        Every earlier producer with this `transactional_id` is fenced, and what it left open is aborted (KIP-98).
+        Every earlier producer with this `transactional_id` is fenced, and what it left open is aborted (KIP-98). A
+        producer whose prepared transaction was ended by its identity is ready for the next one; if it was not ended
+        yet, it is aborted.
 
         Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
         more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and see the class.

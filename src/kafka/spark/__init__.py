@@ -8,7 +8,8 @@ reports of running queries; `migrate` says what is different from Spark's own co
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
 and `write_task` move the data in Spark's worker processes, over clients that `cache` keeps between tasks; `batch`,
-`stream` and `sink` are what Spark calls.
+`stream` and `sink` are what Spark calls. `exactly_once` are the sink's transactions; `transactions` shows what a query
+has open.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kafka._old_names import of_a_package
 
 if TYPE_CHECKING:
+    from kafka.spark.exactly_once.orphans import transactions
     from kafka.spark.migration import migrate
     from kafka.spark.option_table import OPTIONS, SparkOption, Use
     from kafka.spark.requirements import SparkRequirementError
@@ -35,6 +37,7 @@ __all__ = [
     "migrate",
     "register",
     "session",
+    "transactions",
     "upsert",
     "watch",
 ]
@@ -42,6 +45,7 @@ __all__ = [
 _HOMES = {
     name: f"kafka.spark.{module}"
     for module, names in {
+        "exactly_once.orphans": ("transactions",),
         "migration": ("migrate",),
         "option_table": ("OPTIONS", "SparkOption", "Use"),
         "requirements": ("SparkRequirementError",),

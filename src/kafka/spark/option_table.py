@@ -225,6 +225,27 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Whether a column `timestamp` of that type becomes the records' time; Spark's connector never does that.",
     ),
     SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
+    SparkOption(
+        "exactlyOnce",
+        "false",
+        Use.SINK,
+        values.boolean,
+        "Whether each row is delivered exactly once, in transactions, or else at least once.",
+    ),
+    SparkOption(
+        "transactionalIdPrefix",
+        "",
+        Use.SINK,
+        values.text,
+        "With exactlyOnce: the name of this query's transactions and decisions in Kafka, one for each query.",
+    ),
+    SparkOption(
+        "transactionalBatchId",
+        "",
+        Use.SINK,
+        values.text,
+        "With exactlyOnce, of a batch write: one that was committed under this name is not written again.",
+    ),
 )
 
 BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
@@ -276,7 +297,7 @@ REFUSED_WRITING = {
     "kafka.value.serializer": _STRINGS,
     "kafka.interceptor.classes": _INTERCEPTORS,
     "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
-    "kafka.transactional.id": "the sink writes at least once, without transactions",
+    "kafka.transactional.id": "write in transactions with exactlyOnce and transactionalIdPrefix",
 }
 """Client options that a write refuses, and why."""
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafka.config import parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.client_options import client_configs, tell_idle
@@ -75,6 +76,21 @@ class ReadOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ExactlyOnceOptions:
+    """A write in transactions.
+
+    Arguments:
+        prefix: the option `transactionalIdPrefix`.
+        batch_id: the option `transactionalBatchId`, of a batch write.
+        timeout_ms: how long a transaction may take; None: as long as the brokers allow, and 15 minutes at most.
+    """
+
+    prefix: str
+    batch_id: str | None
+    timeout_ms: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class WriteOptions:
     """A write.
 
@@ -83,12 +99,14 @@ class WriteOptions:
         configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
         warnings: what to `tell` the user once, where the write is planned.
         timestamps: the option `includeTimestamp`.
+        exactly_once: None: at least once.
     """
 
     topic: str | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
     timestamps: bool = True
+    exactly_once: ExactlyOnceOptions | None = None
 
 
 def check_names(options: Mapping[str, str]) -> None:
@@ -188,18 +206,49 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     )
 
 
-def parse_write(options: Mapping[str, str]) -> WriteOptions:
-    """Check all options of a write; raises `KafkaConfigurationError` that names the option."""
+def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> WriteOptions:
+    """Check all options of a write; raises `KafkaConfigurationError` that names the option.
+
+    Arguments:
+        options: as Spark hands them over, names in lower case.
+        streaming: whether it is the sink of a stream, or else a batch write.
+    """
     warnings: list[str] = []
     parsed = _parse(options, Use.SINK, warnings)
     configs, idle = client_configs(options, "producer")
     warnings += tell_idle(idle, "producer")
+    exactly_once = _exactly_once(parsed, configs, streaming=streaming)
     return WriteOptions(
         topic=parsed.get("topic"),
         configs=tuple(sorted(configs.items())),
         warnings=tuple(warnings),
         timestamps=parsed.get("includeTimestamp", True),
+        exactly_once=exactly_once,
     )
+
+
+def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
+    """What a write in transactions needs; raises `KafkaConfigurationError` for options that contradict it."""
+    prefix, batch_id = parsed.get("transactionalIdPrefix"), parsed.get("transactionalBatchId")
+    if not parsed.get("exactlyOnce", False):
+        for name, given in (("transactionalIdPrefix", prefix), ("transactionalBatchId", batch_id)):
+            if given is not None:
+                raise KafkaConfigurationError(f"option {name!r} is for writes with 'exactlyOnce' set to true")
+        return None
+    if prefix is None:
+        raise KafkaConfigurationError(
+            "option 'exactlyOnce' needs 'transactionalIdPrefix', a name that no other query has: its transactions and "
+            "what it has committed are kept in Kafka under this name"
+        )
+    if batch_id is not None and streaming:
+        raise KafkaConfigurationError(
+            "option 'transactionalBatchId' is for batch writes: the micro-batches of a stream have numbers"
+        )
+    try:
+        parse_producer({**configs, "transactional_id": prefix})
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"option 'exactlyOnce' cannot be had so: {error.args[0]}") from None
+    return ExactlyOnceOptions(prefix, batch_id, configs.pop("transaction_timeout_ms", None))
 
 
 def _selection(parsed: Mapping[str, Any]) -> Selection:

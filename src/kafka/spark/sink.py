@@ -1,11 +1,12 @@
-"""The sink, batch and streaming: hands the rows of a task to `write_task`.
+"""The sink, batch and streaming.
 
-Records arrive at least once, as with Spark's connector.
+Records arrive at least once, as with Spark's connector, or exactly once where the options say so
+(`kafka.spark.exactly_once`).
 """
 
 import dataclasses
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
@@ -13,7 +14,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowW
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.failures import told_plainly
 from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import parse_write, tell
+from kafka.spark.options import WriteOptions, parse_write, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.schema import check_sink_schema
 from kafka.spark.write_task import write_task
@@ -35,18 +36,40 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes a
     rows: int
 
 
-class _Rows:
-    """What both writers do with a task's rows."""
+class _AtLeastOnce:
+    """Writes rows as they come: what a task has written stays, and is there again when Spark repeats the task."""
 
-    def __init__(self, options: Mapping[str, str], schema: Any) -> None:
-        self._options = parse_write(options)
-        tell(self._options.warnings)
-        fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
-        self._columns = check_sink_schema(fields, self._options.topic, timestamps=self._options.timestamps)
+    def __init__(self, options: WriteOptions, columns: Sequence[str]) -> None:
+        self._options = options
+        self._columns = columns
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
-        begin_call()
         return Written(write_task(self._options, self._columns, batches))
+
+    def commit(self, messages: Sequence[Written | None]) -> None:
+        """Nothing to do: the records are in Kafka."""
+
+    def abort(self, messages: Sequence[Written | None]) -> None:
+        rows = sum(message.rows for message in messages if message is not None)
+        log.warning(
+            "the write was aborted; at least %d of its rows are in Kafka already and will be there again when it is "
+            "repeated",
+            rows,
+        )
+
+
+def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
+    """What does the work of both writers."""
+    options = parse_write(given, streaming=streaming)
+    tell(options.warnings)
+    fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
+    columns = check_sink_schema(fields, options.topic, timestamps=options.timestamps)
+    if options.exactly_once is None:
+        return _AtLeastOnce(options, columns)
+    from kafka.spark.exactly_once.writers import TransactionalWriter
+
+    checkpoint = given.get("checkpointlocation", "") if streaming else ""
+    return TransactionalWriter(options, columns, streaming=streaming, checkpoint=checkpoint)
 
 
 class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here
@@ -64,23 +87,27 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     def __init__(self, options: Mapping[str, str], schema: Any, overwrite: bool) -> None:
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
-        self._rows = _Rows(options, schema)
+        self._writer = _writer(options, schema, streaming=False)
 
+    @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
         return travelling(self, self.__dict__)
 
     @told_plainly
-    def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
+    def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> WriterCommitMessage:
         """Write the rows of one task."""
-        return self._rows.write(iterator)
-
-    def commit(self, messages: list[Written | None]) -> None:
-        """Nothing to do: the records are in Kafka."""
         begin_call()
+        return self._writer.write(iterator)
 
-    def abort(self, messages: list[Written | None]) -> None:
-        """Say that what was written stays."""
-        _log_abort(messages, "the write")
+    @told_plainly
+    def commit(self, messages: list[Any]) -> None:
+        """All tasks have written."""
+        begin_call()
+        self._writer.commit(messages)
+
+    def abort(self, messages: list[Any]) -> None:
+        """A task, or the commit, has failed."""
+        self._writer.abort(messages)
 
 
 class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here
@@ -95,29 +122,24 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     @told_plainly
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
-        self._rows = _Rows(options, schema)
+        self._writer = _writer(options, schema, streaming=True)
 
+    @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
         return travelling(self, self.__dict__)
 
     @told_plainly
-    def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> Written:
+    def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> WriterCommitMessage:
         """Write the rows of one task."""
-        return self._rows.write(iterator)
-
-    def commit(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """Nothing to do: the records are in Kafka."""
         begin_call()
+        return self._writer.write(iterator)
 
-    def abort(self, messages: list[Written | None], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """Say that what was written stays."""
-        _log_abort(messages, f"micro-batch {batchId}")
+    @told_plainly
+    def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
+        """All tasks of a micro-batch have written."""
+        begin_call()
+        self._writer.commit(messages)
 
-
-def _log_abort(messages: list[Written | None], what: str) -> None:
-    rows = sum(message.rows for message in messages if message is not None)
-    log.warning(
-        "%s was aborted; at least %d of its rows are in Kafka already and will be there again when it is repeated",
-        what,
-        rows,
-    )
+    def abort(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
+        """A task of a micro-batch, or its commit, has failed."""
+        self._writer.abort(messages)

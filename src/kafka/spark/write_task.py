@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka import KafkaProducer
-    from kafka.producer.arrow.future import FutureArrowResult
+    from kafka.producer.arrow.future import ArrowResult, FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
 """How many bytes of rows are encoded together. Spark hands over 10,000 rows at a time; spread over a topic's partitions
@@ -46,19 +46,25 @@ def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator[
         return deliver(producer, options.topic, rows)
 
 
-def deliver(producer: "KafkaProducer", topic: str | None, batches: Iterable["pyarrow.RecordBatch"]) -> int:
+def deliver(
+    producer: "KafkaProducer",
+    topic: str | None,
+    batches: Iterable["pyarrow.RecordBatch"],
+    on_written: "Callable[[ArrowResult], object]" = lambda _: None,
+) -> int:
     """Send all rows and wait until Kafka has them, as `write_task` does; gives their number.
 
     Arguments:
         producer: of this process.
         topic: where to; None: each row's column `topic` says it.
         batches: the rows.
+        on_written: is told, in another thread, where rows are that Kafka has.
 
     Raises `DeliveryError`.
     """
     import pyarrow as pa
 
-    delivery = Delivery(producer, topic)
+    delivery = Delivery(producer, topic, on_written)
     delivery.start()
     try:
         for together in coalesced(batches, TOGETHER_BYTES):
@@ -75,11 +81,15 @@ class Delivery:
     Arguments:
         producer: of this process.
         topic: where to; None: each row's column `topic` says it.
+        on_written: is told in that thread where rows are that Kafka has.
     """
 
-    def __init__(self, producer: "KafkaProducer", topic: str | None) -> None:
+    def __init__(
+        self, producer: "KafkaProducer", topic: str | None, on_written: "Callable[[ArrowResult], object]"
+    ) -> None:
         self._producer = producer
         self._topic = topic
+        self._on_written = on_written
         self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
         self._sent: list[tuple[str, FutureArrowResult]] = []
         self._rows = 0
@@ -146,7 +156,7 @@ class Delivery:
         confirmed, self._sent = self._sent[:count], self._sent[count:]
         for topic, future in confirmed:
             try:
-                future.get()
+                self._on_written(future.get())
             except Exception as error:
                 raise _undelivered(topic, error) from error
 

@@ -884,6 +884,31 @@ def test_what_cannot_be_ended_in_time_is_not_known_and_does_not_hide_the_others(
     run(cluster, scenario)
 
 
+@both_versions
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_producer_whose_prepared_transaction_is_over_is_made_ready_for_the_next(version: int, ended: bool) -> None:
+    cluster = TransactionalCluster(version=version)
+
+    async def scenario(producer: FakeProducer) -> None:
+        await producer.begin_transaction()
+        await producer.send(b"a", partition=0)
+        prepared = await producer.prepare_transaction()
+        assert prepared is not None
+        if ended:
+            assert await end_all(cluster, [prepared], True, 60_000, Backoff(100, 1_000)) == {prepared: None}
+        await producer.init_transactions()
+        await producer.begin_transaction()
+        await producer.send(b"b", partition=0)
+        following = await producer.prepare_transaction()
+        assert following is not None
+        assert following.producer_epoch > prepared.producer_epoch
+        await producer.commit_transaction()
+
+    run(cluster, scenario)
+    assert [commit for _, _, commit in cluster.ended][-1] is True
+    assert len([commit for _, _, commit in cluster.ended if commit]) == 1 + ended
+
+
 INTERRUPTED = {
     "commit_transaction": (TransactionState.READY, [("x", 0, True)]),
     "abort_transaction": (TransactionState.READY, [("x", 0, False)]),

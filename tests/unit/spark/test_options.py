@@ -66,6 +66,7 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         "includeTimestamp": "false",
         "kafka.sasl.oauth.token.provider": "json:loads",
         "columns": "value,headers",
+        "exactlyOnce": "false",
     }
     for row in OPTIONS:
         value = samples.get(row.name, "1")
@@ -74,7 +75,8 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
             if use in row.uses:
                 parse_read(lowered({**base, row.name: value}), streaming=streaming)
         if Use.SINK in row.uses:
-            parse_write(lowered({**SINK, row.name: value}))
+            needed = {"exactlyOnce": "true", "transactionalIdPrefix": "p"} if "transactional" in row.name else {}
+            parse_write(lowered({**SINK, **needed, row.name: value}))
 
 
 def test_selections():

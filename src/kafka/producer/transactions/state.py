@@ -32,7 +32,7 @@ TRANSITIONS: dict[TransactionState, frozenset[TransactionState]] = {
     _INITIALIZING: frozenset({_READY, _UNINITIALIZED, _FATAL}),
     _READY: frozenset({_OPEN}),
     _OPEN: frozenset({_PREPARED, _COMMITTING, _ABORTING, _FAILED, _FATAL}),
-    _PREPARED: frozenset({_COMMITTING, _ABORTING, _FAILED, _FATAL}),
+    _PREPARED: frozenset({_INITIALIZING, _COMMITTING, _ABORTING, _FAILED, _FATAL}),
     _COMMITTING: frozenset({_READY, _FAILED, _FATAL}),
     _ABORTING: frozenset({_READY, _FAILED, _FATAL}),
     _FAILED: frozenset({_ABORTING, _FATAL}),
@@ -40,7 +40,7 @@ TRANSITIONS: dict[TransactionState, frozenset[TransactionState]] = {
 }
 
 CALLS: dict[str, frozenset[TransactionState]] = {
-    "init_transactions": frozenset({_UNINITIALIZED}),
+    "init_transactions": frozenset({_UNINITIALIZED, _PREPARED}),
     "begin_transaction": frozenset({_READY}),
     "send": frozenset({_OPEN}),
     "send_offsets_to_transaction": frozenset({_OPEN}),

@@ -261,6 +261,7 @@ class Transactions:
             raise failure from failure.__cause__
         self.version = self._requests.transaction_version()
         self._idempotence.grant(*granted)
+        self._needs_epoch = False
         self._move(TransactionState.READY)
 
     async def _send_offsets(

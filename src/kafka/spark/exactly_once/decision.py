@@ -1,0 +1,122 @@
+"""What the driver has decided, as text in the offsets of a group. Pure.
+
+The offset is the number of the micro-batch, so that Kafka's own tools show how far a query is.
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from kafka.producer.transactions import TransactionIdentity
+from kafka.spark.exactly_once.names import slot_of, task_id
+
+BATCH_WRITE = "a batch write"
+"""In place of a query's id: the write belongs to no query."""
+PART_CHARACTERS = 3_500
+"""How much is kept in one offset: brokers take 4,096 bytes (offset.metadata.max.bytes)."""
+_LAYOUT = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """A transaction with rows of a batch.
+
+    Arguments:
+        transaction: its identity.
+        partitions: the numbers of the partitions written to, by topic.
+    """
+
+    transaction: TransactionIdentity
+    partitions: Mapping[str, Sequence[int]]
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"{topic}-[{ranges(numbers)}]" for topic, numbers in sorted(self.partitions.items()))
+        return f"{self.transaction.transactional_id} ({listed})"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decision:
+    """A batch that is committed, for good.
+
+    Arguments:
+        query: the id of the query; `BATCH_WRITE` where there is none.
+        run: the id of the query's run, or of the batch write.
+        batch: the number of the micro-batch; 0 for a batch write.
+        checkpoint: where the query's checkpoint is, as far as the sink is told; else "".
+        rows: how many it has.
+        written: the transactions to be committed.
+    """
+
+    query: str
+    run: str
+    batch: int
+    checkpoint: str
+    rows: int
+    written: tuple[Written, ...]
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that were written to."""
+        return sorted({topic for each in self.written for topic in each.partitions})
+
+
+def to_parts(decision: Decision, prefix: str) -> list[str]:
+    """The decision as texts, each short enough for the metadata of an offset."""
+    topics = decision.topics
+    slots = [
+        [
+            slot_of(prefix, each.transaction.transactional_id),
+            *each.transaction[1:],
+            {topics.index(topic): ranges(numbers) for topic, numbers in each.partitions.items()},
+        ]
+        for each in decision.written
+    ]
+    content = [decision.query, decision.run, decision.batch, decision.checkpoint, decision.rows, topics, slots]
+    text = json.dumps(content, separators=(",", ":"))
+    parts = [text[at : at + PART_CHARACTERS] for at in range(0, len(text), PART_CHARACTERS)]
+    return [f"{_LAYOUT}/{len(parts)}/{part}" for part in parts]
+
+
+def parts_in(first: str) -> int:
+    """How many parts there are, by the first one. Raises `ValueError` for what is no decision."""
+    found = re.match(r"(\d+)/(\d+)/", first)
+    if found is None or int(found[1]) != _LAYOUT:
+        raise ValueError(f"{first[:40]!r} is no decision of this version")
+    return int(found[2])
+
+
+def from_parts(parts: Sequence[str], prefix: str) -> Decision:
+    """The decision that `to_parts` made texts of. Raises `ValueError` for anything else."""
+    query, run, batch, checkpoint, rows, topics, slots = json.loads("".join(part.split("/", 2)[2] for part in parts))
+    written = tuple(
+        Written(
+            TransactionIdentity(task_id(prefix, slot), producer_id, epoch, version),
+            {topics[int(index)]: numbers_in(text) for index, text in partitions.items()},
+        )
+        for slot, producer_id, epoch, version, partitions in slots
+    )
+    return Decision(query, run, batch, checkpoint, rows, written)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers as short text, such as "0-3,7"."""
+    texts: list[str] = []
+    first = last = -2
+    for number in [*sorted(set(numbers)), -2]:
+        if number == last + 1:
+            last = number
+            continue
+        if first >= 0:
+            texts.append(str(first) if first == last else f"{first}-{last}")
+        first = last = number
+    return ",".join(texts)
+
+
+def numbers_in(text: str) -> tuple[int, ...]:
+    """The numbers that `ranges` made text of."""
+    numbers: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return tuple(numbers)

@@ -1,0 +1,305 @@
+"""The driver's steps: plan a write, decide and commit it, abort it. On the loop.
+
+The decision is the commit point. Before it, whatever fails aborts everything; after it nothing of it is ever aborted.
+"""
+
+import asyncio
+import dataclasses
+import logging
+import secrets
+from collections.abc import Sequence
+
+from kafka._loop_services import wall_clock_ns
+from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.errors import (
+    InvalidProducerEpochError,
+    InvalidTransactionTimeoutError,
+    KafkaConfigurationError,
+    KafkaError,
+    ProducerFencedError,
+)
+from kafka.producer.transactions import TransactionIdentity
+from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
+from kafka.spark.exactly_once.errors import DriverFencedError, NotDecidedError, TransactionLostError
+from kafka.spark.exactly_once.judgement import Write, check_replay, is_done
+from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.spark.options import WriteOptions
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+LONGEST_TIMEOUT_MS = 15 * 60_000
+"""What brokers allow if nothing else was set."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What the driver tells the tasks of one attempt at a write.
+
+    Arguments:
+        token: names the attempt.
+        run: of a batch write: its id.
+        timeout_ms: how long a transaction may take.
+        decided: the last decision.
+        driver: with what this driver decides, if other drivers are fenced already; None: they are when it decides.
+        is_marked: whether a batch write with this `transactionalBatchId` was decided before.
+    """
+
+    token: str
+    run: str
+    timeout_ms: int
+    decided: Decision | None
+    driver: TransactionIdentity | None
+    is_marked: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task tells the driver.
+
+    Arguments:
+        write: who writes.
+        driver: as in the plan.
+        timeout_ms: as in the plan.
+        rows: how many rows the task was given.
+        is_done: whether the write was decided before, so that the rows were not written.
+        written: the transaction that they are in; None without rows.
+    """
+
+    write: Write
+    driver: TransactionIdentity | None
+    timeout_ms: int
+    rows: int
+    is_done: bool
+    written: Written | None
+
+
+async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> Plan:
+    """Find out what is decided, end what an earlier driver has left, and fence it where it is the same query's.
+
+    Whether it is the same query is known by its checkpoint here, and for certain only in the tasks. Where there is a
+    doubt nobody is fenced yet: a wrong prefix must not stop the query that it belongs to.
+
+    Arguments:
+        checkpoint: of the query, as far as the sink is told; else "".
+    """
+    exactly_once = options.exactly_once
+    assert exactly_once is not None
+    timeout_ms = await _timeout_ms(access, exactly_once.timeout_ms)
+    decided, _ = await access.read(stable=False)
+    driver = None
+    if decided is not None and checkpoint and decided.checkpoint == checkpoint:
+        driver = await _fence(access, timeout_ms)
+        decided, _ = await access.read(stable=True)
+    await end_left(access, decided, abort_others=driver is not None)
+    batch_id = exactly_once.batch_id
+    return Plan(
+        token=secrets.token_hex(8),
+        run=secrets.token_hex(8) if batch_id is None else f"transactionalBatchId {batch_id}",
+        timeout_ms=timeout_ms,
+        decided=decided,
+        driver=driver,
+        is_marked=batch_id is not None and await access.is_marked(batch_id),
+    )
+
+
+async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[TaskResult]) -> None:
+    """Decide a write and commit it; one that was decided before is committed again.
+
+    Raises `DriverFencedError` where another driver has taken over, `NotDecidedError` where a transaction was ended by
+    others: both before the decision. `TransactionLostError` after it.
+    """
+    write, timeout_ms = results[0].write, results[0].timeout_ms
+    mine = [each.written for each in results if each.written is not None]
+    rows = sum(each.rows for each in results)
+    decided, where = await access.read(stable=False)
+    done = _done(write, decided, results)
+    driver = results[0].driver
+    if driver is None:
+        driver = await _fence(access, timeout_ms)
+        decided, where = await access.read(stable=True)
+        done = _done(write, decided, results)
+        await end_left(access, decided, abort_others=True, keep=mine)
+    where = _where(options, where, mine)
+    if done:
+        await _commit_again(access, driver, write, decided, where, rows, mine)
+        return
+    await _check_open(access, mine, timeout_ms)
+    batch = write.batch
+    if write.query == BATCH_WRITE and decided is not None:
+        batch = decided.batch + 1
+    decision = Decision(write.query, write.run, batch, write.checkpoint, rows, tuple(mine))
+    if where is not None:
+        await _decide(access, driver, decision, where, options)
+    await _finish(access, decision)
+
+
+async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> None:
+    """Abort what tasks have written, unless it was decided: Spark calls this after a commit that failed, too."""
+    told = [each for each in results if each is not None]
+    mine = [each.written.transaction for each in told if each.written is not None]
+    drivers = {each.driver for each in told if each.driver is not None}
+    if not mine:
+        return
+    await access.end(drivers, commit=False)  # so that nothing of a commit that failed is decided later
+    decided, _ = await access.read(stable=True)
+    if decided is not None and {each.transaction for each in decided.written} & set(mine):
+        log.warning("micro-batch %d is decided, and is committed when it is replayed", decided.batch)
+        return
+    outcome = await access.end(mine, commit=False)
+    left = {identity.transactional_id: error for identity, error in outcome.items() if error is not None}
+    if left:
+        log.warning("these transactions were not aborted here, but are by Kafka in time: %s", left)
+
+
+async def _timeout_ms(access: PrefixAccess, wanted_ms: int | None) -> int:
+    """How long a transaction may take. Raises `KafkaConfigurationError` for more than the brokers allow."""
+    longest_ms = await access.longest_ms()
+    if wanted_ms is None:
+        return min(LONGEST_TIMEOUT_MS, longest_ms or LONGEST_TIMEOUT_MS)
+    if longest_ms is not None and wanted_ms > longest_ms:
+        raise _too_long(wanted_ms, f"{longest_ms}")
+    return wanted_ms
+
+
+def _too_long(timeout_ms: int, allowed: str) -> KafkaConfigurationError:
+    return KafkaConfigurationError(
+        f"option 'kafka.transaction.timeout.ms' is {timeout_ms}, but the brokers allow {allowed} "
+        "(transaction.max.timeout.ms): set one or the other. It has to be longer than the slowest micro-batch, and "
+        "than a driver takes to start again"
+    )
+
+
+async def _fence(access: PrefixAccess, timeout_ms: int) -> TransactionIdentity:
+    try:
+        return await access.fence(timeout_ms)
+    except InvalidTransactionTimeoutError as error:
+        raise _too_long(timeout_ms, "less") from error
+
+
+async def end_left(
+    access: PrefixAccess, decided: Decision | None, *, abort_others: bool, keep: Sequence[Written] = ()
+) -> None:
+    """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
+
+    Arguments:
+        keep: what is written now.
+    """
+    left = set(await access.open_ids()) - {each.transaction.transactional_id for each in keep}
+    if not left:
+        return
+    written = decided.written if decided is not None else ()
+    pending = [each.transaction for each in written if each.transaction.transactional_id in left]
+    outcome = await access.end(pending, commit=True)
+    left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
+    if abort_others and left:
+        log.info("aborting %d transactions that an earlier attempt has left open", len(left))
+        await access.abort_ids(sorted(left))
+
+
+def _done(write: Write, decided: Decision | None, results: Sequence[TaskResult]) -> bool:
+    if write.query != BATCH_WRITE:
+        return is_done(write, decided)
+    is_done(write, decided)
+    return results[0].is_done
+
+
+def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Written]) -> TopicPartition | None:
+    """The partition under which the decision is kept: a group's offset needs one, of a topic that exists."""
+    if options.topic is not None:
+        return TopicPartition(options.topic, 0)
+    if kept is not None:
+        return kept
+    topics = sorted(topic for each in mine for topic in each.partitions)
+    return TopicPartition(topics[0], 0) if topics else None
+
+
+async def _commit_again(
+    access: PrefixAccess,
+    driver: TransactionIdentity,
+    write: Write,
+    decided: Decision | None,
+    where: TopicPartition | None,
+    rows: int,
+    mine: Sequence[Written],
+) -> None:
+    """Commit a decision of an earlier run, and make it one of this run: a second write of it is refused."""
+    if mine:  # decided by another driver since the tasks began
+        await access.end([each.transaction for each in mine], commit=False)
+    if decided is None or (write.query == BATCH_WRITE and decided.run != write.run):
+        return  # a batch write that was committed before the last one
+    if write.query != BATCH_WRITE:
+        check_replay(write, decided, rows)
+    await _finish(access, decided)
+    if where is not None and write.query != BATCH_WRITE:
+        renewed = dataclasses.replace(decided, run=write.run, checkpoint=write.checkpoint)
+        await _decide(access, driver, renewed, where, None)
+
+
+async def _check_open(access: PrefixAccess, mine: Sequence[Written], timeout_ms: int) -> None:
+    """Raise `NotDecidedError` unless all transactions are open, and will be for as long as committing them takes."""
+    described = await access.describe([each.transaction.transactional_id for each in mine]) if mine else {}
+    now_ms = wall_clock_ns()() // 1_000_000
+    oldest_ms = now_ms
+    for each in mine:
+        identity = each.transaction
+        found = described.get(identity.transactional_id)
+        if found is None:
+            continue
+        if not isinstance(found, TransactionDescription):
+            raise NotDecidedError(f"{_ENDED}: {each} is not known to Kafka ({found})") from found
+        named = (found.producer_id, found.producer_epoch) == identity[1:3]
+        if found.state is not TransactionState.ONGOING or not named:
+            raise NotDecidedError(
+                f"{_ENDED}: {each} is {found.state.value} in Kafka, with epoch {found.producer_epoch} where "
+                f"{identity.producer_epoch} was given. It took longer than kafka.transaction.timeout.ms "
+                f"({timeout_ms}), or another write has the same transactionalIdPrefix, or it was aborted by hand"
+            )
+        oldest_ms = min(oldest_ms, found.transaction_start_time_ms)
+    if now_ms - oldest_ms > timeout_ms // 2:
+        log.warning(
+            "the micro-batch took %d ms, and its transactions may take %d (kafka.transaction.timeout.ms): let one "
+            "batch have fewer rows, or set a longer timeout",
+            now_ms - oldest_ms,
+            timeout_ms,
+        )
+
+
+_ENDED = "a transaction of this batch was ended before the batch was decided, so nothing of it is committed"
+
+
+async def _decide(
+    access: PrefixAccess,
+    driver: TransactionIdentity,
+    decision: Decision,
+    where: TopicPartition,
+    options: WriteOptions | None,
+) -> None:
+    batch_id = options.exactly_once.batch_id if options is not None and options.exactly_once is not None else None
+    try:
+        await access.decide(driver, decision, where, batch_id)
+    except (ProducerFencedError, InvalidProducerEpochError) as error:
+        raise DriverFencedError(
+            f"another driver has taken over transactionalIdPrefix {access.prefix!r} since this batch began: this one "
+            "must not go on, and has committed nothing of the batch"
+        ) from error
+
+
+async def _finish(access: PrefixAccess, decided: Decision) -> None:
+    """Commit what is decided. Raises `TransactionLostError` that names what cannot be."""
+    by_identity = {each.transaction: each for each in decided.written}
+    outcome = await asyncio.shield(access.end(by_identity, commit=True))
+    failed: dict[TransactionIdentity, KafkaError] = {
+        identity: error for identity, error in outcome.items() if error is not None
+    }
+    unknown = [each for each in failed.values() if each.retriable]
+    if unknown:
+        raise unknown[0]
+    if failed:
+        lost = "; ".join(f"{by_identity[identity]}: {error}" for identity, error in failed.items())
+        raise TransactionLostError(
+            f"rows of batch {decided.batch} of {decided.query} are lost: it was decided, but {len(failed)} of its "
+            f"{len(decided.written)} transactions were aborted before they could be committed, as they were open for "
+            f"longer than kafka.transaction.timeout.ms or were aborted by hand: {lost}. The others are committed. To "
+            "have the whole batch written again, those rows twice, go on with another transactionalIdPrefix"
+        )

@@ -1,0 +1,226 @@
+"""The requests about one `transactionalIdPrefix`, over connections that a process keeps between micro-batches."""
+
+import asyncio
+import collections
+import logging
+import os
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from kafka.admin.config_resource import ConfigResource, ConfigResourceType
+from kafka.admin.configs import describe_configs
+from kafka.admin.group_offsets import list_group_offsets
+from kafka.admin.groups import delete_groups, list_groups
+from kafka.admin.requests import AdminRequests
+from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.admin.transactions import describe_transactions, fence_producers, list_transactions
+from kafka.cluster import Backoff, ClusterClient
+from kafka.config import option_table, parse_admin
+from kafka.errors import KafkaError, KafkaTimeoutError, NoError, UnsupportedVersionError
+from kafka.net import LoopThread
+from kafka.producer.transactions import TransactionIdentity
+from kafka.producer.transactions.ending import Outcome, end_all
+from kafka.producer.transactions.requests import TransactionRequests
+from kafka.spark.cache import Configs
+from kafka.spark.exactly_once.decision import Decision, from_parts, parts_in, to_parts
+from kafka.spark.exactly_once.names import batch_group, decision_group, driver_id, slot_of
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+LIMIT_MS = 120_000
+"""How long one step of the driver is tried: as long as a producer tries to deliver a record."""
+_FENCING_TIMEOUT_MS = 60_000
+_MOST_CLUSTERS = 2
+_MOST_PARTS = 100
+_LONGEST = "transaction.max.timeout.ms"
+
+
+class PrefixAccess:
+    """Asks brokers about one prefix. On the loop.
+
+    Arguments:
+        cluster: is started.
+        requests: of the same cluster.
+        prefix: the option `transactionalIdPrefix`.
+    """
+
+    def __init__(self, cluster: ClusterClient, requests: AdminRequests, prefix: str) -> None:
+        self.prefix = prefix
+        self._cluster = cluster
+        self._requests = requests
+        options = requests.options
+        self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
+
+    async def fence(self, timeout_ms: int) -> TransactionIdentity:
+        """Fence every other driver, and abort what one of them has not decided; gives what this driver decides with.
+
+        Arguments:
+            timeout_ms: how long the driver's transaction may take.
+        """
+        requests = TransactionRequests(self._cluster, driver_id(self.prefix), timeout_ms, self._backoff)
+        producer_id, epoch = await requests.init()
+        return TransactionIdentity(driver_id(self.prefix), producer_id, epoch, requests.transaction_version())
+
+    async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
+        """The last decision, and the partition under which it is kept.
+
+        Arguments:
+            stable: wait for one that is being taken.
+        """
+        found = await self._offsets(decision_group(self.prefix, 0), stable)
+        if not found:
+            return None, None
+        where = max(found, key=lambda each: (found[each].offset, each))
+        parts = [found[where].metadata or ""]
+        for number in range(1, parts_in(parts[0])):
+            part = (await self._offsets(decision_group(self.prefix, number), stable))[where]
+            parts.append(part.metadata or "")
+        return from_parts(parts, self.prefix), where
+
+    async def is_marked(self, batch_id: str) -> bool:
+        """Whether a batch write with this `transactionalBatchId` was decided."""
+        return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
+
+    async def decide(
+        self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None
+    ) -> None:
+        """Write a decision down: it is taken once this returns, and may be if this raises.
+
+        Raises `ProducerFencedError` where another driver has taken over, and nothing is decided.
+        """
+        requests = TransactionRequests(self._cluster, driver.transactional_id, 0, self._backoff)
+        groups = {decision_group(self.prefix, n): text for n, text in enumerate(to_parts(decision, self.prefix))}
+        if batch_id is not None:
+            groups[batch_group(self.prefix, batch_id)] = ""
+        for group, text in groups.items():
+            offset = OffsetAndMetadata(decision.batch, text, -1)
+            await requests.commit_offsets(driver, ConsumerGroupMetadata(group, -1, "", None), {where: offset})
+        await requests.end(driver, True)
+
+    async def end(self, transactions: Iterable[TransactionIdentity], *, commit: bool) -> Outcome:
+        """Commit or abort transactions by their identities; gives what became of each."""
+        return await end_all(self._cluster, transactions, commit, LIMIT_MS, self._backoff)
+
+    async def open_ids(self) -> list[str]:
+        """The transactional ids of tasks that have a transaction open; of brokers before Kafka 3.0 none is known."""
+        try:
+            listed = await list_transactions(
+                self._requests, self._brokers(), [], [TransactionState.ONGOING.value], None, None
+            )
+        except UnsupportedVersionError:
+            return []
+        ids = {each.transactional_id for listings in listed.values() for each in listings}
+        return sorted(each for each in ids if slot_of(self.prefix, each) is not None)
+
+    async def describe(self, transactional_ids: Sequence[str]) -> dict[str, TransactionDescription | Exception]:
+        """What the coordinators know of transactional ids; nothing before Kafka 3.0."""
+        try:
+            return await describe_transactions(self._requests, list(transactional_ids), raise_errors=False)
+        except UnsupportedVersionError:
+            return {}
+
+    async def abort_ids(self, transactional_ids: Sequence[str]) -> None:
+        """Abort what these ids have open, and fence their producers."""
+        if transactional_ids:
+            await fence_producers(self._requests, list(transactional_ids), _FENCING_TIMEOUT_MS, True)
+
+    async def forget(self) -> None:
+        """Have Kafka forget what was decided; what it does not know is none of our business."""
+        listed = await list_groups(self._requests, self._brokers(), [], [])
+        names = {each["group_id"] for each in listed} & {
+            decision_group(self.prefix, part) for part in range(_MOST_PARTS)
+        }
+        for name, error in await delete_groups(self._requests, sorted(names), None):
+            if error is not NoError:
+                raise error(f"group {name!r} could not be deleted")
+
+    async def longest_ms(self) -> int | None:
+        """The brokers' transaction.max.timeout.ms; None where this user may not see it."""
+        resource = ConfigResource(ConfigResourceType.BROKER, str(self._brokers()[0]), {_LONGEST: ""})
+        try:
+            (told,) = await describe_configs(self._requests, [resource])
+        except KafkaError as error:
+            log.debug("%s is not known: %s", _LONGEST, error)
+            return None
+        values = {each["name"]: each["value"] for each in told.results[0]["configs"]}
+        return int(values[_LONGEST]) if _LONGEST in values else None
+
+    def _brokers(self) -> list[int]:
+        return sorted(node.nodeId for node in self._cluster.metadata.brokers())
+
+    async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
+        listed = await list_group_offsets(self._requests, {group: None}, require_stable=stable)
+        return {each: offset for each, offset in listed[group].items() if offset.offset >= 0}
+
+
+class _Clusters:
+    """Connections of this process, by the options that they were made with."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._kept: collections.OrderedDict[Configs, tuple[ClusterClient, AdminRequests]] = collections.OrderedDict()
+
+    async def take(self, configs: Configs) -> tuple[ClusterClient, AdminRequests]:
+        """What was kept, or a new one; nobody else has it until it is given back."""
+        if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
+            self._pid = os.getpid()
+            self._kept.clear()
+        kept = self._kept.pop(configs, None)
+        if kept is not None:
+            return kept
+        parsed = parse_admin(dict(configs))
+        cluster = ClusterClient(parsed.connection, parsed.security)
+        try:
+            await cluster.start()
+        except BaseException:
+            await cluster.close()
+            raise
+        return cluster, AdminRequests(cluster, parsed.connection)
+
+    async def give_back(self, configs: Configs, kept: tuple[ClusterClient, AdminRequests]) -> None:
+        """Keep it for the next one."""
+        surplus = self._kept.pop(configs, None)
+        self._kept[configs] = kept
+        if len(self._kept) > _MOST_CLUSTERS:
+            surplus = self._kept.popitem(last=False)[1]
+        if surplus is not None:
+            await surplus[0].close()
+
+
+_CLUSTERS = _Clusters()
+
+
+def admin_configs(configs: Configs) -> Configs:
+    """Of the keyword arguments of a producer those that an admin client has, too."""
+    table = option_table()
+    return tuple((name, value) for name, value in configs if "admin" in table[name].clients)
+
+
+def ask_brokers(configs: Configs, prefix: str, steps: Callable[[PrefixAccess], Coroutine[Any, Any, T]]) -> T:
+    """Carry out steps about a prefix on the shared loop, and wait for them.
+
+    Arguments:
+        configs: keyword arguments of an admin client.
+
+    Raises what the steps raise; `KafkaTimeoutError` after `LIMIT_MS`; `NoBrokersAvailable`.
+    """
+
+    async def within_limit() -> T:
+        kept = await _CLUSTERS.take(configs)
+        try:
+            async with asyncio.timeout(LIMIT_MS / 1_000):
+                result = await steps(PrefixAccess(*kept, prefix))
+        except BaseException as error:
+            await kept[0].close()
+            if isinstance(error, TimeoutError):
+                raise KafkaTimeoutError(
+                    f"Kafka has not answered within {LIMIT_MS // 1_000} s about transactionalIdPrefix {prefix!r}"
+                ) from error
+            raise
+        await _CLUSTERS.give_back(configs, kept)
+        return result
+
+    return LoopThread.shared().run(within_limit())
