@@ -118,7 +118,9 @@ class Query:
         self.topic = topic
         self.prefix = prefix or f"of-{topic}"
         self.query, self.checkpoint = query, checkpoint
-        self.options = WriteOptions(topic, self.configs, ExactlyOnceOptions(self.prefix, batch_id, timeout_ms))
+        self.options = WriteOptions(
+            topic, self.configs, exactly_once=ExactlyOnceOptions(self.prefix, batch_id, timeout_ms)
+        )
         self.dice = dice or Dice(0, 0)
         self.run = "run 0"
         self.processes = [TransactionalProducers(), TransactionalProducers()]
