@@ -4,8 +4,9 @@ import asyncio
 import collections
 import logging
 import os
+import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.configs import describe_configs
@@ -14,8 +15,8 @@ from kafka.admin.groups import delete_groups, list_groups
 from kafka.admin.requests import AdminRequests
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.admin.transactions import describe_transactions, fence_producers, list_transactions
-from kafka.cluster import Backoff, ClusterClient
-from kafka.config import option_table, parse_admin
+from kafka.cluster import Backoff
+from kafka.config import option_table
 from kafka.errors import KafkaError, KafkaTimeoutError, NoError, UnsupportedVersionError
 from kafka.net import LoopThread
 from kafka.producer.transactions import TransactionIdentity
@@ -25,6 +26,9 @@ from kafka.spark.cache import Configs
 from kafka.spark.exactly_once.decision import Decision, from_parts, parts_in, to_parts
 from kafka.spark.exactly_once.names import batch_group, decision_group, driver_id, slot_of
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from kafka import KafkaAdminClient
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +46,13 @@ class PrefixAccess:
     """Asks brokers about one prefix. On the loop.
 
     Arguments:
-        cluster: is started.
-        requests: of the same cluster.
+        requests: of a client that is started.
         prefix: the option `transactionalIdPrefix`.
     """
 
-    def __init__(self, cluster: ClusterClient, requests: AdminRequests, prefix: str) -> None:
+    def __init__(self, requests: AdminRequests, prefix: str) -> None:
         self.prefix = prefix
-        self._cluster = cluster
+        self._cluster = requests.cluster
         self._requests = requests
         options = requests.options
         self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
@@ -156,41 +159,37 @@ class PrefixAccess:
         return {each: offset for each, offset in listed[group].items() if offset.offset >= 0}
 
 
-class _Clusters:
-    """Connections of this process, by the options that they were made with."""
+class _Clients:
+    """Admin clients of this process, by the options that they were made with."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._kept: collections.OrderedDict[Configs, tuple[ClusterClient, AdminRequests]] = collections.OrderedDict()
+        self._lock = threading.Lock()
+        self._kept: collections.OrderedDict[Configs, KafkaAdminClient] = collections.OrderedDict()
 
-    async def take(self, configs: Configs) -> tuple[ClusterClient, AdminRequests]:
+    def take(self, configs: Configs) -> "KafkaAdminClient":
         """What was kept, or a new one; nobody else has it until it is given back."""
-        if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
-            self._pid = os.getpid()
-            self._kept.clear()
-        kept = self._kept.pop(configs, None)
-        if kept is not None:
-            return kept
-        parsed = parse_admin(dict(configs))
-        cluster = ClusterClient(parsed.connection, parsed.security)
-        try:
-            await cluster.start()
-        except BaseException:
-            await cluster.close()
-            raise
-        return cluster, AdminRequests(cluster, parsed.connection)
+        from kafka import KafkaAdminClient
 
-    async def give_back(self, configs: Configs, kept: tuple[ClusterClient, AdminRequests]) -> None:
+        with self._lock:
+            if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
+                self._pid = os.getpid()
+                self._kept.clear()
+            kept = self._kept.pop(configs, None)
+        return KafkaAdminClient(**dict(configs)) if kept is None else kept
+
+    def give_back(self, configs: Configs, client: "KafkaAdminClient") -> None:
         """Keep it for the next one."""
-        surplus = self._kept.pop(configs, None)
-        self._kept[configs] = kept
-        if len(self._kept) > _MOST_CLUSTERS:
-            surplus = self._kept.popitem(last=False)[1]
+        with self._lock:
+            surplus = self._kept.pop(configs, None)
+            self._kept[configs] = client
+            if len(self._kept) > _MOST_CLUSTERS:
+                surplus = self._kept.popitem(last=False)[1]
         if surplus is not None:
-            await surplus[0].close()
+            surplus.close()
 
 
-_CLUSTERS = _Clusters()
+_CLIENTS = _Clients()
 
 
 def admin_configs(configs: Configs) -> Configs:
@@ -208,19 +207,20 @@ def ask_brokers(configs: Configs, prefix: str, steps: Callable[[PrefixAccess], C
     Raises what the steps raise; `KafkaTimeoutError` after `LIMIT_MS`; `NoBrokersAvailable`.
     """
 
-    async def within_limit() -> T:
-        kept = await _CLUSTERS.take(configs)
-        try:
-            async with asyncio.timeout(LIMIT_MS / 1_000):
-                result = await steps(PrefixAccess(*kept, prefix))
-        except BaseException as error:
-            await kept[0].close()
-            if isinstance(error, TimeoutError):
-                raise KafkaTimeoutError(
-                    f"Kafka has not answered within {LIMIT_MS // 1_000} s about transactionalIdPrefix {prefix!r}"
-                ) from error
-            raise
-        await _CLUSTERS.give_back(configs, kept)
-        return result
+    client = _CLIENTS.take(configs)
 
-    return LoopThread.shared().run(within_limit())
+    async def within_limit() -> T:
+        async with asyncio.timeout(LIMIT_MS / 1_000):
+            return await steps(PrefixAccess(client._requests, prefix))
+
+    try:
+        result = LoopThread.shared().run(within_limit())
+    except BaseException as error:
+        client.close()
+        if isinstance(error, TimeoutError) and not isinstance(error, KafkaError):
+            raise KafkaTimeoutError(
+                f"Kafka has not answered within {LIMIT_MS // 1_000} s about transactionalIdPrefix {prefix!r}"
+            ) from error
+        raise
+    _CLIENTS.give_back(configs, client)
+    return result
