@@ -3,6 +3,7 @@
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
+# make spark-trials   Spark where it runs: a standalone cluster, archives, declarative pipelines
 # make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -18,7 +19,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations test-matrix \
-    demo docs bench bench-full bench-quick simulate mutate java clean distclean
+    spark-trials demo docs bench bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -126,6 +127,10 @@ test-generations: setup java
 
 test-matrix: setup java
 	$(BIN)/python scripts/matrix.py $(MATRIX_ARGS)
+
+spark-trials: setup java
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
+	$(BIN)/python -m pytest tests/trials --timeout 900 $(PYTEST_ARGS)
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness
