@@ -4,6 +4,7 @@ from kafka.spark.data_loss import DataLoss
 from kafka.spark.lookup import OffsetLookup, find_partitions, resolve_end, resolve_start
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
+from kafka.spark.sizes import find_sizes
 
 
 def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
@@ -16,4 +17,5 @@ def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
     partitions = find_partitions(options, lookup)
     start = resolve_start(options, lookup, partitions, loss)
     end = resolve_end(options, lookup, set(start), loss)
-    return plan_tasks(ranges_between(start, end), options.min_partitions, options.max_records)
+    ranges = ranges_between(start, end)
+    return plan_tasks(ranges, options.min_partitions, options.max_records, find_sizes(ranges, lookup))

@@ -30,6 +30,8 @@ _NEW_TOPIC_PAUSE_MS = 200
 _LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
 """How long leaders are asked for offsets before it is looked up which of the partitions still exist, and so on."""
 
+_HINT_PATIENCE_MS = 2_000
+
 
 class ClusterLookup:
     """Answers a planner's questions; connects at the first one. A context manager.
@@ -102,6 +104,27 @@ class ClusterLookup:
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
         return {topic: self._ids[topic] for topic in topics if topic in self._ids}
+
+    def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing.
+
+        It is a hint, for which nobody waits long: brokers that are silent or refuse are left out.
+        """
+        from kafka import KafkaAdminClient
+
+        configs = {**admin_configs(self._options.configs), "request_timeout_ms": _HINT_PATIENCE_MS}
+        topics: dict[str, list[int]] = {}
+        for each in partitions:
+            topics.setdefault(each.topic, []).append(each.partition)
+        found: dict[TopicPartition, int] = {}
+        try:
+            with KafkaAdminClient(**configs) as admin:
+                for broker in admin.describe_log_dirs(topics, raise_errors=False):
+                    for directory in broker["log_dirs"]:
+                        _add_sizes(found, directory)
+        except KafkaError as error:
+            log.debug("the sizes of logs are not known: %s", error)
+        return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """The first offset of each that exists."""
@@ -200,6 +223,14 @@ class ClusterLookup:
 
             self._admin = KafkaAdminClient(**admin_configs(self._options.configs))
         return self._admin
+
+
+def _add_sizes(found: dict[TopicPartition, int], directory: Mapping[str, Any]) -> None:
+    """The sizes of the logs in a broker's directory; of a partition's replicas the largest counts."""
+    for topic in directory["topics"]:
+        for each in topic["partitions"]:
+            partition = TopicPartition(topic["name"], each["partition_index"])
+            found[partition] = max(found.get(partition, 0), each["partition_size"])
 
 
 def _earliest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:

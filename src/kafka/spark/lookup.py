@@ -38,6 +38,9 @@ class OffsetLookup(Protocol):
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
 
+    def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing."""
+
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """The first offset of each."""
 

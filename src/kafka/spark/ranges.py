@@ -16,6 +16,8 @@ SHARED_TASK_OFFSETS = 10_000
 A Python task costs some 50 to 85 ms before its first row, which is what about 100,000 rows take; sharing more would
 take cores away from heavy work that follows.
 """
+SHARED_TASK_BYTES = 8 << 20
+"""And up to so many bytes together, where sizes are known: that is one Arrow batch."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
@@ -48,22 +50,28 @@ def ranges_between(start: Mapping[TopicPartition, int], end: Mapping[TopicPartit
     return sorted(each for each in found if each.stop > each.start)
 
 
-def plan_tasks(ranges: Sequence[OffsetRange], min_partitions: int | None, max_records: int | None) -> list[Task]:
+def plan_tasks(
+    ranges: Sequence[OffsetRange],
+    min_partitions: int | None,
+    max_records: int | None,
+    sizes: Mapping[TopicPartition, float] | None = None,
+) -> list[Task]:
     """Split what is large, let what is small share a task.
 
     Arguments:
         ranges: not empty ones, in order, one a partition.
         min_partitions: fewest tasks, about: ranges are split in proportion to their size.
         max_records: most offsets in a task.
+        sizes: average bytes of a partition's offset, where known.
     """
     pieces = [piece for each in ranges for piece in _cut(each, math.ceil(len(each) / (max_records or len(each))))]
     if min_partitions is not None and len(pieces) < min_partitions:
         return [(piece,) for piece in _split(pieces, min_partitions)]
     limit = min(SHARED_TASK_OFFSETS, max_records or SHARED_TASK_OFFSETS)
-    tasks = _share(pieces, limit)
+    tasks = _share(pieces, limit, sizes or {})
     if min_partitions is None or len(tasks) >= min_partitions:
         return tasks
-    return _share(pieces, limit, at_least=min_partitions)
+    return _share(pieces, limit, sizes or {}, at_least=min_partitions)
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
@@ -89,22 +97,26 @@ def _share_of(size: int, total: int, parts: int) -> int:
     return max(1, math.floor(size / total * parts + 0.5))
 
 
-def _share(pieces: Sequence[OffsetRange], limit: int, at_least: int = 0) -> list[Task]:
+def _share(
+    pieces: Sequence[OffsetRange], limit: int, sizes: Mapping[TopicPartition, float], at_least: int = 0
+) -> list[Task]:
     """Put small ranges together up to ``limit`` offsets, no partition twice in a task; ``at_least`` so many tasks."""
     tasks: list[list[OffsetRange]] = []
     open_task: list[OffsetRange] = []
-    filled = 0
+    filled, filled_bytes = 0, 0.0
     spare = len(pieces) - at_least
     for piece in pieces:
-        fits = bool(open_task) and filled + len(piece) <= limit and spare > 0
-        if fits and open_task[-1].topic_partition != piece.topic_partition:
+        piece_bytes = len(piece) * sizes.get(piece.topic_partition, 0.0)
+        fits = filled + len(piece) <= limit and filled_bytes + piece_bytes <= SHARED_TASK_BYTES
+        if open_task and fits and spare > 0 and open_task[-1].topic_partition != piece.topic_partition:
             open_task.append(piece)
             filled += len(piece)
+            filled_bytes += piece_bytes
             spare -= 1
             continue
         tasks.append([piece])
-        if len(piece) < limit:
-            open_task, filled = tasks[-1], len(piece)
+        if len(piece) < limit and piece_bytes < SHARED_TASK_BYTES:
+            open_task, filled, filled_bytes = tasks[-1], len(piece), piece_bytes
     return [tuple(task) for task in tasks]
 
 

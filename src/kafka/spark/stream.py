@@ -27,7 +27,7 @@ from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
-from kafka.spark.stream_plan import StreamPlanner, plan_micro_batch
+from kafka.spark.stream_plan import StreamPlanner
 
 if TYPE_CHECKING:
     import pyarrow
@@ -117,7 +117,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     @told_plainly
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
         """The tasks of a micro-batch."""
-        return [InputPartition(task) for task in plan_micro_batch(self._options, start, end)]
+        return [InputPartition(task) for task in self._plan().tasks(start, end)]
 
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""

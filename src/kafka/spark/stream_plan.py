@@ -1,7 +1,7 @@
 """How far each micro-batch of a stream goes. Pure but for the lookup and the clock it is given."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from kafka.spark.data_loss import DataLoss
@@ -10,7 +10,8 @@ from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
 from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout, with_lost
 from kafka.spark.options import ReadOptions
-from kafka.spark.ranges import Task, plan_tasks, ranges_between
+from kafka.spark.ranges import OffsetRange, Task, plan_tasks, ranges_between
+from kafka.spark.sizes import Sizes, find_sizes
 from kafka.spark.topic_ids import made_again, topic_ids, with_topic_ids
 from kafka.structs import TopicPartition
 
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 OFFSETS_FRESH_S = 0.1
 """An idle query asks for its latest offsets more than eighty times a second; the cluster is asked no more than ten."""
 PARTITIONS_FRESH_S = 1.0
+SIZES_FRESH_S = 60.0
 
 
 class StreamPlanner:
@@ -40,6 +42,7 @@ class StreamPlanner:
         self._partitions: tuple[float, set[TopicPartition]] | None = None
         self._latest: tuple[float, Offsets] | None = None
         self._last_batch: float | None = None
+        self._sizes: tuple[float, set[TopicPartition], Sizes] | None = None
         self._lost: Offsets = {}
 
     def initial(self) -> Layout:
@@ -86,6 +89,21 @@ class StreamPlanner:
             return dict(start)
         self._count_lost(begin, end)
         return with_topic_ids(to_layout(end), ids)
+
+    def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
+        """The tasks of the batch between two offsets of a checkpoint.
+
+        What they read together is the same at a replay; which ranges share a task may differ with the logs' sizes.
+        """
+        ranges = batch_ranges(self._options, start, end)
+        return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, self._find_sizes(ranges))
+
+    def _find_sizes(self, ranges: Sequence[OffsetRange]) -> Sizes:
+        partitions = {each.topic_partition for each in ranges}
+        now = self._clock()
+        if self._sizes is None or now - self._sizes[0] >= SIZES_FRESH_S or not partitions <= self._sizes[1]:
+            self._sizes = (now, partitions, find_sizes(ranges, self._lookup))
+        return self._sizes[2]
 
     def newest(self) -> Layout:
         """The ends of the logs, for progress reports; an error is logged and gives {}."""
@@ -174,11 +192,10 @@ class StreamPlanner:
         return False
 
 
-def plan_micro_batch(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
-    """The tasks of the batch between two offsets of a checkpoint. Depends on nothing else, so a replay is the same."""
+def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
+    """The offsets of the batch between two offsets of a checkpoint, and of nothing else: a replay reads the same."""
     others = made_again(topic_ids(start), topic_ids(end))
     begin = batch_start(options.start, start, end)
-    ranges = ranges_between(
+    return ranges_between(
         {each: offset for each, offset in begin.items() if each.topic not in others}, from_layout(end)
     )
-    return plan_tasks(ranges, options.min_partitions, options.max_records)

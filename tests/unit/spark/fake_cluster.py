@@ -14,6 +14,7 @@ class FakeCluster:
         self.forbidden: set[str] = set()
         self.asked = 0
         self.ids: dict[str, str] = {}
+        self.bytes: dict[TopicPartition, int] = {}
 
     def topics(self) -> set[str]:
         return {each.topic for each in self.logs} - self.forbidden
@@ -29,6 +30,9 @@ class FakeCluster:
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         return {topic: self.ids[topic] for topic in topics if topic in self.ids}
+
+    def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return {each: self.bytes[each] for each in partitions if each in self.bytes}
 
     def earliest(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {each: self.logs[each][0] for each in partitions if each in self.logs}

@@ -13,6 +13,7 @@ from kafka.spark.ranges import OffsetRange
 
 from .fake_cluster import FakeCluster
 
+WHOLE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
 LOGS = {("t", 0): (5, 100_000), ("t", 1): (0, 50_000), ("u", 0): (0, 3)}
 
 
@@ -115,3 +116,27 @@ def test_offsets_outside_of_the_log_are_loss():
 def test_a_warning_says_what_is_missing(caplog):
     plan(startingOffsets='{"t":{"0":2,"1":0}}', failOnDataLoss="false")
     assert "its log holds [5, 100000); going on, as failOnDataLoss=false" in caplog.text
+
+
+def test_large_records_keep_partitions_apart():
+    cluster = FakeCluster({("t", number): (0, 20) for number in range(4)})
+    cluster.bytes = {each: 100_000_000 if each.partition < 2 else 100 for each in cluster.logs}
+    tasks = plan_batch(parse_read(WHOLE, streaming=False), cluster)
+    assert [[piece.partition for piece in task] for task in tasks] == [[0], [1], [2, 3]]
+
+
+def test_small_records_are_not_asked_about_twice():
+    cluster = FakeCluster({("t", number): (0, 20) for number in range(4)})
+    cluster.bytes = dict.fromkeys(cluster.logs, 1_000)
+    before = cluster.asked
+    assert len(plan_batch(parse_read(WHOLE, streaming=False), cluster)) == 1
+    assert cluster.asked == before + 1  # for the ends of the logs
+
+
+def test_a_thousand_partitions_take_as_many_questions_as_one():
+    asked = []
+    for count in (2, 1_000):
+        cluster = FakeCluster({("t", number): (0, 20_000) for number in range(count)})
+        assert len(plan_batch(parse_read(WHOLE, streaming=False), cluster)) == count
+        asked.append(cluster.asked)
+    assert asked == [1, 1]

@@ -26,6 +26,8 @@ class ScriptedTopics:
         self.codes: dict[str, int] = {"t": 0, "u": 0}
         self.ends: dict[TopicPartition, int] = {T0: 5, U0: 7}
         self.ids: dict[str, str | None] = {"t": "1", "u": "2"}
+        self.log_dirs: list[dict[str, Any]] = []
+        self.asked_sizes: dict[str, list[int]] = {}
         self.waited_ms = 0.0
         self.made = self.closed = 0
         self.failures: list[Exception] = []
@@ -57,6 +59,18 @@ class ScriptedTopics:
             told = {"topic": name, "error_code": code, "is_internal": internal, "partitions": partitions}
             found.append({**told, "topic_id": self.ids.get(name)})
         return found
+
+    def describe_log_dirs(self, topics: dict[str, list[int]], raise_errors: bool) -> list[dict[str, Any]]:
+        self._fail()
+        assert not raise_errors
+        self.asked_sizes = topics
+        return self.log_dirs
+
+    def __enter__(self) -> "ScriptedTopics":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def end_offsets(self, partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
         self._fail()
@@ -215,3 +229,19 @@ def test_ids_of_topics_are_those_of_the_last_answer(cluster):
     cluster.codes["t"] = 3
     asked.partitions(["t"])
     assert asked.topic_ids(["t"]) == {"t": "3"}
+
+
+def test_sizes_of_logs_are_those_of_the_largest_replica(cluster):
+    small, large = ({"partition_index": 0, "partition_size": size} for size in (5, 7))
+    cluster.log_dirs = [
+        {"log_dirs": [{"topics": [{"name": "t", "partitions": [small]}]}]},
+        {"log_dirs": [{"topics": [{"name": "t", "partitions": [large]}]}]},
+        {"log_dirs": []},
+    ]
+    assert lookup().log_bytes([T0]) == {T0: 7}
+    assert cluster.asked_sizes == {"t": [0]}
+
+
+def test_sizes_that_are_not_told_are_left_out(cluster):
+    cluster.failures = [NoBrokersAvailable("gone")]
+    assert lookup().log_bytes([T0]) == {}

@@ -10,7 +10,7 @@ from kafka.spark.lookup import MissingTopicError
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read
 from kafka.spark.ranges import OffsetRange
-from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner, plan_micro_batch
+from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner, batch_ranges
 
 from .fake_cluster import FakeCluster
 
@@ -49,7 +49,7 @@ class Query:
         return self.latest(start)
 
     def ranges(self, start: Layout, end: Layout) -> list[OffsetRange]:
-        return [piece for task in plan_micro_batch(self.options, start, end) for piece in task]
+        return batch_ranges(self.options, start, end)
 
 
 def test_a_new_stream_begins_at_the_end():
@@ -184,11 +184,11 @@ def test_a_new_topic_of_a_pattern_is_read():
     cluster, now = FakeCluster({}), [0.0]
     planner = StreamPlanner(options, cluster, lambda: now[0])
     start = planner.latest(planner.initial(), None, everything=True)
-    assert plan_micro_batch(options, planner.initial(), start) == []
+    assert planner.tasks(planner.initial(), start) == []
     cluster.logs.update(FakeCluster({("t2", 0): (0, 4)}).logs)
     now[0] += 5
     end = planner.latest(start, None, everything=True)
-    assert plan_micro_batch(options, start, end) == [(OffsetRange("t2", 0, 0, 4),)]
+    assert planner.tasks(start, end) == [(OffsetRange("t2", 0, 0, 4),)]
 
 
 def test_new_partitions_that_have_lost_records_are_loss():
@@ -411,3 +411,14 @@ def test_a_checkpoint_without_ids_goes_on_and_gets_them():
     query.cluster.ids.clear()  # brokers before 2.8 have none
     query.produce(0, 1)
     assert query.latest(end) == {"t": {"0": 52}}
+
+
+def test_sizes_of_logs_keep_large_records_apart_and_are_asked_for_once_a_minute():
+    query = Query({("t", number): (0, 80) for number in range(4)}, startingOffsets="earliest")
+    start = query.initial()
+    end = query.latest(start)
+    assert len(query.planner.tasks(start, end)) == 1
+    query.cluster.bytes = dict.fromkeys(query.cluster.logs, 80 * 5_000_000)
+    assert len(query.planner.tasks(start, end)) == 1
+    query.now += 60.0
+    assert query.planner.tasks(start, end) == [(each,) for each in query.ranges(start, end)]
