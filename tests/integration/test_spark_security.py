@@ -80,3 +80,18 @@ def test_a_group_that_may_not_be_committed_to_fails_no_batch(spark, secured, log
         assert not admin.list_consumer_group_offsets("forbidden")
         (found,) = admin.list_consumer_group_offsets("allowed").values()
         assert found.offset == 10
+
+
+def test_plans_show_no_secrets(spark):
+    secrets = {
+        "kafka.sasl.jaas.config": LOGIN,
+        "kafka.ssl.keystore.key": "-----BEGIN KEY-----alice-secret",
+        "kafka.ssl.key.password": "alice-secret",
+        "kafka.sasl.oauthbearer.assertion.private.key.passphrase": "alice-secret",
+        "kafka.sasl.oauthbearer.client.credentials.client.secret": "alice-secret",
+    }
+    options = ", ".join(f"'{name}' '{value}'" for name, value in {**secrets, "subscribe": "told"}.items())
+    view = f"explain extended create temporary view secretive using {FORMAT} options ({options})"
+    plan = spark.sql(view).collect()[0][0]
+    assert "told" in plan
+    assert "alice-secret" not in plan

@@ -4,7 +4,6 @@ That is what makes a replay after a crash read the same rows in the same tasks.
 """
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -75,10 +74,15 @@ def plan_tasks(
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
-    """``parts`` ranges of nearly equal size, none of them empty."""
+    """``parts`` ranges of nearly equal size, none of them empty, cut where Spark's own connector cuts."""
     parts = max(1, min(parts, len(whole)))
-    edges = [whole.start + len(whole) * i // parts for i in range(parts + 1)]
-    return [dataclasses.replace(whole, start=low, stop=high) for low, high in itertools.pairwise(edges)]
+    pieces: list[OffsetRange] = []
+    start = whole.start
+    for left in range(parts, 0, -1):
+        stop = start + (whole.stop - start) // left
+        pieces.append(dataclasses.replace(whole, start=start, stop=stop))
+        start = stop
+    return pieces
 
 
 def _split(ranges: Sequence[OffsetRange], wanted: int) -> list[OffsetRange]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS
 from kafka.spark.schema import COLUMNS
+from spark_trials.programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "SPARK.md").read_text()
@@ -38,3 +39,9 @@ def test_every_column_is_documented():
     for name, kind in COLUMNS.items():
         assert f"`{name}`" in PAGE
         assert kind in PAGE
+
+
+def test_the_guide_says_what_both_connectors_do_otherwise():
+    told = re.findall(r"^\| ((?:read|stream|write|fault): .+?) \| (.+) \|$", PAGE, re.MULTILINE)
+    assert told == [(each.name, each.differs) for each in PROGRAMS if each.differs]
+    assert f"runs {len(PROGRAMS)} programs" in PAGE

@@ -160,3 +160,8 @@ def test_eight_ranges_are_described_and_the_number_of_those_that_follow():
     ranges = [OffsetRange("t", number, 0, 5) for number in range(9)]
     assert describe(ranges[:8]) == ", ".join(str(each) for each in ranges[:8])
     assert describe(ranges) == ", ".join(str(each) for each in ranges[:8]) + " and 1 more"
+
+
+def test_a_range_is_cut_where_sparks_connector_cuts_it():
+    tasks = plan_tasks([OffsetRange("t", 0, 0, 200)], None, 7)
+    assert [len(piece) for (piece,) in tasks] == [6] * 3 + [7] * 26

@@ -1,0 +1,75 @@
+"""Every program of the trials on both connectors: the same, or different for the reason that the list gives.
+
+A part runs each time; KAFKA_SPARK_TRIALS=all (`make spark-trials`) runs all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conftest import missing
+from harness.fetch import FetchError
+from harness.java import JavaError
+from spark_trials.programs import PROGRAMS
+from spark_trials.trial import OURS, THEIRS, Failed, Program, Trial, fill, outcome
+
+from .spark_support import connector_jars, spark
+
+__all__ = ["spark"]
+
+pytestmark = pytest.mark.apache
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
+ALL = os.environ.get("KAFKA_SPARK_TRIALS") == "all"
+
+
+@pytest.fixture(scope="module")
+def shared(spark: Any, apache_kafka: Any) -> dict[str, str]:
+    """The topics that all programs share."""
+    from conftest import topic_maker
+
+    try:
+        connector_jars()
+    except (FetchError, JavaError) as error:
+        missing(f"Spark's own connector is not to be had: {error}")
+    return dict(fill(apache_kafka.bootstrap_servers, topic_maker(apache_kafka)))
+
+
+@pytest.fixture(scope="module")
+def own_broker(java_tools: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A broker that programs may kill, which asks who is there and what he may do."""
+    from harness.apache import ApacheKafka
+
+    folder = tmp_path_factory.mktemp("spark-trials")
+    listeners = ("plaintext", "sasl")
+    with ApacheKafka(folder, version=java_tools.version, listeners=listeners, properties=AUTHORIZER) as kafka:
+        yield kafka
+
+
+@pytest.mark.parametrize("program", [each for each in PROGRAMS if ALL or each.quick], ids=lambda each: each.name)
+def test_both_connectors_give_the_same(program: Program, spark, apache_kafka, shared, tmp_path, request):
+    broker = request.getfixturevalue("own_broker") if program.alone else apache_kafka
+    found = {}
+    for format_name in (OURS, THEIRS):
+        trial = Trial(spark, format_name, broker, {} if program.alone else shared, tmp_path / format_name)
+        found[format_name] = outcome(program, trial)
+    ours, theirs = found[OURS], found[THEIRS]
+    said = "\n".join(f"{name}: {each.said}" for name, each in found.items() if isinstance(each, Failed))
+    assert isinstance(theirs, Failed) == program.fails, said or theirs
+    if program.differs:
+        assert ours != theirs, f"both give {ours!r}, but the list says: {program.differs}"
+    else:
+        assert ours == theirs, said
+
+
+def test_the_list_is_long_and_has_every_kind():
+    assert len(PROGRAMS) >= 100
+    assert len({each.name for each in PROGRAMS}) == len(PROGRAMS)
+    assert {each.name.partition(":")[0] for each in PROGRAMS} == {"read", "stream", "write", "fault"}
