@@ -4,8 +4,9 @@
 enters it leaves it locked for ever, and the next who needs it, such as the loop of all clients, hangs. So threads wait
 for bare locks here, which are got and released in one step.
 
-On Windows an interrupt is noticed only when a wait is over: there it is waited in short slices. Elsewhere a signal ends
-the wait, and one wait is enough.
+Waits are made in slices. On Windows an interrupt is noticed only when a wait is over, so that they are short there.
+Elsewhere a signal ends the wait; but one that comes in the instant before the wait begins, after Python has looked for
+signals, is noticed with the end of the slice.
 """
 
 import os
@@ -16,9 +17,8 @@ from typing import Protocol
 
 from kafka.net.loop_lock import let_go, take_again
 
-IN_SLICES = os.name == "nt"
-"""Whether this system needs them."""
-_SLICE_S = 0.1
+SLICE_S = 0.1 if os.name == "nt" else 1.0
+"""How long a slice is."""
 
 
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
@@ -32,13 +32,13 @@ def acquire(lock: threading.Lock, timeout_s: float) -> bool:
 
 
 def _acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    if not IN_SLICES:
-        return lock.acquire(timeout=min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
-    deadline = time.monotonic() + timeout_s
-    while not lock.acquire(timeout=max(0.0, min(_SLICE_S, deadline - time.monotonic()))):
-        if time.monotonic() >= deadline:
-            return False
-    return True
+    if lock.acquire(timeout=max(0.0, min(SLICE_S, timeout_s))):
+        return True
+    deadline = time.monotonic() + timeout_s - SLICE_S
+    while (left := deadline - time.monotonic()) > 0:
+        if lock.acquire(timeout=min(SLICE_S, left)):
+            return True
+    return False
 
 
 def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s: float) -> bool:

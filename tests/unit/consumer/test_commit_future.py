@@ -94,16 +94,14 @@ def test_where_an_interrupt_does_not_end_a_wait_it_is_waited_in_slices(monkeypat
             return 0.0
 
     future = CommitFuture()
-    monkeypatch.setattr(interruptible, "IN_SLICES", True)
-    monkeypatch.setattr(interruptible, "_SLICE_S", 0.0001)
+    monkeypatch.setattr(interruptible, "SLICE_S", 0.0001)
     monkeypatch.setattr(interruptible, "time", Clock())
     future.get()
     assert len(looks) >= 9
 
 
 def test_an_interrupt_comes_through_where_it_is_waited_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interruptible, "IN_SLICES", True)
-    monkeypatch.setattr(interruptible, "_SLICE_S", 0.0001)
+    monkeypatch.setattr(interruptible, "SLICE_S", 0.0001)
     future = CommitFuture()
     with pytest.raises(KeyboardInterrupt), Interrupt(30, PACKAGE):
         future.get()

@@ -14,7 +14,7 @@ from unit.interrupt import LIBRARY, PACKAGE, interrupts
 
 @pytest.fixture
 def loop_thread(monkeypatch):
-    monkeypatch.setattr(interruptible, "IN_SLICES", True)
+    monkeypatch.setattr(interruptible, "SLICE_S", 0.1)
     thread = LoopThread("test-loop")
     yield thread
     thread.stop()
@@ -44,6 +44,18 @@ def test_an_interrupt_ends_a_long_wait_for_news(loop_thread):
     with pytest.raises(KeyboardInterrupt):
         runner.wait(3_600)
     assert all(0 < wait <= 0.1 for wait in runner._gate.waits)
+
+
+def test_a_signal_that_comes_just_before_a_wait_is_noticed_soon(monkeypatch):
+    """Python has looked for signals, and the wait has not begun: the handler runs when a slice is over."""
+    monkeypatch.setattr(interruptible, "SLICE_S", 1.0)
+    lock = ScriptedLock()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible.acquire(lock, float("inf"))
+    assert lock.waits == [1.0, 1.0, 1.0]
+    lock.waits.clear()
+    assert not interruptible.acquire(lock, 0.5)
+    assert lock.waits == [0.5]
 
 
 def test_news_ends_the_wait(loop_thread):
@@ -81,8 +93,7 @@ def test_a_blocking_call_gives_its_result_or_ends_when_the_time_is_up(loop_threa
 
 
 def test_a_lock_that_is_not_got_in_time(monkeypatch):
-    monkeypatch.setattr(interruptible, "IN_SLICES", True)
-    monkeypatch.setattr(interruptible, "_SLICE_S", 0.001)
+    monkeypatch.setattr(interruptible, "SLICE_S", 0.001)
     lock = threading.Lock()
     assert interruptible.acquire(lock, 0.0)
     assert not interruptible.acquire(lock, 0.005)

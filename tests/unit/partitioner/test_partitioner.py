@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.partitioner_choices import choices
 from kafka.errors import KafkaConfigurationError
 from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
 from kafka.partitioner.adapt import adapt_partitioner
+
+CHOSEN = Path(__file__).resolve().parents[2] / "data" / "partitioners.jsonl"
+"""What the originals chose, by `harness.partitioner_choices`."""
 
 
 class TwoOfThree:
@@ -116,3 +122,22 @@ def test_objects_that_see_the_record_are_taken_as_they_are() -> None:
 def test_what_is_no_partitioner_is_refused(given: Any) -> None:
     with pytest.raises(KafkaConfigurationError, match="partitioner"):
         adapt_partitioner(given)
+
+
+@pytest.fixture(scope="module")
+def ours() -> dict[str, Any]:
+    with pytest.warns(DeprecationWarning, match="LegacyPartitioner|HashedPartitioner"):
+        found: dict[str, Any] = choices((3, 0, 12))
+    return found
+
+
+@pytest.mark.parametrize("release", ["0.9.5", "1.0.2", "1.4.7", "2.0.2", "2.3.3", "3.0.12"])
+def test_each_partitioner_chooses_what_that_of_a_release_chose(release: str, ours: dict[str, Any]) -> None:
+    said = {line["release"]: line["choices"] for line in map(json.loads, CHOSEN.read_text().splitlines())}
+    chosen = said[release]
+    expected = {name: ours[name] for name in chosen}
+    if release in ("0.9.5", "1.0.2"):  # they began anew where the partitions change; from 1.4 on it goes on
+        del chosen["RoundRobinPartitioner"]["changing"]
+        expected["RoundRobinPartitioner"] = {"same": expected["RoundRobinPartitioner"]["same"]}
+    assert chosen == expected
+    assert chosen

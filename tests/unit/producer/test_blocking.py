@@ -177,8 +177,7 @@ def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_
         future = producer.send("t", bytes(500))
         for wait in (future.get, rows.get, lambda: producer.send("t", bytes(900)), producer.flush):
             with monkeypatch.context() as patched:
-                patched.setattr(interruptible, "IN_SLICES", True)
-                patched.setattr(interruptible, "_SLICE_S", 0.001)
+                patched.setattr(interruptible, "SLICE_S", 0.001)
                 patched.setattr(threading, "Lock", Patient)
                 slices.clear()
                 with pytest.raises(KeyboardInterrupt):
