@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 T = TypeVar("T")
+D = TypeVar("D", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
 compiled: bool = False
 
@@ -19,6 +20,10 @@ compiled: bool = False
 class _Nothing:
     """A decorator, a decorator factory and a context manager at once, each without effect."""
 
+    @overload
+    def __call__(self, decorated: D, /) -> D: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the decorated object, or a decorator without effect when called with settings."""
         if len(args) == 1 and not kwargs and (callable(args[0]) or isinstance(args[0], (staticmethod, classmethod))):

@@ -20,6 +20,7 @@ def write(producer: KafkaProducer[str, int]) -> None:
     producer.send("orders", "text", key="a")  # wrong
     producer.send("orders", 1, key=b"a")  # wrong
     producer.send("orders", 1, headers={"a": b"b"})  # wrong
+    print(producer.send("orders", 1).get(timeout=5).offfset)  # wrong
 
 
 async def both(consumer: AsyncKafkaConsumer[str, int], producer: AsyncKafkaProducer[str, int]) -> None:

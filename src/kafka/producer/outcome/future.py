@@ -30,6 +30,9 @@ else:
 if TYPE_CHECKING:
     from kafka.producer.outcome.record_metadata import RecordMetadata
 
+    Seconds = float | None
+    """A name that Cython does not know, so that it takes any object: what is no number is refused by `seconds`."""
+
 
 @cython.no_gc  # it refers to its batch alone, which gives up its callbacks when it is done: no cycle lasts
 @cython.freelist(1024)
@@ -92,8 +95,7 @@ class FutureRecordMetadata:
         error = self.exception
         return error is not None and error.retriable
 
-    @cython.annotation_typing(False)  # what is no number is refused by `seconds`
-    def get(self, timeout: float | None = None) -> RecordMetadata:
+    def get(self, timeout: Seconds = None) -> RecordMetadata:
         """Wait for the record to be acknowledged and return where it is.
 
         Arguments:
