@@ -12,8 +12,13 @@ import pytest
 
 from integration.consumer_support import is_since, poll_until
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic, OffsetSpec
 from kafka.cluster import ClusterClient
 from kafka.config import parse_admin
+from kafka.errors import NoError, OffsetOutOfRangeError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from kafka.net.connection import Connection
+from kafka.partitioner import DefaultPartitioner, LegacyPartitioner, Murmur2Partitioner, RoundRobinPartitioner
+from kafka.structs import OffsetAndMetadata
 
 if TYPE_CHECKING:
     from harness.releases import Kafka
@@ -181,3 +186,108 @@ def test_leaders_that_move_cost_no_record(cluster: Kafka, admin: KafkaAdminClien
                 move_leader(admin, topic, partition)
 
     flow(cluster, topic, move)
+
+
+# What is asked about several things: one request a broker ------------------------------------------------------------
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The requests that connections were given, with the broker; a test may clear it."""
+    seen: list[tuple[str, int]] = []
+    post = Connection.post_for
+
+    def noted(connection: Connection, reply: Any, request: Any, *others: Any, **named: Any) -> None:
+        seen.append((type(request).__name__.removesuffix("Request"), connection.node_id))
+        post(connection, reply, request, *others, **named)
+
+    monkeypatch.setattr(Connection, "post_for", noted)
+    return seen
+
+
+def brokers_asked(requests: list[tuple[str, int]], api: str) -> list[int]:
+    return sorted(node for name, node in requests if name == api)
+
+
+@pytest.mark.needs(broker=(0, 11), why="DeleteRecords")
+def test_records_of_many_partitions_are_one_request_a_leader_and_one_result_each(
+    cluster: Kafka, admin: KafkaAdminClient, make_topic_on: Any, requests: list[tuple[str, int]]
+) -> None:
+    topic = make_topic_on(cluster)(6)
+    partitions = [TopicPartition(topic, number) for number in range(6)]
+    with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
+        for number in range(30):
+            producer.send(topic, b"%d" % number, partition=number % 6)
+        producer.flush(PATIENCE_S)
+    led = partitions_of(admin, topic)
+    assert {each["leader"] for each in led.values()} == {1, 2, 3}
+
+    requests.clear()
+    ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+    assert {tp: found.offset for tp, found in ends.items()} == dict.fromkeys(partitions, 5)
+    assert brokers_asked(requests, "ListOffsets") == [1, 2, 3]
+
+    missing = TopicPartition(topic, 99)
+    wanted = {**{tp: tp.partition for tp in partitions[:5]}, partitions[5]: 6, missing: 1}
+    deleted = admin.delete_records(wanted, raise_errors=False)
+    assert brokers_asked(requests, "DeleteRecords") == [1, 2, 3]
+    assert [deleted[tp]["low_watermark"] for tp in partitions[:5]] == [0, 1, 2, 3, 4]
+    assert type(deleted[partitions[5]]) is OffsetOutOfRangeError
+    assert type(deleted[missing]) is UnknownTopicOrPartitionError
+    begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+    assert [begins[tp].offset for tp in partitions] == [0, 1, 2, 3, 4, 0]
+
+
+@pytest.mark.needs(broker=(1, 1), why="DeleteGroups")
+def test_groups_are_one_request_a_coordinator_and_topics_one_to_the_controller(
+    cluster: Kafka, admin: KafkaAdminClient, make_topic_on: Any, requests: list[tuple[str, int]]
+) -> None:
+    place = TopicPartition(make_topic_on(cluster)(1), 0)
+    groups = [f"group-{number}-{place.topic}" for number in range(12)]
+    for group in groups:
+        assert admin.alter_group_offsets(group, {place: OffsetAndMetadata(3, "", -1)}) == {place: NoError}
+    coordinators = sorted({coordinator_of(cluster, group) for group in groups})
+
+    requests.clear()
+    found = admin.list_group_offsets(groups)
+    assert {group: offsets[place].offset for group, offsets in found.items()} == dict.fromkeys(groups, 3)
+    if is_since(cluster, (3, 0)):  # before it a request is about one group
+        assert brokers_asked(requests, "OffsetFetch") == coordinators
+    deleted = admin.delete_groups([*groups, "no-such-group"])
+    assert deleted == {**dict.fromkeys(groups, "OK"), "no-such-group": "GroupIdNotFoundError"}
+    asked = brokers_asked(requests, "DeleteGroups")
+    assert asked == sorted({*coordinators, coordinator_of(cluster, "no-such-group")})
+
+    names = [f"{place.topic}-{number}" for number in range(3)]
+    requests.clear()
+    made = admin.create_topics([NewTopic(name, 1, 1) for name in (*names, place.topic)], raise_errors=False)
+    assert [each["error_code"] for each in made["topics"]] == [0, 0, 0, TopicAlreadyExistsError.errno]
+    assert len(brokers_asked(requests, "CreateTopics")) == 1
+    poll_until(lambda: set(names) <= set(admin.list_topics()), patience_s=PATIENCE_S)
+    gone = admin.delete_topics([*names, "no-such-topic"], raise_errors=False)
+    assert [each["error_code"] for each in gone["topics"]] == [0, 0, 0, UnknownTopicOrPartitionError.errno]
+    assert len(brokers_asked(requests, "DeleteTopics")) == 1
+
+
+@pytest.mark.filterwarnings("ignore:HashedPartitioner is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    "kind", [None, DefaultPartitioner, Murmur2Partitioner, LegacyPartitioner, RoundRobinPartitioner]
+)
+def test_a_key_is_in_the_partition_that_each_generations_partitioner_gives_it(
+    cluster: Kafka, topic: str, kind: Any
+) -> None:
+    """What the partitioners choose is compared with the originals in ``unit/partitioner``; here, that it is obeyed."""
+    everything, keys = list(range(PARTITIONS)), [b"key-%d" % number for number in range(30)]
+
+    def make() -> Any:
+        return DefaultPartitioner() if kind in (None, DefaultPartitioner) else kind(everything)
+
+    options = {} if kind is None else {"partitioner": make()}
+    with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, **options) as producer:
+        futures = [producer.send(topic, b"v", key=key) for key in keys]
+        placed = [future.get(PATIENCE_S).partition for future in futures]
+    judge = make()
+    if isinstance(judge, DefaultPartitioner):
+        assert placed == [judge(key, everything, everything) for key in keys]
+    else:
+        assert placed == [judge.partition(key) for key in keys]
