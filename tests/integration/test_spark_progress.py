@@ -23,7 +23,11 @@ def committed(broker: Any, group: str) -> dict[TopicPartition, int]:
 def walked(offsets: str) -> dict[str, dict[int, int]]:
     """Offsets of a progress report as a script takes them apart."""
     parsed = json.loads(offsets)
-    return {topic: {int(number): int(offset) for number, offset in of.items()} for topic, of in parsed.items()}
+    found: dict[str, dict[int, int]] = {}
+    for topic, partitions in parsed.items():  # the ids of topics are among them, without partitions
+        for number, offset in partitions.items():
+            found.setdefault(topic, {})[int(number)] = int(offset)
+    return found
 
 
 def test_a_query_that_ends_has_committed_all_that_it_read(spark, broker, make_topic, tmp_path):
