@@ -16,6 +16,7 @@ from kafka.admin import (
     ACLPermissionType,
     ACLResourcePatternType,
     ConfigResource,
+    OffsetSpec,
     ResourcePattern,
     ResourcePatternFilter,
     ResourceType,
@@ -290,3 +291,33 @@ def test_producers_are_fenced_and_transactions_terminated(admin, kafka, topic):
     told = admin.describe_transactions([transactional_id, "no-such-id"], raise_errors=False)
     assert told[transactional_id].state.value in ended
     assert isinstance(told["no-such-id"], TransactionalIdNotFoundError)
+
+
+@pytest.mark.needs(broker=(4, 0), why="offsets of tiered storage (KIP-405, KIP-1005), sizes of volumes (KIP-827)")
+def test_offsets_of_tiers_and_sizes_of_volumes_are_told(admin, topic, kafka):
+    first = TopicPartition(topic, 0)
+    with KafkaProducer(bootstrap_servers=kafka.bootstrap_servers) as producer:
+        for _ in range(3):
+            producer.send(topic, b"v", partition=0)
+        producer.flush(20)
+    assert admin.list_partition_offsets({first: OffsetSpec.EARLIEST_LOCAL})[first].offset == 0
+    assert admin.list_partition_offsets({first: OffsetSpec.LATEST_TIERED})[first].offset == -1, "nothing is tiered"
+    (directory,) = admin.describe_log_dirs({topic: [0]})[0]["log_dirs"]
+    assert 0 < directory["usable_bytes"] < directory["total_bytes"]
+
+
+@pytest.mark.needs(broker=(2, 4), why="log levels of brokers (KIP-412)")
+def test_log_levels_of_a_broker_are_altered(admin):
+    node = admin.describe_cluster()["brokers"][0]["node_id"]
+    logger = ConfigResource("broker_logger", node)
+
+    def level():
+        described = admin.describe_configs([logger], config_filter="all")
+        return described.of(logger)["kafka.log.LogCleaner"]["value"]
+
+    before = level()
+    wanted = "DEBUG" if before != "DEBUG" else "INFO"
+    admin.alter_configs([ConfigResource("broker_logger", node, {"kafka.log.LogCleaner": wanted})], incremental=True)
+    until(lambda: level() == wanted)
+    admin.alter_configs([ConfigResource("broker_logger", node, {"kafka.log.LogCleaner": before})], incremental=True)
+    until(lambda: level() == before)
