@@ -13,12 +13,19 @@ from kafka.broker import EmbeddedBroker
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDES = {
-    "START.md": [
-        "RecordMetadata(topic='orders'",
-        "1001 records, the last: 1000 b'bob' b'999 pears'",
-        "b'997 pears'",
-        "{0: 0}",
+    "START.md": ["RecordMetadata(topic='orders'", "1001 records, the last: 1000", "b'997 pears'", "{0: 0}"],
+    "GROUPS.md": ["100 done", "got [0]\ngiving up [0]\n", "now 0"],
+    "DELIVERY.md": ["0 failed", "sum 499500", "[{'a': 1}]"],
+    "ARROW.md": [
+        "ArrowResult(",
+        "10000 rows, ['topic', 'partition'",
+        "10000 rows, the largest value has",
+        "10 sensors",
+        "34",
+        "10000 rows in the file",
     ],
+    "TUNING.md": ["read 40000"],
+    "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],
 }
 """By guide: what each of its programs prints, among other things."""
 
@@ -38,3 +45,12 @@ def test_the_programs_of_a_guide_run(guide: str, tmp_path: Path) -> None:
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
             assert done.returncode == 0, done.stderr
             assert prints in done.stdout
+
+
+def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
+    for number, program in enumerate(programs("TESTING.md")):
+        (tmp_path / f"test_{number}.py").write_text(program)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
