@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker import EmbeddedBroker
+from kafka.record import arrow_schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDES = {
@@ -28,6 +29,16 @@ GUIDES = {
     "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],
 }
 """By guide: what each of its programs prints, among other things."""
+
+KINDS = {
+    "string": "text",
+    "int32": "int32",
+    "int64": "int64",
+    "timestamp[ms, tz=UTC]": "timestamp, milliseconds, UTC",
+    "binary": "binary",
+    "list<item: struct<key: string, value: binary>>": "list of structs of `key` (text) and `value` (binary)",
+}
+"""By Arrow's name of a type: what the guide calls it."""
 
 
 def programs(guide: str) -> list[str]:
@@ -54,3 +65,13 @@ def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout
+
+
+def test_the_columns_that_the_guide_names_have_those_types() -> None:
+    text = (DOCS / "ARROW.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| (`[^|]+) \| ([^|]+) \|$", text, re.MULTILINE))
+    schema = arrow_schema()
+    assert [name for names in told for name in re.findall(r"`(\w+)`", names)] == schema.names
+    for names, kind in told.items():
+        for name in re.findall(r"`(\w+)`", names):
+            assert kind.startswith(KINDS[str(schema.field(name).type)]), name
