@@ -60,11 +60,13 @@ def test_the_programs_of_a_guide_run(guide: str, tmp_path: Path) -> None:
 
 def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
     for number, program in enumerate(programs("TESTING.md")):
-        (tmp_path / f"test_{number}.py").write_text(program)
+        name = "conftest.py" if program.startswith("# conftest.py") else f"test_{number}.py"
+        (tmp_path / name).write_text(program)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
 
 
 def test_the_columns_that_the_guide_names_have_those_types() -> None:

@@ -1,0 +1,61 @@
+"""The pytest plugin: real brokers for tests, in-process and on real TCP, with topics and clients.
+
+Installed with the package, so that ``def test_it(kafka_broker): ...`` works without an import. Nothing heavy is
+imported until a test asks for a fixture. docs/TESTING.md shows it.
+
+| fixture | gives |
+|---|---|
+| `kafka_broker` | an `EmbeddedBroker` of the test's own |
+| `kafka_shared_broker` | one for all tests of the process, without the faults of the test before |
+| `kafka_session_broker` | the same, for fixtures of the session |
+| `kafka_broker_settings` | its settings; override it |
+| `kafka_bootstrap_servers` | where the fixtures below connect; override it to use another broker |
+| `kafka_topics` | makes topics, which are deleted in the end |
+| `kafka_topic` | one such topic |
+| `kafka_producer`, `kafka_consumer`, `kafka_admin` | make clients, which are closed in the end |
+| `kafka_async_producer`, `kafka_async_consumer`, `kafka_async_admin` | the same for asyncio, with pytest-asyncio |
+"""
+
+import pytest
+
+from kafka.pytest_plugin.fixtures import (
+    kafka_admin,
+    kafka_bootstrap_servers,
+    kafka_broker,
+    kafka_broker_settings,
+    kafka_consumer,
+    kafka_producer,
+    kafka_session_broker,
+    kafka_shared_broker,
+    kafka_topic,
+    kafka_topics,
+)
+
+__all__ = [
+    "kafka_admin",
+    "kafka_bootstrap_servers",
+    "kafka_broker",
+    "kafka_broker_settings",
+    "kafka_consumer",
+    "kafka_producer",
+    "kafka_session_broker",
+    "kafka_shared_broker",
+    "kafka_topic",
+    "kafka_topics",
+    "pytest_configure",
+]
+
+_MARKERS = (
+    "kafka_broker(**settings): settings of the broker that the fixture kafka_broker starts for this test",
+    "kafka_topic(num_partitions=-1, replication_factor=-1, configs=None): how the fixture kafka_topic makes its topic",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers, and the fixtures of asyncio where pytest-asyncio is there to run them."""
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
+    if config.pluginmanager.hasplugin("asyncio"):
+        from kafka.pytest_plugin import asyncio_fixtures
+
+        config.pluginmanager.register(asyncio_fixtures, "kafka_columnar_asyncio")

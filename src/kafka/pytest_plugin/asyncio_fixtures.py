@@ -1,0 +1,55 @@
+"""The fixtures for asyncio, which pytest-asyncio runs on the loop of the test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def kafka_async_producer(
+    kafka_bootstrap_servers: str,
+) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaProducer[Any, Any]]]]:
+    """Makes and starts an `AsyncKafkaProducer`: ``producer = await kafka_async_producer()``; closed in the end."""
+    from kafka import AsyncKafkaProducer
+
+    async with AsyncExitStack() as clients:
+        yield _maker(clients, AsyncKafkaProducer, kafka_bootstrap_servers)
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def kafka_async_consumer(
+    kafka_bootstrap_servers: str,
+) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaConsumer[Any, Any]]]]:
+    """Makes and starts an `AsyncKafkaConsumer`, from the first record on, as `kafka_consumer`; closed in the end."""
+    from kafka import AsyncKafkaConsumer
+
+    async with AsyncExitStack() as clients:
+        yield _maker(clients, AsyncKafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def kafka_async_admin(
+    kafka_bootstrap_servers: str,
+) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaAdminClient]]]:
+    """Makes and starts an `AsyncKafkaAdminClient`; closed in the end."""
+    from kafka import AsyncKafkaAdminClient
+
+    async with AsyncExitStack() as clients:
+        yield _maker(clients, AsyncKafkaAdminClient, kafka_bootstrap_servers)
+
+
+def _maker(
+    clients: AsyncExitStack, client: Callable[..., Any], bootstrap_servers: str, **defaults: Any
+) -> Callable[..., Awaitable[Any]]:
+    async def make(*topics: str, **options: Any) -> Any:
+        made = client(*topics, **{"bootstrap_servers": bootstrap_servers, **defaults, **options})
+        return await clients.enter_async_context(made)
+
+    return make

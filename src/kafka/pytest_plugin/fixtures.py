@@ -1,0 +1,182 @@
+"""The fixtures that need nothing but pytest."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+    from kafka.broker import EmbeddedBroker
+
+_LONGEST_NAME = 200
+"""Characters of a test's name in that of a topic, which may have 249."""
+
+
+class MakeTopic(Protocol):
+    """What `kafka_topics` gives."""
+
+    def __call__(
+        self,
+        name: str | None = None,
+        *,
+        num_partitions: int = -1,
+        replication_factor: int = -1,
+        configs: Mapping[str, str] | None = None,
+    ) -> str:
+        """Make a topic, which all brokers know then, and return its name.
+
+        Arguments:
+            name: None: one that no other test has.
+            num_partitions: how many partitions; -1: as many as the broker gives by itself.
+            replication_factor: -1: the broker's own.
+            configs: the topic's, such as ``{"cleanup.policy": "compact"}``.
+
+        Raises what `KafkaAdminClient.create_topics` raises.
+        """
+
+
+def settings_of(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
+    """The arguments of the markers of a name, those nearest to the test first.
+
+    Raises:
+        pytest.UsageError: a marker has arguments without names.
+    """
+    found: dict[str, Any] = {}
+    for mark in request.node.iter_markers(marker):
+        if mark.args:
+            raise pytest.UsageError(
+                f"Expected {marker} with arguments by name, as @pytest.mark.{marker}(num_partitions=3), "
+                f"got {', '.join(map(repr, mark.args))} in {request.node.nodeid}"
+            )
+        found = {**mark.kwargs, **found}
+    return found
+
+
+def topic_name(request: pytest.FixtureRequest) -> str:
+    """A name for a topic that says which test it is of, and that no other has."""
+    test = re.sub(r"[^a-zA-Z0-9._-]+", "-", request.node.name)[:_LONGEST_NAME].strip("-")
+    return f"{test}-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
+    """An `EmbeddedBroker` of the test's own, empty, on a free port of the loopback interface.
+
+    ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` gives it settings. Its `faults` are what
+    it does wrong on request.
+    """
+    from kafka.broker import EmbeddedBroker
+
+    with EmbeddedBroker(**settings_of(request, "kafka_broker")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def kafka_broker_settings() -> dict[str, Any]:
+    """Settings of `kafka_session_broker`, as keywords of `EmbeddedBroker`: none. Override it in a conftest.py."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[EmbeddedBroker]:
+    """One `EmbeddedBroker` for all tests of this process; with pytest-xdist each worker has its own."""
+    from kafka.broker import EmbeddedBroker
+
+    with EmbeddedBroker(**kafka_broker_settings) as broker:
+        yield broker
+
+
+@pytest.fixture
+def kafka_shared_broker(kafka_session_broker: EmbeddedBroker) -> Iterator[EmbeddedBroker]:
+    """`kafka_session_broker`, with faults that end with the test. It has the topics of all tests: use `kafka_topic`."""
+    kafka_session_broker.faults.clear()
+    yield kafka_session_broker
+    kafka_session_broker.faults.clear()
+
+
+@pytest.fixture
+def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
+    """Where topics and clients of the test are: `kafka_shared_broker` if the test uses it, else `kafka_broker`.
+
+    Override it to have all of them elsewhere: return ``kafka_shared_broker.bootstrap_servers`` or a real broker's.
+    """
+    name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
+    broker: EmbeddedBroker = request.getfixturevalue(name)
+    return broker.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_admin(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaAdminClient]]:
+    """Makes a `KafkaAdminClient` with the options that are given; it is closed in the end."""
+    from kafka import KafkaAdminClient
+
+    yield from _making(KafkaAdminClient, kafka_bootstrap_servers)
+
+
+@pytest.fixture
+def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., KafkaAdminClient]) -> Iterator[MakeTopic]:
+    """Makes topics, see `MakeTopic`; those that are still there in the end are deleted."""
+    from kafka.admin import NewTopic
+
+    made: list[str] = []
+    admin = kafka_admin()
+
+    def make(
+        name: str | None = None,
+        *,
+        num_partitions: int = -1,
+        replication_factor: int = -1,
+        configs: Mapping[str, str] | None = None,
+    ) -> str:
+        topic = topic_name(request) if name is None else name
+        wanted = NewTopic(topic, num_partitions, replication_factor, topic_configs=dict(configs or {}))
+        admin.create_topics([wanted], wait_for_metadata=True)
+        made.append(topic)
+        return topic
+
+    yield make
+    if made:
+        admin.delete_topics(made, raise_errors=False)
+
+
+@pytest.fixture
+def kafka_topic(request: pytest.FixtureRequest, kafka_topics: MakeTopic) -> str:
+    """The name of a topic of the test's own; ``@pytest.mark.kafka_topic(num_partitions=3)`` says how it is made."""
+    return kafka_topics(**settings_of(request, "kafka_topic"))
+
+
+@pytest.fixture
+def kafka_producer(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaProducer[Any, Any]]]:
+    """Makes a `KafkaProducer` with the options that are given; it is flushed and closed in the end."""
+    from kafka import KafkaProducer
+
+    yield from _making(KafkaProducer, kafka_bootstrap_servers)
+
+
+@pytest.fixture
+def kafka_consumer(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaConsumer[Any, Any]]]:
+    """Makes a `KafkaConsumer` of the topics and with the options that are given; it is closed in the end.
+
+    It begins at the first record (``auto_offset_reset="earliest"``), unlike one of your own.
+    """
+    from kafka import KafkaConsumer
+
+    yield from _making(KafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
+
+
+def _making(client: Callable[..., Any], bootstrap_servers: str, **defaults: Any) -> Iterator[Callable[..., Any]]:
+    """What makes clients, until they are closed, the newest first."""
+    with ExitStack() as clients:
+
+        def make(*topics: str, **options: Any) -> Any:
+            made = client(*topics, **{"bootstrap_servers": bootstrap_servers, **defaults, **options})
+            clients.callback(made.close)
+            return made
+
+        yield make

@@ -1,0 +1,112 @@
+"""The pytest plugin, as a project of its own uses it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.once
+
+CONFIGURATION = "[pytest]\nasyncio_default_fixture_loop_scope = function\n"
+
+PROJECT = """
+import pytest
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.errors import NotLeaderForPartitionError, UnknownTopicOrPartitionError
+
+SEEN = set()
+
+
+@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)
+def test_settings_by_marker(kafka_broker, kafka_producer, kafka_topics):
+    topic = kafka_topics()
+    assert kafka_producer().partitions_for(topic) == {0, 1, 2}
+    with pytest.raises(Exception, match="(?i)topic"):
+        kafka_producer(max_block_ms=500).send("absent", b"1").get(5)
+
+
+@pytest.mark.kafka_topic(num_partitions=2)
+@pytest.mark.parametrize("number", range(4))
+def test_topics_and_clients(kafka_shared_broker, kafka_topic, kafka_producer, kafka_consumer, kafka_admin, number):
+    assert not SEEN or SEEN == {kafka_shared_broker.bootstrap_servers}  # one broker for all of them
+    SEEN.add(kafka_shared_broker.bootstrap_servers)
+    assert not kafka_shared_broker.faults.rules
+    kafka_shared_broker.faults.fail(NotLeaderForPartitionError, api="Produce", topic=kafka_topic, times=1)
+    producer = kafka_producer(value_serializer=str.encode, retry_backoff_ms=1)
+    for key in range(10):
+        producer.send(kafka_topic, str(key), partition=key % 2)
+    producer.flush()
+    assert kafka_shared_broker.faults.rules[0].hits == 1
+    consumer = kafka_consumer(kafka_topic, consumer_timeout_ms=5000)
+    assert sorted(int(next(consumer).value) for _ in range(10)) == list(range(10))
+    assert kafka_admin().list_topics(include_internal=False) == [kafka_topic]  # those of other tests are gone
+    assert kafka_topic.startswith("test_topics_and_clients-")
+
+
+async def both(producer, consumer, topic):
+    await producer.send_and_wait(topic, b"there")
+    assert (await anext(consumer)).value == b"there"
+
+
+@pytest.mark.asyncio
+async def test_asyncio(kafka_broker, kafka_topic, kafka_async_producer, kafka_async_consumer, kafka_async_admin):
+    producer = await kafka_async_producer()
+    consumer = await kafka_async_consumer(kafka_topic)
+    await both(producer, consumer, kafka_topic)
+    assert kafka_topic in await (await kafka_async_admin()).list_topics()
+"""
+
+
+def run(folder: Path, *arguments: str, expected: int = 0) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "--strict-markers", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pytest.ini").write_text(CONFIGURATION)
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    return tmp_path
+
+
+def test_a_project_has_brokers_topics_and_clients(project: Path) -> None:
+    assert "6 passed" in run(project)
+
+
+def test_each_worker_of_xdist_has_a_broker_of_its_own(project: Path) -> None:
+    assert "6 passed" in run(project, "-n", "2")
+
+
+def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
+    (project / "pytest.ini").write_text("[pytest]\nmarkers = asyncio\n")
+    out = run(project, "-p", "no:asyncio", "-k", "not asyncio")
+    assert "5 passed" in out
+
+
+def test_a_marker_with_arguments_without_names_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(CONFIGURATION)
+    (tmp_path / "test_it.py").write_text("import pytest\n@pytest.mark.kafka_topic(3)\ndef test_it(kafka_topic): pass\n")
+    assert "Expected kafka_topic with arguments by name" in run(tmp_path, expected=1)
+
+
+def test_the_bootstrap_servers_may_be_overridden(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(CONFIGURATION)
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture(scope='session')\ndef kafka_broker_settings(): return {'num_partitions': 5}\n"
+        "@pytest.fixture\ndef kafka_bootstrap_servers(kafka_shared_broker):\n"
+        "    return kafka_shared_broker.bootstrap_servers\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "def test_it(kafka_topic, kafka_producer):\n    assert len(kafka_producer().partitions_for(kafka_topic)) == 5\n"
+    )
+    assert "1 passed" in run(tmp_path)
