@@ -1,8 +1,8 @@
 """A stand-in for the `cython` module, for the plain variant where Cython is not installed.
 
 Has the names that the hot modules use, with the meaning they have in uncompiled Python: decorators give back what they
-decorate, types are Python's own, `cast` and `declare` give back the value. Nothing wraps around or is cut to a width,
-so a hot module masks explicitly where C would overflow.
+decorate, types are Python's own, `declare` gives back the value, and `cast` too, but for whole numbers and floats.
+Nothing wraps around or is cut to a width, so a hot module masks explicitly where C would overflow.
 """
 
 from __future__ import annotations
@@ -74,11 +74,12 @@ void = None
 p_char = p_schar = p_uchar = p_short = p_ushort = p_int = p_uint = p_long = p_ulong = _Pointer
 p_longlong = p_ulonglong = p_float = p_double = p_void = p_Py_ssize_t = p_size_t = p_bint = pp_char = _Pointer
 NULL = None
+_NUMBERS = (builtins.int, builtins.float)
 
 
 def cast(kind: Any, value: Any, **options: Any) -> Any:
-    """Return the value as it is: no width is cut, no sign changed."""
-    return value
+    """Return a number as an int or a float, as the type is; else the value: no width is cut, no sign changed."""
+    return kind(value) if kind in (builtins.int, builtins.float) and type(value) in _NUMBERS else value
 
 
 def declare(kind: Any = None, value: Any = None, **names: Any) -> Any:
