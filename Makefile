@@ -11,6 +11,7 @@
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
 # make docs      the site of guides and reference in build/docs/html, with its links checked
+# make release-check   all of a release but the upload: builds, judges and tries it (RELEASE_ARGS='--pythons 3.11')
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
@@ -20,7 +21,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations test-matrix \
-    spark-trials demo docs bench bench-full bench-quick simulate mutate java clean distclean
+    spark-trials demo docs release-check bench bench-full bench-quick simulate mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -151,6 +152,15 @@ docs: setup $(STAMPS)/docs
 
 $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/packages
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/docs.txt
+	@touch $@
+
+release-check: setup $(STAMPS)/release
+	$(STAMPS)/release/bin/python -m scripts.release $(RELEASE_ARGS)
+
+$(STAMPS)/release: requirements/release.txt $(STAMPS)/packages
+	rm -rf $@ && $(BIN)/python -m venv $@
+	$@/bin/python -m pip install --quiet --no-deps --no-compile -r requirements/release.txt \
+	    $$(grep -iE '^(cython|setuptools|wheel)==' requirements/dev.txt)
 	@touch $@
 
 bench: setup java
