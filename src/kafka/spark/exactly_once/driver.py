@@ -87,6 +87,8 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     assert exactly_once is not None
     timeout_ms = await _timeout_ms(access, exactly_once.timeout_ms)
     decided, _ = await access.read(stable=False)
+    if decided is None and checkpoint and await access.has_decided():
+        decided, _ = await access.read(stable=True)  # the first decision was taken a moment ago, and is not shown yet
     driver = None
     if decided is not None and checkpoint and decided.checkpoint == checkpoint:
         driver = await _fence(access, timeout_ms)

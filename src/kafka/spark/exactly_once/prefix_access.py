@@ -83,6 +83,15 @@ class PrefixAccess:
             parts.append(part.metadata or "")
         return from_parts(parts, self.prefix), where
 
+    async def has_decided(self) -> bool:
+        """Whether the driver's last transaction was a decision that was taken; False, too, before Kafka 3.0."""
+        name = driver_id(self.prefix)
+        found = (await self.describe([name])).get(name)
+        return isinstance(found, TransactionDescription) and found.state in (
+            TransactionState.PREPARE_COMMIT,
+            TransactionState.COMPLETE_COMMIT,
+        )
+
     async def is_marked(self, batch_id: str) -> bool:
         """Whether a batch write with this `transactionalBatchId` was decided."""
         return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
