@@ -194,7 +194,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         with caller:
             try:
                 caller.is_polling = True
-                while not core.closed:
+                while True:
+                    if core.closed:
+                        break
                     core.check_wanted()
                     if cursor.load():
                         return True

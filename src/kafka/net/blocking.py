@@ -15,7 +15,10 @@ T = TypeVar("T")
 
 
 async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Await ``function(*args, **kwargs)``, which runs in a thread of its own; cancelling abandons the thread."""
+    """Await ``function(*args, **kwargs)``, which runs in a thread of its own; cancelling abandons the thread.
+
+    Where no thread can be had it runs on the loop: what is flushed at the end of a program may have to connect first.
+    """
     loop = asyncio.get_running_loop()
     call_blocking = getattr(loop, "call_blocking", None)
     if call_blocking is not None:  # a simulated loop: there is one thread, and time passes only between events
@@ -45,5 +48,8 @@ async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.k
         except RuntimeError:  # the loop was closed meanwhile: nobody waits any more
             return
 
-    threading.Thread(target=work, name="kafka-blocking", daemon=True).start()
+    try:
+        threading.Thread(target=work, name="kafka-blocking", daemon=True).start()
+    except RuntimeError:  # Python 3.12 and later start none once the interpreter is about to end
+        work()
     return await future

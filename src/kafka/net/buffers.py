@@ -91,7 +91,9 @@ class BufferPool:
         with self._lock:
             self._free.append(buffer)
             self._held += len(buffer)
-            while self._held > self._max_bytes or len(self._free) > _MAX_BUFFERS:
+            while True:
+                if self._held <= self._max_bytes and len(self._free) <= _MAX_BUFFERS:
+                    break
                 self._held -= len(self._free.pop(0))
 
 

@@ -26,7 +26,9 @@ class Channel(Generic[Item]):
     def put(self, item: Item) -> bool:
         """Hand over an item; False if nobody takes items any more."""
         with self._changed:
-            while len(self._items) >= self._depth and not self._abandoned:
+            while True:
+                if len(self._items) < self._depth or self._abandoned:
+                    break
                 self._changed.wait()
             if self._abandoned:
                 return False
@@ -51,7 +53,9 @@ class Channel(Generic[Item]):
     def __iter__(self) -> Iterator[Item]:
         while True:
             with self._changed:
-                while not self._items and not self._ended:
+                while True:
+                    if self._items or self._ended:
+                        break
                     self._changed.wait()
                 if not self._items:
                     break

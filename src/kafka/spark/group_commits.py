@@ -95,7 +95,10 @@ class GroupCommits:
 
     def _work(self) -> None:
         try:
-            while (offsets := self._next()) is not None:
+            while True:
+                offsets = self._next()
+                if offsets is None:
+                    break
                 self._commit(offsets)
         finally:
             self._close()
@@ -103,13 +106,14 @@ class GroupCommits:
     def _next(self) -> Offsets | None:
         """Wait for offsets to commit; None: there is nothing more to do."""
         with self._changed:
-            while not self._closing:
+            while True:
+                if self._closing:
+                    return None
                 now = self._clock()
                 due = self._renew_at if self._committed == self._wanted else self._not_before
                 if now >= due or self._hurry:
                     return dict(self._wanted)
                 self._changed.wait(due - now)
-            return None
 
     def _commit(self, offsets: Offsets) -> None:
         trouble = self._try(offsets)

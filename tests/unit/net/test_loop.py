@@ -318,6 +318,18 @@ def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 3)
 
 
+async def test_a_blocking_call_runs_on_the_loop_where_no_thread_can_be_had(monkeypatch):
+    from kafka.net.blocking import run_blocking
+
+    def refuse(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert await run_blocking(threading.current_thread) is threading.current_thread()
+    with pytest.raises(ZeroDivisionError):
+        await run_blocking(lambda: 1 // 0)
+
+
 async def test_a_blocking_call_runs_beside_the_loop_and_hands_over_its_error():
     from kafka.net.blocking import run_blocking
 

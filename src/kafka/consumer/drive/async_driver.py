@@ -103,7 +103,10 @@ class AsyncDriver:
     async def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""
         try:
-            while (call := self.core.commits.next_call()) is not None:
+            while True:
+                call = self.core.commits.next_call()
+                if call is None:
+                    break
                 await self.runner.call(call)
         except BaseException:
             self.core.events.pending = True  # the others are called next time

@@ -77,7 +77,9 @@ class ThreadRunner:
         """The loop's side of `submit`."""
         self._calling = False
         try:
-            while self._calls:
+            while True:
+                if not self._calls:
+                    break
                 function, args = self._calls.popleft()
                 function(*args)
         finally:

@@ -5,6 +5,7 @@ after some milliseconds, when enough lies ready or nothing is left. So there is 
 closed or the process forks. The interpreter waits for it at its exit.
 """
 
+import contextlib
 import itertools
 import logging
 import threading
@@ -196,13 +197,19 @@ class DecodeAhead:
     def _claim(self) -> _Task | None:
         """Claim the next item of the first partition of which that pays."""
         with self._waiting_lock:
-            for state in itertools.islice(self._waiting, _LOOKED_AT):
+            for state in self._next_waiting():
                 buffer = state.buffer
                 item = buffer.items[0] if buffer.current is None and buffer.items and not state.paused else None
                 if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
                     task = self._tasks[item] = self._unfinished = _Task(state, item)
                     return task
         return None
+
+    def _next_waiting(self) -> list[PartitionState]:
+        """The first of those that wait; a signal's handler may take some away between any two steps."""
+        while True:
+            with contextlib.suppress(RuntimeError):  # changed while it was read
+                return list(itertools.islice(self._waiting, _LOOKED_AT))
 
     def _run(self, task: _Task | None) -> None:
         """Decode until enough lies ready, or nothing is left; in a thread of its own."""

@@ -40,7 +40,9 @@ class ReadyQueue:
     def next(self) -> PartitionState | None:
         """The next partition, which is in the caller's hands until `give_back`: an answer does not put it in again."""
         with self._lock:
-            while self._waiting:
+            while True:
+                if not self._waiting:
+                    break
                 state = self.at = self._waiting[0]
                 del self._waiting[0]
                 buffer = state.buffer

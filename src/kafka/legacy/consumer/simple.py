@@ -135,7 +135,9 @@ class SimpleConsumer(Fetching, Consumer):
         deadline = None if timeout is None else time.monotonic() + timeout
         found: list[tuple[int, Any]] = []
         try:
-            while len(found) < count:
+            while True:
+                if len(found) >= count:
+                    break
                 wait = block is True or block > len(found)
                 left = None if deadline is None else deadline - time.monotonic()
                 got = self._next_message(wait, left)

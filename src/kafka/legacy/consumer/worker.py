@@ -39,7 +39,9 @@ class _Allowance:
 
     def _listen(self, pipe: Connection[Handed, int], parent: int) -> None:
         try:
-            while os.getppid() == parent:
+            while True:
+                if os.getppid() != parent:
+                    break
                 if pipe.poll(_PARENT_CHECK_S):
                     self.change(pipe.recv())
         finally:

@@ -44,7 +44,9 @@ class RecordBuffer(SharedQueues):
             batch = self._new_batch(queue, amount)
             future = self._append(batch, record)
             assert future is not None, "an empty batch has room for any record"
-            while not self._enqueue(queue, batch, reserved, full):
+            while True:
+                if self._enqueue(queue, batch, reserved, full):
+                    break
                 with self.lock:  # another thread has opened one meanwhile
                     full = queue.open
                     found = None if full is None else self._append(full, record)
@@ -90,7 +92,10 @@ class RecordBuffer(SharedQueues):
                 queue.dirty = True
                 self._dirty += (queue,)
             self._wake_wanted = True
-            while (before := queue.open) is not None:  # again only if a collection has let somebody send meanwhile
+            while True:  # again only if a collection has let somebody send meanwhile
+                before = queue.open
+                if before is None:
+                    break
                 if before is not full and takes_records is not None:
                     return False
                 queue.open = None  # first of all: `append_unlocked` asks for nothing else
