@@ -1,7 +1,10 @@
 """The admin client: topics, their configuration and partitions, records, groups."""
 
+from __future__ import annotations
+
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
@@ -11,13 +14,13 @@ SERVERS, GROUP = os.environ["KAFKA_SERVERS"], os.environ["GROUP"]
 NAME = os.environ["TOPIC"] + "-made"
 
 
-async def until(condition):
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(20):
         while not await condition():
             await asyncio.sleep(0.02)
 
 
-async def main():
+async def main() -> None:
     admin = AIOKafkaAdminClient(bootstrap_servers=SERVERS)
     await admin.start()
     try:
@@ -27,7 +30,7 @@ async def main():
         again = await admin.create_topics([topic])
         print("again", [code for _, code, _ in again.topic_errors])
 
-        async def is_listed():
+        async def is_listed() -> bool:
             return NAME in await admin.list_topics()
 
         await until(is_listed)
@@ -62,8 +65,8 @@ async def main():
                 GROUP in {group[0] for group in groups},
                 {group[1] for group in groups if group[0] == GROUP},
             )
-            (response,) = await admin.describe_consumer_groups([GROUP])
-            print("group", response.groups[0][1] == GROUP, response.groups[0][2], len(response.groups[0][5]))
+            (answer,) = await admin.describe_consumer_groups([GROUP])
+            print("group", answer.groups[0][1] == GROUP, answer.groups[0][2], len(answer.groups[0][5]))
         offsets = await admin.list_consumer_group_offsets(GROUP)
         print("offsets", sorted((each.partition, found.offset) for each, found in offsets.items()))
         print("coordinator", type(await admin.find_coordinator(GROUP)).__name__)

@@ -1,5 +1,7 @@
 """Assign by hand, find offsets by time, and seek there."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -9,7 +11,7 @@ SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
 START = 1_700_000_000_000
 
 
-async def main():
+async def main() -> None:
     producer = AIOKafkaProducer(bootstrap_servers=SERVERS)
     await producer.start()
     for number in range(10):
@@ -23,8 +25,10 @@ async def main():
         consumer.assign([tp, empty])
         print("assigned", sorted(each.partition for each in consumer.assignment()))
         offsets = await consumer.offsets_for_times({tp: START + 4500, empty: START})
-        print("found", offsets[tp].offset, offsets[tp].timestamp - START, offsets[empty])
-        consumer.seek(tp, offsets[tp].offset)
+        found = offsets[tp]
+        assert found is not None
+        print("found", found.offset, found.timestamp - START, offsets[empty])
+        consumer.seek(tp, found.offset)
         message = await consumer.getone()
         print("reads", message.offset, message.timestamp - START, message.timestamp_type, message.value)
         print("ends", [offset for _, offset in sorted((await consumer.end_offsets([tp, empty])).items())])

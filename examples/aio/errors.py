@@ -1,7 +1,10 @@
 """What goes wrong, and under which name."""
 
+from __future__ import annotations
+
 import asyncio
 import os
+from collections.abc import Awaitable
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerStoppedError, IllegalOperation, TopicPartition
 from aiokafka.errors import (
@@ -18,7 +21,7 @@ from aiokafka.errors import (
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
-async def caught(what, awaitable, *kinds):
+async def caught(what: str, awaitable: Awaitable[object], *kinds: type[Exception]) -> None:
     try:
         await awaitable
     except kinds as error:
@@ -27,7 +30,7 @@ async def caught(what, awaitable, *kinds):
         print(what, "went well")
 
 
-async def main():
+async def main() -> None:
     print(for_code(3).__name__, for_code(36).__name__, issubclass(UnsupportedVersionError, KafkaError))
     producer = AIOKafkaProducer(bootstrap_servers=SERVERS, max_request_size=1000)
     await producer.start()
@@ -67,7 +70,7 @@ async def main():
         print("subscribed already")
     for wrong in ("ab", 5):
         try:
-            consumer.subscribe(wrong)
+            consumer.subscribe(wrong)  # type: ignore[arg-type]
         except (TypeError, IllegalStateError):
             print("no topics", wrong)
     await consumer.stop()

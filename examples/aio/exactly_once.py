@@ -1,5 +1,7 @@
 """Consume, process, produce: each batch with its offsets in a transaction."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections import defaultdict
@@ -9,15 +11,15 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 
 
-async def process(consumer, producer, count):
+async def process(consumer: AIOKafkaConsumer, producer: AIOKafkaProducer, count: int) -> None:
     done = 0
     while done < count:
         batches = await consumer.getmany(timeout_ms=1000, max_records=10)
         if not batches:
             continue
         async with producer.transaction():
-            offsets = {}
-            totals = defaultdict(int)
+            offsets: dict[TopicPartition, int] = {}
+            totals: defaultdict[bytes, int] = defaultdict(int)
             for tp, messages in batches.items():
                 for message in messages:
                     totals[message.key] += int(message.value)
@@ -28,7 +30,7 @@ async def process(consumer, producer, count):
             await producer.send_offsets_to_transaction(offsets, GROUP)
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for number in range(40):
             await producer.send_and_wait(TOPIC, b"%d" % number, key=b"even" if number % 2 == 0 else b"odd")
@@ -68,7 +70,7 @@ async def main():
         isolation_level="read_committed",
     )
     await reader.start()
-    sums = defaultdict(int)
+    sums: defaultdict[bytes, int] = defaultdict(int)
     while messages := [each for many in (await reader.getmany(timeout_ms=1000)).values() for each in many]:
         for message in messages:
             sums[message.key] += int(message.value)

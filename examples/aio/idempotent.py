@@ -1,5 +1,7 @@
 """A producer that asks for idempotence and every codec, and groups without commits that follow the end."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -8,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
-async def main():
+async def main() -> None:
     for codec in (None, "gzip", "snappy", "lz4", "zstd"):
         producer = AIOKafkaProducer(
             bootstrap_servers=SERVERS,
@@ -24,7 +26,7 @@ async def main():
     for acks in (0, 1, "all"):
         async with AIOKafkaProducer(bootstrap_servers=SERVERS, acks=acks) as producer:
             done = await producer.send_and_wait(TOPIC, b"acks", partition=0)
-            print(acks, done and (done.partition, done.offset))
+            print(acks, (done.partition, done.offset) if acks else done)
     try:
         AIOKafkaProducer(bootstrap_servers=SERVERS, enable_idempotence=True, acks=1)
     except ValueError:

@@ -1,5 +1,7 @@
 """A consumer that is iterated in a task, which is cancelled; another goes on where it was."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -8,17 +10,17 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerStoppedError
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for number in range(10):
             await producer.send_and_wait(TOPIC, b"%d" % number, partition=0)
 
         consumer = AIOKafkaConsumer(TOPIC, bootstrap_servers=SERVERS, group_id=GROUP, auto_offset_reset="earliest")
         await consumer.start()
-        seen = []
+        seen: list[int] = []
         ten = asyncio.Event()
 
-        async def read():
+        async def read() -> None:
             try:
                 async for message in consumer:
                     seen.append(message.offset)

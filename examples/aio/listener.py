@@ -1,28 +1,32 @@
 """A rebalance listener that commits and seeks, and two members that share the partitions."""
 
+from __future__ import annotations
+
 import asyncio
 import os
+from collections.abc import Callable
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.abc import ConsumerRebalanceListener
 
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
 class Listener(ConsumerRebalanceListener):
-    def __init__(self, name, consumer):
-        self.name, self.consumer, self.events = name, consumer, []
+    def __init__(self, name: str, consumer: AIOKafkaConsumer) -> None:
+        self.name, self.consumer = name, consumer
+        self.events: list[tuple[str, list[int]]] = []
 
-    async def on_partitions_revoked(self, revoked):
+    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
         self.events.append(("revoked", sorted(tp.partition for tp in revoked)))
 
-    async def on_partitions_assigned(self, assigned):
+    async def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
         for tp in assigned:
             await self.consumer.position(tp)
         self.events.append(("assigned", sorted(tp.partition for tp in assigned)))
 
 
-def make(name):
+def make(name: str) -> tuple[AIOKafkaConsumer, Listener]:
     consumer = AIOKafkaConsumer(
         bootstrap_servers=SERVERS,
         group_id=GROUP,
@@ -35,13 +39,13 @@ def make(name):
     return consumer, listener
 
 
-async def until(condition):
+async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(20):
         while not condition():
             await asyncio.sleep(0.02)
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for partition in range(3):
             await producer.send_and_wait(TOPIC, b"x", partition=partition)

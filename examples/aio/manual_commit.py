@@ -1,5 +1,7 @@
 """Commit by hand: all, one partition, with metadata; read what is committed; go on from there."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -9,7 +11,7 @@ from aiokafka.structs import OffsetAndMetadata
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
-def make_consumer():
+def make_consumer() -> AIOKafkaConsumer:
     return AIOKafkaConsumer(
         TOPIC,
         bootstrap_servers=SERVERS,
@@ -19,7 +21,7 @@ def make_consumer():
     )
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for number in range(6):
             await producer.send_and_wait(TOPIC, b"m%d" % number, partition=0)
@@ -31,9 +33,8 @@ async def main():
         print("committed before", await consumer.committed(tp))
         await consumer.commit()
         print("committed", await consumer.committed(tp))
-        for _ in range(3):
-            message = await consumer.getone()
-        await consumer.commit({tp: message.offset + 1})
+        three = [await consumer.getone() for _ in range(3)]
+        await consumer.commit({tp: three[-1].offset + 1})
         print("committed", await consumer.committed(tp))
         await consumer.commit({tp: (2, "two are enough")})
         print("committed", await consumer.committed(tp))

@@ -1,5 +1,7 @@
 """A partitioner of one's own, and the default one."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -8,11 +10,11 @@ from aiokafka import AIOKafkaProducer
 SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
 
 
-def by_length(key, all_partitions, available):
+def by_length(key: bytes, all_partitions: list[int], available: list[int]) -> int:
     return all_partitions[len(key) % len(all_partitions)]
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS, partitioner=by_length) as producer:
         for key in (b"a", b"bb", b"ccc", b"dddd"):
             print(key, (await producer.send_and_wait(TOPIC, b"v", key=key)).partition)

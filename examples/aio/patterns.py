@@ -1,5 +1,7 @@
 """Subscribe by a pattern, change the subscription, give it up."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re
@@ -9,7 +11,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         await producer.send_and_wait(TOPIC, b"in", partition=0)
         await producer.send_and_wait(OUT, b"out")
@@ -25,7 +27,9 @@ async def main():
         message = await consumer.getone()
         print("by pattern", message.topic == TOPIC, message.value, set(consumer.subscription()) == {TOPIC})
         print(
-            "partitions", sorted(consumer.partitions_for_topic(TOPIC)), consumer.partitions_for_topic("no-such-topic")
+            "partitions",
+            sorted(consumer.partitions_for_topic(TOPIC) or ()),
+            consumer.partitions_for_topic("no-such-topic"),
         )
         print("known", {TOPIC, OUT} <= set(await consumer.topics()))
         consumer.unsubscribe()

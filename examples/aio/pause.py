@@ -1,5 +1,7 @@
 """Pause partitions whose work has piled up, and resume them; and read single partitions."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -9,7 +11,7 @@ from aiokafka.errors import IllegalStateError
 SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for partition in range(3):
             for number in range(4):
@@ -23,7 +25,7 @@ async def main():
     print("many of the second", [m.value for m in (await consumer.getmany(two, timeout_ms=5000))[two]])
     consumer.pause(one)
     print("paused", sorted(tp.partition for tp in consumer.paused()))
-    seen = []
+    seen: list[bytes] = []
     while len(seen) < 4:
         for messages in (await consumer.getmany(timeout_ms=1000)).values():
             seen += [message.value for message in messages]

@@ -1,33 +1,37 @@
 """A pipeline: one task per stage with queues between them, and offsets committed when the last stage is done."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
 SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 COUNT = 30
+Read = asyncio.Queue[ConsumerRecord[bytes, bytes]]
+Ready = asyncio.Queue[tuple[ConsumerRecord[bytes, bytes], bytes]]
 
 
-async def read(consumer, queue):
+async def read(consumer: AIOKafkaConsumer, queue: Read) -> None:
     async for message in consumer:
         await queue.put(message)
 
 
-async def work(queue, ready):
+async def work(queue: Read, ready: Ready) -> None:
     while True:
         message = await queue.get()
         await ready.put((message, message.value.upper()))
 
 
-async def write(ready, producer, consumer):
+async def write(ready: Ready, producer: AIOKafkaProducer, consumer: AIOKafkaConsumer) -> None:
     for _ in range(COUNT):
         message, value = await ready.get()
         await producer.send_and_wait(OUT, value, key=message.key)
         await consumer.commit({TopicPartition(message.topic, message.partition): message.offset + 1})
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for number in range(COUNT):
             await producer.send(TOPIC, b"word-%d" % number, key=b"%d" % (number % 5))
@@ -36,7 +40,8 @@ async def main():
             TOPIC, bootstrap_servers=SERVERS, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest"
         )
         async with consumer:
-            queue, ready = asyncio.Queue(10), asyncio.Queue(10)
+            queue: Read = asyncio.Queue(10)
+            ready: Ready = asyncio.Queue(10)
             tasks = [asyncio.create_task(read(consumer, queue)), asyncio.create_task(work(queue, ready))]
             await asyncio.wait_for(write(ready, producer, consumer), 30)
             for task in tasks:

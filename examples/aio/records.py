@@ -1,25 +1,29 @@
 """Everything that a record has: headers, tombstones, times, sizes; and what errors a wrong one gives."""
 
+from __future__ import annotations
+
 import asyncio
 import os
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
 SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS, compression_type="gzip") as producer:
         headers = [("trace", b"\x01\x02"), ("empty", b""), ("trace", b"again")]
         await producer.send_and_wait(TOPIC, b"value", b"key", 0, 1_600_000_000_123, headers)
         await producer.send_and_wait(TOPIC, None, key=b"gone", partition=0, timestamp_ms=1_600_000_000_124)
         await producer.send_and_wait(TOPIC, value=b"no key", partition=0, timestamp_ms=1_600_000_000_125)
-        for wrong in (
+        several: list[dict[str, Any]] = [
             {"value": "text"},
             {"value": b"v", "key": "text"},
             {"value": b"v", "partition": 99},
             {},
-        ):
+        ]
+        for wrong in several:
             try:
                 await producer.send_and_wait(TOPIC, **wrong)
             except (TypeError, AssertionError):

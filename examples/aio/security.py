@@ -1,23 +1,29 @@
 """Options of TLS and SASL; and a broker that is not there."""
 
+from __future__ import annotations
+
 import asyncio
 import ssl
+from typing import TYPE_CHECKING, Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import KafkaConnectionError, KafkaError
 from aiokafka.helpers import create_ssl_context
 
+if TYPE_CHECKING:
+    from kafka.config import CommonConfigs
+
 
 class Tokens(AbstractTokenProvider):
-    async def token(self):
+    async def token(self) -> str:
         return "a.b.c"
 
 
-async def main():
+async def main() -> None:
     context = create_ssl_context()
     print(type(context) is ssl.SSLContext, context.verify_mode == ssl.CERT_REQUIRED, context.check_hostname)
-    for options in (
+    secure: list[CommonConfigs] = [
         {"security_protocol": "SSL", "ssl_context": context},
         {
             "security_protocol": "SASL_SSL",
@@ -31,18 +37,18 @@ async def main():
             "sasl_mechanism": "OAUTHBEARER",
             "sasl_oauth_token_provider": Tokens(),
         },
-    ):
-        for client in (
-            AIOKafkaProducer(bootstrap_servers="127.0.0.1:1", **options),
-            AIOKafkaConsumer(bootstrap_servers=["127.0.0.1:1"], **options),
-        ):
+    ]
+    for options in secure:
+        options["bootstrap_servers"] = "127.0.0.1:1"
+        for client in (AIOKafkaProducer(**options), AIOKafkaConsumer(**options)):
             try:
                 await client.start()
             except KafkaConnectionError as error:
                 print(type(client).__name__, "is refused:", isinstance(error, KafkaError))
             finally:
                 await client.stop()
-    for wrong in ({"security_protocol": "SLS"}, {"acks": 7}):
+    mistaken: list[dict[str, Any]] = [{"security_protocol": "SLS"}, {"acks": 7}]
+    for wrong in mistaken:
         try:
             AIOKafkaProducer(**wrong)
         except ValueError:

@@ -1,5 +1,7 @@
 """Build batches by hand, and choose their partitions."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -8,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
 
 
-async def main():
+async def main() -> None:
     producer = AIOKafkaProducer(bootstrap_servers=SERVERS, max_batch_size=1000)
     await producer.start()
     sent = 0

@@ -1,9 +1,12 @@
 """A web service's shape: an app with a lifespan, a producer that requests share, and a consumer in the background."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import json
 import os
+from collections.abc import AsyncIterator
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
@@ -11,12 +14,12 @@ SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.env
 
 
 class App:
-    def __init__(self):
-        self.seen = {}
+    def __init__(self) -> None:
+        self.seen: dict[str, dict[str, int]] = {}
         self.changed = asyncio.Event()
 
     @contextlib.asynccontextmanager
-    async def lifespan(self):
+    async def lifespan(self) -> AsyncIterator[None]:
         self.producer = AIOKafkaProducer(
             bootstrap_servers=SERVERS,
             key_serializer=str.encode,
@@ -41,23 +44,23 @@ class App:
             await self.consumer.stop()
             await self.producer.stop()
 
-    async def consume(self):
+    async def consume(self) -> None:
         async for message in self.consumer:
             self.seen[message.key.decode()] = message.value
             self.changed.set()
 
-    async def post(self, name, amount):
+    async def post(self, name: str, amount: int) -> dict[str, int]:
         metadata = await self.producer.send_and_wait(TOPIC, {"amount": amount}, key=name)
         return {"status": 202, "partition": metadata.partition, "offset": metadata.offset}
 
-    async def get(self, name):
+    async def get(self, name: str) -> dict[str, int]:
         while name not in self.seen:
             self.changed.clear()
             await self.changed.wait()
         return self.seen[name]
 
 
-async def main():
+async def main() -> None:
     app = App()
     async with app.lifespan():
         for number, name in enumerate(["ada", "bob", "eve"]):

@@ -1,5 +1,7 @@
 """A worker that stops in good order on SIGTERM: it finishes what it has in hand, commits and leaves."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import signal
@@ -9,7 +11,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
-async def run(stop):
+async def run(stop: asyncio.Event) -> None:
     consumer = AIOKafkaConsumer(
         TOPIC, bootstrap_servers=SERVERS, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest"
     )
@@ -27,7 +29,7 @@ async def run(stop):
     print("handled", handled)
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         for number in range(5):
             await producer.send_and_wait(TOPIC, b"%d" % number, partition=1)

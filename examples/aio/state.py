@@ -1,5 +1,7 @@
 """State in memory, kept in step with the partitions: snapshots seek back when a partition is taken over."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections import Counter
@@ -10,20 +12,21 @@ SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.env
 
 
 class Counts(ConsumerRebalanceListener):
-    def __init__(self, consumer):
-        self.consumer, self.counts, self.saved = consumer, {}, {}
+    def __init__(self, consumer: AIOKafkaConsumer) -> None:
+        self.consumer = consumer
+        self.counts: dict[TopicPartition, Counter[str]] = {}
 
-    def on_partitions_revoked(self, revoked):
+    def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
         for tp in revoked:
             self.counts.pop(tp, None)
 
-    async def on_partitions_assigned(self, assigned):
+    async def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
         for tp in assigned:
             self.counts[tp] = Counter()
             self.consumer.seek(tp, 1)  # as of the snapshot
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS, compression_type="lz4") as producer:
         for partition in range(3):
             for word in ["a", "b", "a", "c"]:

@@ -1,5 +1,7 @@
 """Several consumers of a group in a TaskGroup, each with a queue of work."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 
@@ -9,7 +11,7 @@ SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.env
 COUNT = 60
 
 
-async def worker(queue):
+async def worker(queue: asyncio.Queue[int]) -> None:
     async with AIOKafkaConsumer(
         TOPIC,
         bootstrap_servers=SERVERS,
@@ -25,20 +27,20 @@ class Enough(Exception):
     pass
 
 
-async def collect(queue):
-    seen = set()
+async def collect(queue: asyncio.Queue[int]) -> None:
+    seen: set[int] = set()
     while len(seen) < COUNT:
         seen.add(await asyncio.wait_for(queue.get(), 30))
     print("all", seen == set(range(COUNT)))
     raise Enough
 
 
-async def main():
+async def main() -> None:
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         await asyncio.gather(
             *[producer.send_and_wait(TOPIC, b"%d" % number, partition=number % 3) for number in range(COUNT)]
         )
-    queue = asyncio.Queue()
+    queue: asyncio.Queue[int] = asyncio.Queue()
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(2):

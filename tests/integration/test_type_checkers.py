@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import missing
+from harness.aio_programs import NAMES, source
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPED = ROOT / "tests" / "data" / "typing"
@@ -54,6 +55,14 @@ def examples(tmp_path: Path) -> list[Path]:
     return sorted(tmp_path.glob("*.py"))
 
 
+@pytest.fixture
+def programs(tmp_path: Path) -> list[Path]:
+    """The programs of `examples/aio`, with their imports from `kafka.aio`."""
+    for name in NAMES:
+        (tmp_path / f"{name}.py").write_text(source(name, "kafka.aio"))
+    return sorted(tmp_path.glob("*.py"))
+
+
 def test_mypy_takes_what_is_right_and_refuses_each_wrong_line() -> None:
     errors = mypy(TYPED / "good.py", TYPED / "wrong.py")
     assert [each for each in errors if each[0] == "good.py"] == []
@@ -66,6 +75,10 @@ def test_mypy_takes_the_examples(examples: list[Path]) -> None:
     assert [each for each in mypy(*examples) if "[no-untyped-def]" not in each[2]] == []
 
 
+def test_mypy_takes_the_programs_of_aiokafka(programs: list[Path]) -> None:
+    assert mypy(*programs) == []
+
+
 def test_pyright_takes_what_is_right_and_refuses_each_wrong_line() -> None:
     errors = pyright(TYPED / "good.py", TYPED / "wrong.py")
     assert [each for each in errors if each[0] == "good.py"] == []
@@ -74,3 +87,7 @@ def test_pyright_takes_what_is_right_and_refuses_each_wrong_line() -> None:
 
 def test_pyright_takes_the_examples(examples: list[Path]) -> None:
     assert pyright(*examples) == []
+
+
+def test_pyright_takes_the_programs_of_aiokafka(programs: list[Path]) -> None:
+    assert pyright(*programs) == []

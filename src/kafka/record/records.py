@@ -7,23 +7,26 @@ from typing import Any, Generic, NamedTuple, Self, overload
 from kafka.record.type_variables import Key, Value
 from kafka.structs import values_by_name
 
+_IntOrNone = int | Any
+"""An int in what consumers hand out; None in records made by hand, and as the time of messages of magic 0."""
+
 
 class _Fields(NamedTuple, Generic[Key, Value]):
     """The fields of a record, in kafka-python's order."""
 
     topic: str
     partition: int
-    leader_epoch: int | None
+    leader_epoch: _IntOrNone
     offset: int
-    timestamp: int | None
-    timestamp_type: int | None
+    timestamp: _IntOrNone
+    timestamp_type: _IntOrNone
     key: Key
     value: Value
     headers: list[tuple[str, bytes | None]]
     checksum: int | None
-    serialized_key_size: int | None
-    serialized_value_size: int | None
-    serialized_header_size: int | None
+    serialized_key_size: _IntOrNone
+    serialized_value_size: _IntOrNone
+    serialized_header_size: _IntOrNone
 
 
 _DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}

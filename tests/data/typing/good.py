@@ -44,6 +44,10 @@ def untyped(consumer: KafkaConsumer) -> Any:
     return next(consumer).value.anything
 
 
+def seconds(record: ConsumerRecord[str, Order]) -> float:
+    return record.timestamp / 1000 + record.serialized_value_size
+
+
 def write(producer: KafkaProducer[str, Order]) -> int:
     offset: int = producer.send("orders", Order("a", 1), key="a").get(timeout=10).offset
     return offset
