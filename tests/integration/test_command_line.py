@@ -206,7 +206,7 @@ def test_users_acls_and_quotas_decide_who_may_do_what(guarded, tmp_path: Path):
     root, name = Cli(guarded.bootstrap_servers), new_topic_name()
     root("topics", "create", name)
     assert root("users", "set", "bob", "-m", "SCRAM-SHA-256", stdin="s3cret\n") == "bob: set\n"
-    assert root("users", "list", "bob").split("\t")[1] == "SCRAM-SHA-256"
+    wait_until(lambda: "bob\tSCRAM-SHA-256" in root("users", "list"))  # brokers learn of it a little later
 
     bob = Cli(guarded.bootstrap("sasl"))
     (tmp_path / "client.properties").write_text(
@@ -222,18 +222,18 @@ def test_users_acls_and_quotas_decide_who_may_do_what(guarded, tmp_path: Path):
     assert "s3cret" not in wrong.stderr + refused.stderr
 
     access = ("--principal", "User:bob", "--resource-type", "topic", "--resource-name", name)
-    for operation in ("write", "read"):
+    for operation in ("read", "write"):
         root("acls", "create", "--operation", operation, *access)
-    assert len(root("acls", "list", "--principal", "User:bob").splitlines()) == 2
+    wait_until(lambda: len(root("acls", "list", "--principal", "User:bob").splitlines()) == 2)
     wait_until(lambda: bob.run("produce", name, *as_bob, stdin="yes\n").returncode == 0)
     assert bob("consume", name, *as_bob, "-n", "1") == "yes\n"
     assert len(root("acls", "delete", *access, "-y").splitlines()) == 2
 
     root("quotas", "set", "--user", "bob", "consumer_byte_rate=1048576")
-    listed = root.json("quotas", "list", "--user", "bob")
-    assert listed == [{"entity": {"user": "bob"}, "quota": "consumer_byte_rate", "value": 1048576.0}]
+    listed = [{"entity": {"user": "bob"}, "quota": "consumer_byte_rate", "value": 1048576.0}]
+    wait_until(lambda: root.json("quotas", "list", "--user", "bob") == listed)
     root("quotas", "delete", "--user", "bob", "consumer_byte_rate")
-    assert root.json("quotas", "list") == []
+    wait_until(lambda: root.json("quotas", "list") == [])
     assert root("users", "delete", "bob", "-m", "SCRAM-SHA-256", "-y") == "bob: deleted\n"
 
 

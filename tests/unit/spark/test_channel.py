@@ -45,12 +45,19 @@ def test_an_error_arrives_after_what_came_before_it():
 
 
 def test_the_thread_ends_with_the_iterator():
-    before = threading.active_count()
-    items = prefetched(lambda: iter(range(10**9)), 1)
+    makers = []
+
+    def make() -> Iterator[int]:
+        makers.append(threading.current_thread())
+        return iter(range(10**9))
+
+    items = prefetched(make, 1)
     next(items)
-    assert threading.active_count() == before + 1
+    (maker,) = makers
+    assert maker is not threading.current_thread()
+    assert maker.is_alive()
     items.close()
-    assert threading.active_count() == before
+    assert not maker.is_alive()
 
 
 def test_putting_ends_when_nobody_takes_any_more():

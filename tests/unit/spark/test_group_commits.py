@@ -41,6 +41,12 @@ class Group:
     def finished(self, offset: int) -> None:
         self.committing.finished({T0: offset})
 
+    def later(self, seconds: float, offset: int) -> None:
+        """Time passes and a micro-batch ends, at once: the thread may look at the clock at any moment."""
+        with self.committing._changed:
+            self.now += seconds
+            self.finished(offset)
+
     def commit_only_when_asked(self) -> None:
         """Nothing is due by the clock, so that `flush()` alone starts a commit, and a test can count them."""
         self.now = -1_000.0
@@ -76,11 +82,9 @@ def test_commits_are_spaced_unless_the_query_ends(group):
     group.finished(1)
     assert group.committing.flush(LIMIT_S)
     group.finished(2)
-    group.now += SPACING_S / 2
-    group.finished(3)
+    group.later(SPACING_S / 2, 3)
     assert group.commits == [{T0: 1}]
-    group.now += SPACING_S / 2
-    group.finished(4)
+    group.later(SPACING_S / 2, 4)
     group.wait_for_a_commit()
     group.wait_for_a_commit()
     assert group.commits == [{T0: 1}, {T0: 4}]
@@ -92,12 +96,10 @@ def test_commits_are_spaced_unless_the_query_ends(group):
 def test_offsets_that_stay_the_same_are_renewed(group):
     group.finished(1)
     assert group.committing.flush(LIMIT_S)
-    group.now += RENEWAL_S / 2
-    group.finished(1)
+    group.later(RENEWAL_S / 2, 1)
     assert group.committing.flush(LIMIT_S)
     assert group.commits == [{T0: 1}]
-    group.now += RENEWAL_S / 2
-    group.finished(1)
+    group.later(RENEWAL_S / 2, 1)
     group.wait_for_a_commit()
     group.wait_for_a_commit()
     assert group.commits == [{T0: 1}, {T0: 1}]
@@ -140,14 +142,12 @@ def test_what_failed_waits_before_it_is_tried_again(group):
     group.finished(1)
     assert not group.committing.flush(LIMIT_S)
     group.finished(2)
-    group.now += 0.5
-    group.finished(3)
+    group.later(0.5, 3)
     assert group.commits == [{T0: 1}]
-    group.now += 0.5
-    group.finished(3)
+    group.later(0.5, 4)
     group.wait_for_a_commit()
     group.wait_for_a_commit()
-    assert group.commits == [{T0: 1}, {T0: 3}]
+    assert group.commits == [{T0: 1}, {T0: 4}]
 
 
 def test_the_end_of_a_query_waits_for_a_slow_group_only_so_long(group):
