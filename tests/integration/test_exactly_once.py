@@ -364,6 +364,15 @@ def test_a_batch_write_is_a_new_one_unless_it_has_a_name(broker, make_query):
     assert read(broker.bootstrap_servers, plain.topic) == rows_of(0) * 4
 
 
+def test_of_two_batch_writes_of_one_name_at_the_same_time_one_is_written(broker, make_query):
+    older = make_query(query=BATCH_WRITE, checkpoint="", batch_id="x")
+    newer = make_query(query=BATCH_WRITE, checkpoint="", batch_id="x", topic=older.topic)
+    plan = older.plan()
+    newer.write(0, rows_of(0))
+    older.commit(older.tasks(plan, 0, rows_of(0), 2))
+    assert read(broker.bootstrap_servers, older.topic) == rows_of(0)
+
+
 def test_what_is_left_of_a_query_is_listed_and_aborted(broker, make_query):
     query = make_query()
     query.write(0, rows_of(0))

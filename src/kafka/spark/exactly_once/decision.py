@@ -18,6 +18,10 @@ PART_CHARACTERS = 3_500
 _LAYOUT = 1
 
 
+class IncompleteError(ValueError):
+    """Parts of a decision are missing, or are another's."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Written:
     """A transaction with rows of a batch.
@@ -87,15 +91,23 @@ def parts_in(first: str) -> int:
 
 
 def from_parts(parts: Sequence[str], prefix: str) -> Decision:
-    """The decision that `to_parts` made texts of. Raises `ValueError` for anything else."""
-    query, run, batch, checkpoint, rows, topics, slots = json.loads("".join(part.split("/", 2)[2] for part in parts))
-    written = tuple(
-        Written(
-            TransactionIdentity(task_id(prefix, slot), producer_id, epoch, version),
-            {topics[int(index)]: numbers_in(text) for index, text in partitions.items()},
+    """The decision that `to_parts` made texts of. Raises `IncompleteError` for texts that are not all of one."""
+    count = parts_in(parts[0])
+    if len(parts) < count:
+        raise IncompleteError(f"{len(parts)} of its {count} parts are there")
+    try:
+        if {parts_in(part) for part in parts} != {count}:
+            raise ValueError("their numbers of parts differ")
+        query, run, batch, checkpoint, rows, topics, slots = json.loads("".join(p.split("/", 2)[2] for p in parts))
+        written = tuple(
+            Written(
+                TransactionIdentity(task_id(prefix, slot), producer_id, epoch, version),
+                {topics[int(index)]: numbers_in(text) for index, text in partitions.items()},
+            )
+            for slot, producer_id, epoch, version, partitions in slots
         )
-        for slot, producer_id, epoch, version, partitions in slots
-    )
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise IncompleteError(f"its {count} parts do not belong together: {error}") from error
     return Decision(query, run, batch, checkpoint, rows, written)
 
 

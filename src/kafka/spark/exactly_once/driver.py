@@ -120,7 +120,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     if driver is None:
         driver = await _fence(access, timeout_ms)
         decided, where = await access.read(stable=True)
-        done = _done(write, decided, results)
+        done = _done(write, decided, results) or await _is_marked(access, options, write)
         await end_left(access, decided, abort_others=True, keep=mine)
     where = _where(options, where, mine)
     if done:
@@ -204,6 +204,13 @@ def _done(write: Write, decided: Decision | None, results: Sequence[TaskResult])
         return is_done(write, decided)
     is_done(write, decided)
     return results[0].is_done
+
+
+async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
+    """Whether another driver has decided a batch write of this name since this one was planned."""
+    assert options.exactly_once is not None
+    batch_id = options.exactly_once.batch_id
+    return write.query == BATCH_WRITE and batch_id is not None and await access.is_marked(batch_id)
 
 
 def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Written]) -> TopicPartition | None:

@@ -57,7 +57,8 @@ class QueryTransactions:
     def forget(self) -> None:
         """As `abort`, and forget what was committed, which makes the prefix free for another query.
 
-        A query that goes on under this prefix all the same may write its last micro-batch once more.
+        A query that goes on under this prefix all the same may write its last micro-batch once more. Batch writes
+        with a `transactionalBatchId` stay known by it.
         """
         ask_brokers(self.configs, self.prefix, _forget)
 

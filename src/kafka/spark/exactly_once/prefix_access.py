@@ -23,7 +23,8 @@ from kafka.producer.transactions import TransactionIdentity
 from kafka.producer.transactions.ending import Outcome, end_all
 from kafka.producer.transactions.requests import TransactionRequests
 from kafka.spark.cache import Configs
-from kafka.spark.exactly_once.decision import Decision, from_parts, parts_in, to_parts
+from kafka.spark.exactly_once.decision import Decision, IncompleteError, from_parts, parts_in, to_parts
+from kafka.spark.exactly_once.errors import ExactlyOnceError
 from kafka.spark.exactly_once.names import batch_group, decision_group, driver_id, slot_of
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
@@ -39,6 +40,8 @@ LIMIT_MS = 120_000
 _FENCING_TIMEOUT_MS = 60_000
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
+_TRIES = 10
+"""How often a decision is read again that has parts of another one."""
 _LONGEST = "transaction.max.timeout.ms"
 
 
@@ -72,16 +75,37 @@ class PrefixAccess:
 
         Arguments:
             stable: wait for one that is being taken.
+
+        Raises `ExactlyOnceError` where parts of it are gone.
         """
-        found = await self._offsets(decision_group(self.prefix, 0), stable)
-        if not found:
-            return None, None
-        where = max(found, key=lambda each: (found[each].offset, each))
-        parts = [found[where].metadata or ""]
+        tried = 0
+        while True:
+            found = await self._offsets(decision_group(self.prefix, 0), stable)
+            if not found:
+                return None, None
+            where = max(found, key=lambda each: (found[each].offset, each))
+            parts = await self._parts(found[where], where, stable)
+            try:
+                return from_parts(parts, self.prefix), where
+            except IncompleteError as error:
+                if tried == _TRIES:
+                    group = decision_group(self.prefix, 0)
+                    raise ExactlyOnceError(
+                        f"what was decided last under transactionalIdPrefix {self.prefix!r} cannot be read: {error} "
+                        f"(offsets of the group {group!r}, and of those with '.1' and so on). Were some deleted, "
+                        "or did they expire? Where all of it is committed, deleting these groups makes the prefix free"
+                    ) from error
+            stable, tried = True, tried + 1  # another one is being taken, and some of its parts are shown before others
+
+    async def _parts(self, first: OffsetAndMetadata, where: TopicPartition, stable: bool) -> list[str]:
+        """The parts of a decision, up to the first that is of another one."""
+        parts = [first.metadata or ""]
         for number in range(1, parts_in(parts[0])):
-            part = (await self._offsets(decision_group(self.prefix, number), stable))[where]
+            part = (await self._offsets(decision_group(self.prefix, number), stable)).get(where)
+            if part is None or part.offset != first.offset:
+                break
             parts.append(part.metadata or "")
-        return from_parts(parts, self.prefix), where
+        return parts
 
     async def has_decided(self) -> bool:
         """Whether the driver's last transaction was a decision that was taken; False, too, before Kafka 3.0."""
@@ -180,15 +204,20 @@ class _Clients:
         """What was kept, or a new one; nobody else has it until it is given back."""
         from kafka import KafkaAdminClient
 
+        kept = None
         with self._lock:
             if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
                 self._pid = os.getpid()
                 self._kept.clear()
-            kept = self._kept.pop(configs, None)
+            if _is_hashable(configs):
+                kept = self._kept.pop(configs, None)
         return KafkaAdminClient(**dict(configs)) if kept is None else kept
 
     def give_back(self, configs: Configs, client: "KafkaAdminClient") -> None:
-        """Keep it for the next one."""
+        """Keep it for the next one, if its options can be compared."""
+        if not _is_hashable(configs):
+            client.close()
+            return
         with self._lock:
             surplus = self._kept.pop(configs, None)
             self._kept[configs] = client
@@ -196,6 +225,15 @@ class _Clients:
                 surplus = self._kept.popitem(last=False)[1]
         if surplus is not None:
             surplus.close()
+
+
+def _is_hashable(configs: Configs) -> bool:
+    """False with a list or a dict among the values, as callers of `kafka.spark.transactions` may give."""
+    try:
+        hash(configs)
+    except TypeError:
+        return False
+    return True
 
 
 _CLIENTS = _Clients()

@@ -1,0 +1,87 @@
+"""The decision of a prefix is read whole, or not at all."""
+
+import dataclasses
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.producer.transactions import TransactionIdentity
+from kafka.spark import transactions
+from kafka.spark.exactly_once.decision import Decision, IncompleteError, Written, from_parts, to_parts
+from kafka.spark.exactly_once.errors import ExactlyOnceError
+from kafka.spark.exactly_once.names import decision_group, task_id
+from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+pytestmark = pytest.mark.once
+WHERE = TopicPartition("out", 0)
+
+
+def decision(batch: int, checkpoint: str = "/checkpoint") -> Decision:
+    slots = [
+        Written(TransactionIdentity(task_id("p", f"0123456789.{number}"), 1000 + batch, number, 2), {"out": (0, 1)})
+        for number in range(300)
+    ]
+    return Decision("query", "run", batch, checkpoint, 7, tuple(slots))
+
+
+class Shown(PrefixAccess):
+    """What brokers show of the parts: at first of one decision or of another, and once it is stable of the newer."""
+
+    def __init__(self, *shown: Decision, stable: Decision | None) -> None:
+        self.prefix = "p"
+        self._shown = shown
+        self._stable = stable
+        self.asked: list[bool] = []
+
+    async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
+        self.asked.append(stable)
+        part = next(number for number in range(9) if decision_group("p", number) == group)
+        shown = self._stable if stable else self._shown[min(part, len(self._shown) - 1)]
+        if shown is None:
+            shown, part = self._shown[0], part if part == 0 else 99
+        texts = to_parts(shown, "p")
+        return {WHERE: OffsetAndMetadata(shown.batch, texts[part], -1)} if part < len(texts) else {}
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        (decision(8), decision(7)),
+        (decision(8), decision(8, "/the same checkpoint under another name")),  # as it was replayed from there
+        (decision(8), dataclasses.replace(decision(8), written=decision(8).written[:5])),
+    ],
+    ids=["of the batch before", "of another run", "not there yet"],
+)
+async def test_parts_of_two_decisions_are_not_taken_for_one(first, others):
+    access = Shown(first, others, stable=first)
+    assert len(to_parts(first, "p")) > 2
+    assert await access.read(stable=False) == (first, WHERE)
+    assert True in access.asked
+
+
+async def test_parts_that_belong_together_are_read_once():
+    access = Shown(decision(8), stable=None)
+    assert await access.read(stable=False) == (decision(8), WHERE)
+    assert access.asked == [False] * len(to_parts(decision(8), "p"))
+
+
+async def test_parts_that_are_gone_are_told_with_what_to_do():
+    access = Shown(decision(8), decision(7), stable=None)
+    with pytest.raises(ExactlyOnceError, match=r"'p' cannot be read: 1 of its \d parts are there .*deleting these"):
+        await access.read(stable=False)
+
+
+def test_parts_of_another_number_of_parts_are_refused():
+    long, longer = to_parts(decision(8), "p"), to_parts(decision(8, "/" + "x" * 3_500), "p")
+    assert len(long) < len(longer)
+    with pytest.raises(IncompleteError, match="numbers of parts differ"):
+        from_parts([longer[0], *long[1:], *longer[len(long) :]], "p")
+
+
+def test_servers_may_be_a_list():
+    with EmbeddedBroker() as broker:
+        for _ in range(2):
+            found = transactions("p", bootstrap_servers=[broker.bootstrap_servers])
+            assert (found.decided, found.open) == (None, ())
+            found.abort()
