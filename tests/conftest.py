@@ -115,6 +115,19 @@ def missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def chromium() -> Path:
+    """Chromium, installed if need be."""
+    from harness.chromium import ChromiumMissing
+    from harness.chromium import chromium as found
+
+    try:
+        return found()
+    except ChromiumMissing as error:
+        missing(f"Chromium is not to be had: {error}")
+        raise
+
+
+@pytest.fixture(scope="session")
 def java_tools(pytestconfig: pytest.Config) -> JavaTools:
     """Apache Kafka's jars, fetched, and its Java tools."""
     from harness.fetch import KAFKA_VERSION, FetchError

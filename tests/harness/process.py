@@ -20,11 +20,17 @@ class Supervised:
     when this process is killed. All signals go to the process group of the one process that was started here.
     """
 
-    def __init__(self, command: Sequence[str], log: Path, cwd: Path) -> None:
+    def __init__(self, command: Sequence[str], log: Path, cwd: Path, pass_fds: Sequence[int] = ()) -> None:
         with log.open("ab") as out:
             self.log_start = out.tell()
             self._child = subprocess.Popen(
-                command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                command,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                pass_fds=pass_fds,
             )
         self.log = log
         self.pid = self._child.pid
