@@ -304,6 +304,7 @@ def test_offsets_of_tiers_and_sizes_of_volumes_are_told(admin, topic, kafka):
     assert admin.list_partition_offsets({first: OffsetSpec.LATEST_TIERED})[first].offset == -1, "nothing is tiered"
     (directory,) = admin.describe_log_dirs({topic: [0]})[0]["log_dirs"]
     assert 0 < directory["usable_bytes"] < directory["total_bytes"]
+    assert directory["is_cordoned"] is False
 
 
 @pytest.mark.needs(broker=(2, 4), why="log levels of brokers (KIP-412)")

@@ -56,3 +56,30 @@ def test_a_file_that_the_guide_names_is_there(path: str) -> None:
 def test_a_name_that_the_guide_uses_is_there(name: str) -> None:
     inherited = {"KafkaConsumer.poll", "KafkaProducer.send", "KafkaShareConsumer.poll", "Exception"}
     assert name in defined() or name in inherited, name
+
+
+KIPS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in (ROOT / "docs" / "KIPS.md").read_text(encoding="utf-8").splitlines()
+    if re.match(r"\| \d", line)
+]
+"""The rows of docs/KIPS.md: numbers, since when, what, state and the tests that show it."""
+
+
+@pytest.mark.parametrize("row", KIPS, ids=[row[0] for row in KIPS])
+def test_a_kip_has_a_state_and_tests_that_are_there(row: list[str]) -> None:
+    _, _, _, state, shown_by = row
+    stated = re.match(r"(yes|here|part|no|-)(?=$|[ ,;:])", state)
+    assert stated, state
+    assert stated[1] in ("yes", "here", "-") or ":" in state, "what is missing, and why?"
+    tests = re.findall(r"`([\w./]+)`", shown_by)
+    assert tests or stated[1] in ("no", "-"), "which test shows it?"
+    for name in tests:
+        assert (ROOT / "tests" / ("" if name.startswith("unit/") else "integration") / name).is_file(), name
+    if stated[1] == "yes":
+        assert any(not name.startswith("unit/") for name in tests), "which test, on Apache Kafka?"
+
+
+def test_each_kip_is_listed_once() -> None:
+    numbers = [number for row in KIPS for number in row[0].split(", ")]
+    assert len(set(numbers)) == len(numbers)

@@ -17,6 +17,7 @@ from kafka.coordinator.classic.join_failures import (
 from kafka.errors import (
     CoordinatorLoadInProgressError,
     GroupAuthorizationFailedError,
+    GroupMaxSizeReachedError,
     IllegalGenerationError,
     KafkaConnectionError,
     MemberIdRequiredError,
@@ -38,7 +39,9 @@ def test_another_round_may_mend_it(error: Exception) -> None:
     assert not ends_joining(error)
 
 
-@pytest.mark.parametrize("error", [GroupAuthorizationFailedError("g"), AssignorFailed()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [GroupAuthorizationFailedError("g"), GroupMaxSizeReachedError("g"), AssignorFailed()], ids=repr
+)
 def test_the_caller_has_to_hear_of_it(error: Exception) -> None:
     assert ends_joining(error)
 
