@@ -6,7 +6,7 @@ source: a copy that was interrupted goes on behind the last record that it has w
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -65,16 +65,15 @@ def command(
     with session.admin() as admin, to.admin() as other:
         name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}"
         partitions = _partitions(admin, other, source, target, create=not dry_run)
-        done = {} if restart else _progress(other, name, target)
     copy = _Copy(session, to, source, target, name)
-    reading = copy.open(partitions, done, start, end, follow)
+    bounds = _Bounds(partitions, start, end, follow, restart)
     if dry_run:
-        reading.close()
+        copy.open(bounds).close()
         session.output.table(copy.plan(), ["topic", "partition", "from", "to", "offsets"])
         return
     began = time.monotonic()
     try:
-        copy.run(reading)
+        copy.run(bounds)
     finally:
         seconds = max(time.monotonic() - began, 1e-6)
         told = {"source": source, "target": target, "records": copy.records, "seconds": round(seconds, 3), "name": name}
@@ -135,6 +134,16 @@ def _progress(other: "KafkaAdminClient", name: str, target: str) -> dict[int, in
     return {tp.partition: each.offset for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
 
 
+class _Bounds(NamedTuple):
+    """Which partitions are copied, from where to where; see the options."""
+
+    partitions: list[int]
+    start: Position | None
+    end: Position | None
+    follow: bool
+    restart: bool
+
+
 class _Copy:
     """One run.
 
@@ -153,25 +162,28 @@ class _Copy:
         self._follow = False
         self.records = 0
 
-    def open(
-        self, partitions: list[int], done: Mapping[int, int], start: Position | None, end: Position | None, follow: bool
-    ) -> "Source":
+    def open(self, bounds: _Bounds) -> "Source":
         """Find where to begin, and where to end."""
         from kafka.cli.consume.source import Following, Snapshot, open_read
-        from kafka.structs import TopicPartition
+        from kafka.structs import OffsetAndMetadata, TopicPartition
 
+        done: Mapping[int, int] = {}
+        if not bounds.restart:
+            with self._to.admin() as other:
+                done = _progress(other, self._name, self._target)
         self._session.settings["isolation_level"] = "read_committed"
-        every = [TopicPartition(self._source, number) for number in partitions]
-        starts = {TopicPartition(self._source, number): offset for number, offset in done.items()}
-        begin: Any = starts
-        if len(starts) < len(every):
-            with open_read(self._session, every, "earliest" if start is None else start) as first:
-                begin = {**{tp: each.start for tp, each in first.ranges.items()}, **starts}
-        bounds: dict[str, Any] = {} if end is None else {"end": end}
-        read = open_read(self._session, every, begin, **bounds)
+        every = [TopicPartition(self._source, number) for number in bounds.partitions]
+        begin: Any = {tp: done[tp.partition] for tp in every if tp.partition in done}
+        if len(begin) < len(every):
+            with open_read(self._session, every, "earliest" if bounds.start is None else bounds.start) as first:
+                begin = {**{tp: each.start for tp, each in first.ranges.items()}, **begin}
+        ends: dict[str, Any] = {} if bounds.end is None else {"end": bounds.end}
+        read = open_read(self._session, every, begin, **ends)
         self._ranges = dict(read.ranges)
-        self._follow = follow
-        return Following(self._session, read, None) if follow else Snapshot(read)
+        self._follow = bounds.follow
+        for tp, each in self._ranges.items():  # with the first transaction nothing of an earlier copy counts any more
+            self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(each.start, "", None)
+        return Following(self._session, read, None) if bounds.follow else Snapshot(read)
 
     def plan(self) -> list[dict[str, Any]]:
         """What would be copied, a row for each partition."""
@@ -186,23 +198,27 @@ class _Copy:
             for tp, each in self._ranges.items()
         ]
 
-    def run(self, reading: "Source") -> None:
+    def run(self, bounds: _Bounds) -> None:
         """Copy until there is no more. What an interrupt leaves of a transaction is aborted."""
         from kafka.cli.consume.source import closing
 
-        with closing(reading), self._to.producer(transactional_id=self._name) as producer:
-            producer.init_transactions()
-            waiting, began = 0, time.monotonic()
-            for columns in reading.columns():
-                if not waiting:
-                    producer.begin_transaction()
-                    began = time.monotonic()
-                waiting += self._send(producer, columns)
-                if self._follow or waiting >= _TRANSACTION_RECORDS or time.monotonic() - began >= _TRANSACTION_S:
-                    self._commit(producer, waiting)
-                    waiting = 0
-            if waiting:
+        with self._to.producer(transactional_id=self._name) as producer:
+            producer.init_transactions()  # no other copy of this name gets any further: its progress is final now
+            with closing(self.open(bounds)) as reading:
+                self._copy(reading, producer)
+
+    def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:
+        waiting, began = 0, time.monotonic()
+        for columns in reading.columns():
+            if not waiting:
+                producer.begin_transaction()
+                began = time.monotonic()
+            waiting += self._send(producer, columns)
+            if self._follow or waiting >= _TRANSACTION_RECORDS or time.monotonic() - began >= _TRANSACTION_S:
                 self._commit(producer, waiting)
+                waiting = 0
+        if waiting:
+            self._commit(producer, waiting)
 
     def _send(self, producer: "KafkaProducer", columns: "Columns") -> int:
         from kafka.structs import OffsetAndMetadata, TopicPartition

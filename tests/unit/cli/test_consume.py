@@ -1,9 +1,11 @@
 """`kafka consume` on the embedded broker: what is read, and how it is written."""
 
 import csv
+import gc
 import io
 import json
 import pathlib
+import random
 import re
 from collections.abc import Callable
 
@@ -11,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kafka import KafkaConsumer
+from kafka.cli.consume import source as reading
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -187,3 +191,100 @@ def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
 @pytest.mark.parametrize("form", ["text", "csv", "parquet", "arrow"])
 def test_a_full_disk_is_a_line(cli: Cli, filled: str, form: str) -> None:
     assert "No space left on device" in cli.fails("consume", filled, "-f", form, "-o", "/dev/full")
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_disk_that_is_full_within_a_parquet_file_is_a_line(
+    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka.cli.consume.arrow_formats._ROWS", 1)
+    name = topic()
+    cli("produce", name, stdin=random.Random(1).randbytes(300_000).replace(b"\n", b"") + b"\n")
+    assert "No space left on device" in cli.fails("consume", name, "-f", "parquet", "-o", "/dev/full")
+    gc.collect()
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", ["text", "parquet", "arrow"])
+def test_what_could_not_be_written_is_not_committed(cli: Cli, filled: str, form: str) -> None:
+    arguments = ["consume", filled, "--group", filled, "-n", "10"]
+    assert "No space left on device" in cli.fails(*arguments, "-f", form, "-o", "/dev/full")
+    assert cli(*arguments) == values(*range(10))
+
+
+def test_a_parquet_file_is_committed_when_it_is_whole(
+    cli: Cli, filled: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[object] = []
+    monkeypatch.setattr(reading, "_COMMIT_S", 0.0)
+    monkeypatch.setattr(KafkaConsumer, "commit_async", lambda self, offsets: commits.append(offsets))
+    arguments = ["consume", filled, "--group", filled, "-n", "4"]
+    cli(*arguments, "-o", str(tmp_path / "f.parquet"))
+    assert commits == []
+    assert cli(*arguments) == values(4, 5, 6, 7)
+    assert len(commits) == 1
+
+
+def test_a_stream_of_arrow_is_read_as_it_grows(
+    cli: Cli, filled: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, seen = tmp_path / "f.arrow", []
+
+    def written(source: reading.Source, piece: object) -> None:
+        with pa.ipc.open_stream(file) as stream:
+            seen.append(stream.read_next_batch()["value"].to_pylist())
+
+    monkeypatch.setattr(reading.Source, "written", written)
+    cli("consume", filled, "-n", "2", "-o", str(file))
+    assert seen == [[b"v0", b"v1"]]
+
+
+class Slow:
+    """A consumer whose first answers take some polls; a poll takes a fifth of a second."""
+
+    def __init__(self, answers_after: int, *polls: str) -> None:
+        self.polls = 0
+        self._left = answers_after
+        self._polls = list(polls)
+
+    def monotonic(self) -> float:
+        return self.polls / 5
+
+    def assignment(self) -> set[str]:
+        return {"a partition"}
+
+    def highwater(self, _: str) -> int | None:
+        return 5 if self._left <= 0 else None
+
+    def poll_columns(self, timeout_ms: float) -> dict[str, str]:
+        assert timeout_ms == 200
+        self.polls += 1
+        self._left -= 1
+        if self._left >= 0 or not self._polls:
+            return {}
+        return {"a partition": self._polls.pop(0)}
+
+
+@pytest.mark.parametrize(
+    ("answers_after", "idle_s", "given", "polls"),
+    [
+        (7, 0.0, ["x", "y"], 7 + 2 + 1),
+        (7, 0.9, ["x", "y"], 7 + 2 + 5),
+        (0, 0.9, [], 5),
+        (10**6, 0.9, [], 150 + 5),  # brokers that are never reached
+    ],
+)
+def test_the_idle_time_begins_when_brokers_have_answered(
+    answers_after: int, idle_s: float, given: list[str], polls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = Slow(answers_after, *given)
+    monkeypatch.setattr(reading, "time", consumer)
+    assert list(reading._poll(consumer, idle_s)) == given
+    assert consumer.polls == polls
+
+
+def test_the_idle_time_begins_when_the_group_has_been_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Slow(0)
+    monkeypatch.setattr(reading, "time", consumer)
+    assert list(reading._poll(consumer, 0.0, lambda: consumer.polls >= 9)) == []
+    assert consumer.polls == 9 + 1

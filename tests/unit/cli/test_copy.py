@@ -80,6 +80,47 @@ def test_a_copy_that_breaks_off_leaves_nothing_twice(
     assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
 
 
+def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = f"{source}-copy"
+    from kafka.producer import KafkaProducer
+
+    init, calls = KafkaProducer.init_transactions, []
+
+    def init_late(producer: KafkaProducer) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            cli("copy", source, target)
+        init(producer)
+
+    monkeypatch.setattr(KafkaProducer, "init_transactions", init_late)
+    assert cli.json("copy", source, target)["records"] == 0
+    assert by_partition(cli, target) == by_partition(cli, source)
+
+
+def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"{source}-copy"
+    cli("copy", source, target)
+    from kafka.producer import KafkaProducer
+
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_once(producer: KafkaProducer) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KafkaTimeoutError("the second transaction")
+        commit(producer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
+        patch.setattr(KafkaProducer, "commit_transaction", commit_once)
+        assert cli.run("copy", source, target, "--restart").exit_code == 3
+    cli("copy", source, target)
+    copied = by_partition(cli, target, "--read-committed")
+    assert copied == [2 * each for each in by_partition(cli, source)]
+
+
 def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

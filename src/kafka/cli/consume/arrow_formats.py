@@ -2,12 +2,9 @@
 
 import contextlib
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import IO, Any, Self, cast
 
 from kafka.cli.consume.selection import Piece
-
-if TYPE_CHECKING:
-    pass
 
 _ROWS = 131_072
 """Small pieces are written together: row groups of Parquet want to be large."""
@@ -19,6 +16,9 @@ class ArrowFile:
     Arguments:
         kind: "parquet" or "arrow".
         file: where it goes; it stays open.
+
+    Attributes:
+        is_whole: whether it was ended, and everything is with the operating system.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -26,6 +26,8 @@ class ArrowFile:
 
         from kafka.record import arrow_schema
 
+        self.is_whole = False
+        self._file = file
         self._sink = pyarrow.PythonFile(cast(Any, file), "w")
         self._schema = arrow_schema()
         if kind == "parquet":
@@ -55,6 +57,8 @@ class ArrowFile:
             import pyarrow
 
             self._writer.write_table(pyarrow.Table.from_batches(waiting, self._schema))
+            if not self._keep:
+                self._file.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -64,5 +68,11 @@ class ArrowFile:
     ) -> None:
         """End the file, so that it can be read; where it cannot be written to, leave it as it is."""
         with contextlib.suppress(Exception) if isinstance(error, Exception) else contextlib.nullcontext():
-            self._write()
-            self._writer.close()
+            try:
+                self._write()
+                self._writer.close()
+            except BaseException:
+                self._writer.is_open = False  # else a Parquet writer's finalizer tries once more, and complains
+                raise
+            self._file.flush()
+            self.is_whole = True

@@ -96,7 +96,7 @@ def command(
     if progress is None:
         progress = output is not None and sys.stderr.isatty()
     began = time.monotonic()
-    source = _source(session, topics, where, progress)
+    source = _source(session, topics, where, progress, lambda: sink.is_safe)
     try:
         _copy(source, selection, sink)
     finally:
@@ -145,7 +145,9 @@ def _check_group(where: dict[str, Any]) -> None:
         )
 
 
-def _source(session: Session, topics: list[str], where: dict[str, Any], progress: bool) -> "Source":
+def _source(
+    session: Session, topics: list[str], where: dict[str, Any], progress: bool, is_safe: Callable[[], bool]
+) -> "Source":
     from kafka.cli.consume.source import Following, InGroup, Snapshot, open_read
 
     timeout: datetime.timedelta | None = where["idle_timeout"]
@@ -153,7 +155,7 @@ def _source(session: Session, topics: list[str], where: dict[str, Any], progress
     start: Position | None = where["start"]
     if where["group"] is not None:
         configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
-        return InGroup(session, topics, configs, str(start or "earliest"), idle_s)
+        return InGroup(session, topics, configs, str(start or "earliest"), idle_s, is_safe)
     if where["follow"]:
         begin: Position = start if start is not None else "latest" if where["last"] is None else "earliest"
         read = open_read(session, _targets(topics, where), begin, last=where["last"])

@@ -24,10 +24,12 @@ class Sink:
     Attributes:
         records: how many were written.
         size: how many bytes, where that is known.
+        is_safe: whether what was written is with the operating system; a Parquet file is, once it is whole.
     """
 
     def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
         self.records = self.size = 0
+        self.is_safe = name != "parquet"
         self._name = name
         self._format = format
         self._file = file
@@ -58,6 +60,8 @@ class Sink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+        if self._arrow is not None:
+            self.is_safe = self._arrow.is_whole
 
     def write(self, piece: Piece) -> None:
         """Write records, and hand them to the operating system."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import kafka
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _POLL_MS = 200
 _COMMIT_S = 1.0
+_START_S = 30.0
+"""So long a group and brokers may take before the first answer; then it counts as nothing that came."""
 _NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 
 
@@ -91,12 +93,21 @@ class InGroup(Source, ConsumerRebalanceListener):
     Arguments:
         reset: where a group without offsets begins.
         idle_s: ends when nothing came for so long; None: never.
+        is_safe: whether what was written stays, whatever happens: before, nothing of it is committed.
     """
 
     def __init__(
-        self, session: Session, topics: Sequence[str], configs: Mapping[str, Any], reset: str, idle_s: float | None
+        self,
+        session: Session,
+        topics: Sequence[str],
+        configs: Mapping[str, Any],
+        reset: str,
+        idle_s: float | None,
+        is_safe: Callable[[], bool],
     ) -> None:
         self._idle_s = idle_s
+        self._is_safe = is_safe
+        self._has_joined = False
         self._offsets: dict[TopicPartition, OffsetAndMetadata] = {}
         self._committed_at = time.monotonic()
         own = {"auto_offset_reset": reset, **configs, "enable_auto_commit": False}
@@ -105,13 +116,13 @@ class InGroup(Source, ConsumerRebalanceListener):
 
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""
-        return _poll(self._consumer, self._idle_s)
+        return _poll(self._consumer, self._idle_s, lambda: self._has_joined)
 
     def written(self, piece: Piece) -> None:
         """See `Source`."""
         tp = TopicPartition(piece.columns.topic, piece.columns.partition)
         self._offsets[tp] = OffsetAndMetadata(piece.next_offset, "", piece.columns.leader_epoch)
-        if time.monotonic() - self._committed_at >= _COMMIT_S:
+        if time.monotonic() - self._committed_at >= _COMMIT_S and self._is_safe():
             self._committed_at = time.monotonic()
             self._consumer.commit_async(dict(self._offsets))
 
@@ -120,7 +131,8 @@ class InGroup(Source, ConsumerRebalanceListener):
         self._commit({tp: self._offsets.pop(tp) for tp in revoked if tp in self._offsets})
 
     def on_partitions_assigned(self, assigned: Any) -> None:
-        """Nothing."""
+        """From now on there may be something to read."""
+        self._has_joined = True
 
     def on_partitions_lost(self, lost: Any) -> None:
         """Others may have gone on with them."""
@@ -128,7 +140,7 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._offsets.pop(tp, None)
 
     def _commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        if offsets:
+        if offsets and self._is_safe():
             self._consumer.commit(dict(offsets))
 
     def close(self) -> None:
@@ -139,15 +151,23 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.close()
 
 
-def _poll(consumer: "KafkaConsumer[Any, Any]", idle_s: float | None) -> "Iterator[Columns]":
-    last = time.monotonic()
+def _poll(
+    consumer: "KafkaConsumer[Any, Any]", idle_s: float | None, has_joined: Callable[[], bool] = lambda: True
+) -> "Iterator[Columns]":
+    """What comes. The time without anything begins when the group and the brokers have answered."""
+    began = last = time.monotonic()
     while True:
+        may_come = (has_joined() and _all_answered(consumer)) or time.monotonic() - began >= _START_S
         found = consumer.poll_columns(timeout_ms=_POLL_MS)
         yield from found.values()
-        if found:
+        if found or not may_come:
             last = time.monotonic()
         elif idle_s is not None and time.monotonic() - last >= idle_s:
             return
+
+
+def _all_answered(consumer: "KafkaConsumer[Any, Any]") -> bool:
+    return all(consumer.highwater(each) is not None for each in consumer.assignment())
 
 
 @contextlib.contextmanager
