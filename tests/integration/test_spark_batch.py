@@ -7,6 +7,7 @@ import pkgutil
 import sys
 
 import confluent_kafka
+import pyspark
 import pytest
 
 from kafka.spark import session
@@ -304,3 +305,14 @@ def test_transactions_are_read_as_the_isolation_level_says(spark, apache_kafka, 
     frame = load(spark, apache_kafka, topic, **{"kafka.isolation.level": "read_committed"})
     assert numbers(frame) == committed
     assert numbers(load(spark, apache_kafka, topic)) == sorted([*committed, *range(10, 15), *range(30, 35)])
+
+
+def test_spark_s_processes_do_not_compile_pyspark_anew(spark):
+    def home(batches):
+        import pyarrow
+        import pyspark
+
+        yield from (pyarrow.RecordBatch.from_pydict({"home": [pyspark.__file__]}) for _ in batches)
+
+    (row,) = spark.range(1).mapInArrow(home, "home string").distinct().collect()
+    assert row.home == pyspark.__file__

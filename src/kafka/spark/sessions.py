@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kafka.spark.interpreter import worker_python
 from kafka.spark.requirements import check_java, check_pyspark
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def session(
     """A Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
 
     Sets PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages (on a cluster only where
-    it is not set yet), and `SESSION_SETTINGS`.
+    it is not set yet), and `SESSION_SETTINGS`. On this machine these processes take PySpark from this interpreter's
+    packages, not from Spark's archive, which each would compile anew.
 
     Arguments:
         app_name: shown in Spark's logs.
@@ -108,7 +110,9 @@ def session(
     if _starts_java(master, conf):
         check_java()
     local = master is not None and re.match(r"local(\[|-cluster|$)", master) is not None
-    if local or "PYSPARK_PYTHON" not in os.environ:
+    if local:
+        os.environ["PYSPARK_PYTHON"] = worker_python()
+    elif "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app_name)
     if master is not None:
@@ -118,7 +122,11 @@ def session(
             builder = builder.config(setting.name, setting.value)
     for name, value in conf.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    try:
+        spark = builder.getOrCreate()
+    finally:
+        if local:  # Spark has taken it over; what else this program starts is to have the interpreter itself
+            os.environ["PYSPARK_PYTHON"] = sys.executable
     if not _found_by_spark():
         register(spark)
     return spark

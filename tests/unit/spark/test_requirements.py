@@ -1,5 +1,6 @@
 """Java and PySpark are checked before anything runs."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -79,6 +80,7 @@ class Builder:
 
     def __init__(self) -> None:
         self.set: dict[str, str] = {}
+        self.python = ""
 
     def appName(self, name: str) -> "Builder":  # noqa: N802  # Spark's name
         return self
@@ -91,6 +93,7 @@ class Builder:
         return self
 
     def getOrCreate(self) -> object:  # noqa: N802  # Spark's name
+        self.python = os.environ["PYSPARK_PYTHON"]
         return object()
 
 
@@ -107,3 +110,21 @@ def test_arrow_s_checks_stay_on_unless_they_are_not_wanted(no_jvm, monkeypatch):
     assert settings[0] == {each.name: each.value for each in SESSION_SETTINGS}
     assert not any("arrow.enable" in value for value in settings[0].values())
     assert settings[1] == settings[0] | {each.name: each.value for each in UNCHECKED_ARROW_SETTINGS}
+
+
+def test_a_session_hands_spark_the_interpreter_for_its_processes(no_jvm, monkeypatch):
+    module = sys.modules[session.__module__]
+    monkeypatch.setattr(module, "check_java", lambda: None)
+    monkeypatch.setattr(module, "_found_by_spark", lambda: True)
+    monkeypatch.setattr(module, "worker_python", lambda: "script")
+    monkeypatch.setenv("PYSPARK_PYTHON", "/of/the/cluster")
+    seen = []
+    for master in ("spark://cluster:7077", None, "local[2]", "local"):
+        monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder := Builder())
+        session(master=master)
+        seen.append((builder.python, os.environ["PYSPARK_PYTHON"]))
+    assert seen == [("/of/the/cluster", "/of/the/cluster")] * 2 + [("script", sys.executable)] * 2
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder := Builder())
+    session(master="spark://cluster:7077")
+    assert builder.python == os.environ["PYSPARK_PYTHON"] == sys.executable
