@@ -160,7 +160,14 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class BrokerMetadata(NamedTuple):
-    """A broker as the cluster announces it."""
+    """A broker as the cluster announces it.
+
+    Arguments:
+        nodeId: the broker's ``node.id``.
+        host: where it listens.
+        port: where it listens.
+        rack: its ``broker.rack``; None where it has none.
+    """
 
     nodeId: int  # noqa: N815  # kafka-python's name
     host: str
@@ -170,6 +177,16 @@ class BrokerMetadata(NamedTuple):
 
 class PartitionMetadata(NamedTuple):
     """A partition as the cluster announces it; ``leader`` is -1 where there is none, brokers are given by id.
+
+    Arguments:
+        topic: the topic.
+        partition: its number.
+        leader: the broker that takes and gives its records.
+        leader_epoch: counts its leaders (KIP-320); -1 where the broker does not tell.
+        replicas: all that keep it, the preferred leader first.
+        isr: those of them that are in sync.
+        offline_replicas: those of them that are not running.
+        error: why it cannot be used at present, if so.
 
     Partitions share their lists: do not change them.
     """
@@ -185,7 +202,15 @@ class PartitionMetadata(NamedTuple):
 
 
 class MemberInformation(NamedTuple):
-    """A member of a group, as the coordinator describes it."""
+    """A member of a group, as the coordinator describes it.
+
+    Arguments:
+        member_id: as the coordinator calls it.
+        client_id: as the client calls itself.
+        client_host: from where it connects.
+        member_metadata: what it subscribes to; bytes where the group is not one of consumers.
+        member_assignment: what it was given; bytes where the group is not one of consumers.
+    """
 
     member_id: str
     client_id: str
@@ -205,7 +230,17 @@ class MemberInformation(NamedTuple):
 
 
 class GroupInformation(NamedTuple):
-    """A group, as its coordinator describes it."""
+    """A group, as its coordinator describes it.
+
+    Arguments:
+        error_code: why it could not be described; 0: it was.
+        group: its id.
+        state: as brokers write it, such as "Stable".
+        protocol_type: "consumer" for consumers.
+        protocol: what its members agreed on, such as the name of an assignor.
+        members: those that are in it.
+        authorized_operations: what this client may do with it; None where that was not asked for.
+    """
 
     error_code: int
     group: str
@@ -236,7 +271,14 @@ class RetryOptions(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A broker's id and address."""
+    """A broker's id and address.
+
+    Arguments:
+        id: its ``node.id``.
+        host: where it listens.
+        port: where it listens.
+        rack: its ``broker.rack``; None where it has none.
+    """
 
     id: int
     host: str

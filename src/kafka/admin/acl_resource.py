@@ -73,7 +73,12 @@ def _check(what: str, cls: type, given: object) -> None:
 
 
 class ResourcePatternFilter:
-    """Which resources are looked for; ``resource_name`` None is any name."""
+    """Which resources are looked for; ``resource_name`` None is any name.
+
+    Arguments:
+        resource_type: their kind; ``ANY`` is any.
+        pattern_type: ``LITERAL``, ``PREFIXED``, ``ANY``, or ``MATCH`` for all that are about a resource of the name.
+    """
 
     def __init__(
         self, resource_type: ResourceType, resource_name: str | None, pattern_type: ACLResourcePatternType
@@ -102,7 +107,13 @@ class ResourcePatternFilter:
 
 
 class ResourcePattern(ResourcePatternFilter):
-    """The resources that an ACL is about."""
+    """The resources that an ACL is about.
+
+    Arguments:
+        resource_type: their kind.
+        resource_name: the name, or with ``PREFIXED`` its beginning.
+        pattern_type: ``LITERAL``, or ``PREFIXED``.
+    """
 
     def __init__(
         self,
@@ -122,7 +133,13 @@ class ResourcePattern(ResourcePatternFilter):
 
 
 class ACLFilter:
-    """Which ACLs are looked for; ``principal`` and ``host`` None are any."""
+    """Which ACLs are looked for; ``principal`` and ``host`` None are any.
+
+    Arguments:
+        operation: what is done; ``ANY`` is any.
+        permission_type: whether it is allowed or denied; ``ANY`` is either.
+        resource_pattern: the resources, by a `ResourcePatternFilter`.
+    """
 
     def __init__(
         self,
@@ -162,7 +179,15 @@ class ACLFilter:
 
 
 class ACL(ACLFilter):
-    """That a principal, from a host, may or may not do something with some resources."""
+    """That a principal, from a host, may or may not do something with some resources.
+
+    Arguments:
+        principal: such as "User:alice".
+        host: the address the client connects from, or "*".
+        operation: what is done.
+        permission_type: whether it is allowed or denied.
+        resource_pattern: with what: the resources.
+    """
 
     def validate(self) -> None:
         """Raise `IllegalArgumentError` also for what is for filters alone."""

@@ -15,6 +15,9 @@ _OWNER_SINCE = 3
 class DelegationToken(NamedTuple):
     """A token, with which a client logs in by SCRAM: ``token_id`` is its name, and ``hmac``, in base64, its password.
 
+    Arguments:
+        issue_timestamp_ms: when it was created.
+
     Principals are texts such as "User:alice"; times are milliseconds since 1970.
 
     Attributes:

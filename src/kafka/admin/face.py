@@ -72,7 +72,11 @@ class AdminFace:
         self._pushing().register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this."""
+        """Push it no longer. Any thread may call this.
+
+        Arguments:
+            metric: what `register_metric_for_subscription` was given.
+        """
         self._pushing().unregister(metric)
 
     def _pushing(self) -> Telemetry:

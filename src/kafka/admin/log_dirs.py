@@ -19,6 +19,12 @@ from kafka.wire.api.describe_log_dirs import DescribableLogDirTopic, DescribeLog
 class ReplicaLogDir(NamedTuple):
     """Where a replica is, and where it is being moved to: absolute paths, None where there is no such directory.
 
+    Arguments:
+        current_replica_log_dir: where it is.
+        current_replica_offset_lag: what it lacks there.
+        future_replica_log_dir: where it is being moved to.
+        future_replica_offset_lag: what it lacks there.
+
     Lags are in records, what the replica lacks, and what its copy at the other place still lacks; -1 where there is
     none.
     """

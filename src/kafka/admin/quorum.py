@@ -19,6 +19,8 @@ class RaftVoterEndpoint(NamedTuple):
 
     Arguments:
         listener: the listener's name, such as "CONTROLLER".
+        host: a name or an address.
+        port: the port.
     """
 
     listener: str

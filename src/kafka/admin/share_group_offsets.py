@@ -25,7 +25,13 @@ from kafka.wire.api.describe_share_group_offsets import (
 
 
 class SharePartitionOffset(NamedTuple):
-    """Where a share group begins in a partition; -1 where nothing is known."""
+    """Where a share group begins in a partition; -1 where nothing is known.
+
+    Arguments:
+        start_offset: the first offset that may still be acquired.
+        leader_epoch: of the leader that holds the partition's state.
+        lag: how many records are not yet done with (KIP-1226).
+    """
 
     start_offset: int
     leader_epoch: int

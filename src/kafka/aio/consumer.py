@@ -123,6 +123,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     ) -> None:
         """Have the group assign partitions of topics, or of those that a pattern matches; see `KafkaConsumer`.
 
+        Arguments:
+            topics: by name; not together with ``pattern``.
+            pattern: a regular expression that the whole name of a topic has to match.
+            listener: told when partitions are assigned and taken away.
+
         Raises `TypeError`, `IllegalStateError` after `assign`, and `ValueError`.
         """
         if isinstance(topics, str) or not isinstance(topics, Iterable):
@@ -209,7 +214,13 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
     ) -> dict[TopicPartition, list[ConsumerRecord[Key, Value]]]:
-        """Records that have been fetched, by partition, waiting up to ``timeout_ms`` if there are none."""
+        """Records that have been fetched, by partition, waiting up to ``timeout_ms`` if there are none.
+
+        Arguments:
+            partitions: only of these, which have to be assigned; none: of all.
+            timeout_ms: 0: do not wait.
+            max_records: at most so many; None: ``max_poll_records``.
+        """
         self._check_running()
         most = self._most if max_records is None else max_records
         found = await self._ask(self._consumer.getmany(*partitions, timeout_ms=timeout_ms, max_records=most))
@@ -265,7 +276,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._find(partitions)
 
     async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
-        """Read on from what is committed, or where nothing is as ``auto_offset_reset`` says; gives the offsets."""
+        """Read on from what is committed, or where nothing is as ``auto_offset_reset`` says; gives the offsets.
+
+        Arguments:
+            partitions: those that are assigned; none: all of them.
+        """
         found = {tp: await self.committed(tp) for tp in partitions or self.assignment()}
         core = self._consumer.core
         for tp, offset in found.items():
@@ -281,7 +296,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return True
 
     async def position(self, partition: TopicPartition) -> int:
-        """The offset of the next record that will be handed out."""
+        """The offset of the next record that will be handed out.
+
+        Arguments:
+            partition: one that is assigned.
+        """
         return await self._ask(self._consumer.position(partition))
 
     async def commit(self, offsets: Mapping[TopicPartition, Any] | None = None) -> None:
@@ -290,23 +309,39 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         await self._ask(self._consumer.commit(None if offsets is None else as_offsets(offsets)))
 
     async def committed(self, partition: TopicPartition) -> int | None:
-        """The offset that the group has committed last; None if there is none."""
+        """The offset that the group has committed last; None if there is none.
+
+        Arguments:
+            partition: of any topic; it need not be assigned.
+        """
         self._check_group()
         found = await self._ask(self._consumer.committed(partition))
         return None if found is None else found.offset
 
     async def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has."""
+        """The first offset that each partition still has.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+        """
         return await self._ask(self._consumer.beginning_offsets(partitions))
 
     async def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one."""
+        """The offset after the last record of each partition; with read_committed, after the last stable one.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+        """
         return await self._ask(self._consumer.end_offsets(partitions))
 
     async def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after a time in milliseconds, by partition; None where there is none."""
+        """The first record at or after a time in milliseconds, by partition; None where there is none.
+
+        Arguments:
+            timestamps: partition to the time, in milliseconds since 1970.
+        """
         return await self._ask(self._consumer.offsets_for_times(timestamps))
 
     def _check_group(self) -> None:
@@ -329,11 +364,19 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return frozenset(self._consumer.paused())
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """The offset after the last record that consumers may see, as the last fetch told."""
+        """The offset after the last record that consumers may see, as the last fetch told.
+
+        Arguments:
+            partition: one that is assigned.
+        """
         return self._consumer.highwater(partition)
 
     def last_stable_offset(self, partition: TopicPartition) -> int | None:
-        """The offset before which no transaction is open, as the last fetch told."""
+        """The offset before which no transaction is open, as the last fetch told.
+
+        Arguments:
+            partition: one that is assigned.
+        """
         return self._consumer.core.subscription.assigned(partition).fetching.last_stable_offset
 
     def last_poll_timestamp(self, partition: TopicPartition) -> int | None:

@@ -100,7 +100,16 @@ class AIOKafkaProducer(Generic[Key, Value]):
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> "asyncio.Future[RecordMetadata]":
-        """Take a record, waiting while there is no room; gives a future of where it is, None with ``acks=0``."""
+        """Take a record, waiting while there is no room; gives a future of where it is, None with ``acks=0``.
+
+        Arguments:
+            topic: where it goes.
+            value: the value, for ``value_serializer``; None is a tombstone.
+            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            partition: the partition; None: the partitioner chooses.
+            timestamp_ms: milliseconds since 1970; None: now.
+            headers: pairs of a name and bytes or None.
+        """
         return self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
 
     async def send_and_wait(
@@ -112,7 +121,16 @@ class AIOKafkaProducer(Generic[Key, Value]):
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> RecordMetadata:
-        """Send a record and wait until it is acknowledged; None with ``acks=0``."""
+        """Send a record and wait until it is acknowledged; None with ``acks=0``.
+
+        Arguments:
+            topic: where it goes.
+            value: the value, for ``value_serializer``; None is a tombstone.
+            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            partition: the partition; None: the partitioner chooses.
+            timestamp_ms: milliseconds since 1970; None: now.
+            headers: pairs of a name and bytes or None.
+        """
         future = self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
         self._producer.send_now()
         written: RecordMetadata = await future
@@ -149,6 +167,11 @@ class AIOKafkaProducer(Generic[Key, Value]):
     async def send_batch(self, batch: BatchBuilder, topic: str, *, partition: int) -> "asyncio.Future[RecordMetadata]":
         """Send the records of a batch to a partition, in order; gives a future of where the first one is.
 
+        Arguments:
+            batch: as `create_batch` gives it; it is closed.
+            topic: where it goes.
+            partition: the partition.
+
         It is done when all of them are delivered, or the first has failed.
         """
         batch.close()
@@ -184,7 +207,12 @@ class AIOKafkaProducer(Generic[Key, Value]):
         return self._producer.transaction()
 
     async def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, Any], group_id: str) -> None:
-        """Commit offsets of a consumer group with the transaction; offsets as for `AIOKafkaConsumer.commit`."""
+        """Commit offsets of a consumer group with the transaction; offsets as for `AIOKafkaConsumer.commit`.
+
+        Arguments:
+            offsets: partition to the offset of the next record to read.
+            group_id: the consumer group.
+        """
         self._check_transactional()
         if not group_id or not isinstance(group_id, str):
             raise ValueError(f"the group is a name, not {group_id!r}")

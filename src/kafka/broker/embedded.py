@@ -128,7 +128,11 @@ class EmbeddedBroker:
     # -- on the caller's loop -----------------------------------------------------------------------------------------
 
     async def restart_async(self, *, lose_unsynced: bool = False) -> None:
-        """As `restart`, of a broker that runs on the caller's loop."""
+        """As `restart`, of a broker that runs on the caller's loop.
+
+        Arguments:
+            lose_unsynced: whether the machine also loses power: what was not synced is gone.
+        """
         await self._running().restart(lose_unsynced=lose_unsynced)
 
     async def __aenter__(self) -> "EmbeddedBroker":

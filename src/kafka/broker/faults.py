@@ -34,7 +34,13 @@ CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONN
 
 
 class RequestFacts(NamedTuple):
-    """What rules are matched against."""
+    """What rules are matched against.
+
+    Arguments:
+        api: Kafka's name of the request.
+        topics: those that it names.
+        client_id: the client's.
+    """
 
     api: str
     topics: Collection[str]
@@ -62,7 +68,21 @@ class Match(Times, total=False):
 
 
 class FaultRule:
-    """One rule. `hits` counts the requests (or connections) that were given to it."""
+    """One rule. `hits` counts the requests (or connections) that were given to it.
+
+    Arguments:
+        faults: where it was added.
+        action: what happens.
+        api: Kafka's name of the request, or its key; None: any.
+        topic: a topic that the request names; None: any.
+        client_id: the client's; None: any.
+        after: as many that match are served as usual first.
+        times: as many are given to the rule then; None: all.
+        error: the code to answer with.
+        seconds: how long to wait.
+        nbytes: how many bytes are sent before the connection is closed.
+        handled: whether the request is carried out.
+    """
 
     def __init__(
         self,
@@ -100,7 +120,12 @@ class FaultRule:
         return self._hits
 
     def wait(self, hits: int = 1, timeout_s: float = 10.0) -> bool:
-        """Wait, in a thread that is not the broker's, until the rule has been hit so often; False if time is up."""
+        """Wait, in a thread that is not the broker's, until the rule has been hit so often; False if time is up.
+
+        Arguments:
+            hits: how often.
+            timeout_s: how long to wait, in seconds.
+        """
         deadline = time.monotonic() + timeout_s
         with self._heard:
             while self._hits < hits:
@@ -114,7 +139,11 @@ class FaultRule:
         self._faults._remove(self)
 
     def matches(self, facts: RequestFacts) -> bool:
-        """Whether a request is one of those the rule is about."""
+        """Whether a request is one of those the rule is about.
+
+        Arguments:
+            facts: what is known of the request.
+        """
         return (
             (self.api is None or self.api == facts.api)
             and (self.client_id is None or self.client_id == facts.client_id)
@@ -146,38 +175,71 @@ class Faults:
     def fail(self, error: int | type[BrokerResponseError], **match: Unpack[Match]) -> FaultRule:
         """Answer with an error (a class of `kafka.errors` or a code), and do not carry the request out.
 
+        Arguments:
+            error: the class or the code.
+            match: which requests, see `Match`.
+
         With `topic` only the request's entries of this topic are answered so; the others are served.
         """
         code = error if isinstance(error, int) else error.errno
         return self._add(FaultRule(self, Action.ERROR, error=code, **match))
 
     def delay(self, seconds: float, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Carry the request out `seconds` later; with `handled` at once, and only its answer is late."""
+        """Carry the request out `seconds` later; with `handled` at once, and only its answer is late.
+
+        Arguments:
+            seconds: how long.
+            handled: whether only the answer waits.
+            match: which requests, see `Match`.
+        """
         return self._add(FaultRule(self, Action.DELAY, seconds=seconds, handled=handled, **match))
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
+
+        Arguments:
+            handled: whether the request is carried out.
+            match: which requests, see `Match`.
 
         With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
         """
         return self._add(FaultRule(self, Action.SILENCE, handled=handled, **match))
 
     def hang_up(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Close the connection in place of an answer; with `handled` after the request is carried out."""
+        """Close the connection in place of an answer; with `handled` after the request is carried out.
+
+        Arguments:
+            handled: whether the request is carried out.
+            match: which requests, see `Match`.
+        """
         return self._add(FaultRule(self, Action.CLOSE, handled=handled, **match))
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
-        """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close."""
+        """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close.
+
+        Arguments:
+            nbytes: how many bytes are sent.
+            match: which requests, see `Match`.
+        """
         return self._add(FaultRule(self, Action.CUT, nbytes=nbytes, handled=True, **match))
 
     # -- rules for connections ----------------------------------------------------------------------------------------
 
     def refuse_connections(self, **times: Unpack[Times]) -> FaultRule:
-        """Close new connections as soon as they are accepted."""
+        """Close new connections as soon as they are accepted.
+
+        Arguments:
+            times: which connections, see `Times`.
+        """
         return self._add(FaultRule(self, Action.REFUSE_CONNECTION, **times))
 
     def cut_connections(self, nbytes: int, **times: Unpack[Times]) -> FaultRule:
-        """Close new connections once `nbytes` bytes were sent on them, within an answer if need be."""
+        """Close new connections once `nbytes` bytes were sent on them, within an answer if need be.
+
+        Arguments:
+            nbytes: how many bytes are sent.
+            times: which connections, see `Times`.
+        """
         return self._add(FaultRule(self, Action.CUT_CONNECTION, nbytes=nbytes, **times))
 
     # -- keeping them -------------------------------------------------------------------------------------------------
@@ -209,7 +271,11 @@ class Faults:
             return next((one for one in self._rules if one.action in CONNECTION_ACTIONS and one.take()), None)
 
     def for_request(self, facts: RequestFacts) -> FaultRule | None:
-        """The rule for a request."""
+        """The rule for a request.
+
+        Arguments:
+            facts: what is known of the request.
+        """
         with self._lock:
             return next(
                 (

@@ -14,6 +14,12 @@ def run(
 ) -> None:
     """Run a broker until SIGINT or SIGTERM; the line it prints when it is ready ends with ``host:port``.
 
+    Arguments:
+        data_dir: where records are kept; None: in a folder that is deleted in the end.
+        host: the address to listen on.
+        port: 0: a free one.
+        settings: see `BrokerSettings`.
+
     The arguments are those of `EmbeddedBroker`. Raises OSError where the port is taken.
     """
     folder = None if data_dir is None else Path(data_dir)

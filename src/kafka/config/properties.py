@@ -22,6 +22,7 @@ def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -
     taken as ISO 8859-1, as Java has it.
 
     Arguments:
+        path: the file.
         client: "consumer", "producer", "admin" or "share consumer"; None takes the names of all of them.
 
     Raises `KafkaConfigurationError`, with the nearest name for one that is unknown, and `OSError`.

@@ -82,7 +82,12 @@ def values_of(*slices: Any) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AdminConfig:
-    """All options of an admin client."""
+    """All options of an admin client.
+
+    Arguments:
+        connection: how brokers are reached.
+        security: TLS and SASL.
+    """
 
     connection: ConnectionOptions
     security: SecurityOptions
@@ -90,7 +95,13 @@ class AdminConfig:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProducerConfig:
-    """All options of a producer."""
+    """All options of a producer.
+
+    Arguments:
+        connection: how brokers are reached.
+        security: TLS and SASL.
+        producer: batches, retries, transactions.
+    """
 
     connection: ConnectionOptions
     security: SecurityOptions
@@ -99,7 +110,15 @@ class ProducerConfig:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConsumerConfig:
-    """All options of a consumer."""
+    """All options of a consumer.
+
+    Arguments:
+        connection: how brokers are reached.
+        security: TLS and SASL.
+        fetch: what is asked of the brokers.
+        group: membership and commits.
+        consumer: what is handed out.
+    """
 
     connection: ConnectionOptions
     security: SecurityOptions
@@ -110,7 +129,13 @@ class ConsumerConfig:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShareConfig:
-    """All options of a share consumer."""
+    """All options of a share consumer.
+
+    Arguments:
+        connection: how brokers are reached.
+        security: TLS and SASL.
+        share: how records are acquired, acknowledged and handed out.
+    """
 
     connection: ConnectionOptions
     security: SecurityOptions
@@ -155,13 +180,21 @@ def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> No
 
 
 def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:
-    """Check the keyword arguments of an admin client; raises `KafkaConfigurationError`."""
+    """Check the keyword arguments of an admin client; raises `KafkaConfigurationError`.
+
+    Arguments:
+        configs: the keyword arguments of the client, options of the table by name.
+    """
     _check_names(configs, "admin")
     return AdminConfig(_slice(ConnectionOptions, configs), _security(configs))
 
 
 def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
-    """Check the keyword arguments of a producer; raises `KafkaConfigurationError`."""
+    """Check the keyword arguments of a producer; raises `KafkaConfigurationError`.
+
+    Arguments:
+        configs: the keyword arguments of the client, options of the table by name.
+    """
     _check_names(configs, "producer")
     connection, producer = _slice(ConnectionOptions, configs), _slice(ProducerOptions, configs)
     if producer.enable_idempotence:
@@ -198,7 +231,11 @@ def _check_transactional(connection: ConnectionOptions, producer: ProducerOption
 
 
 def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
-    """Check the keyword arguments of a consumer; raises `KafkaConfigurationError`."""
+    """Check the keyword arguments of a consumer; raises `KafkaConfigurationError`.
+
+    Arguments:
+        configs: the keyword arguments of the client, options of the table by name.
+    """
     _check_names(configs, "consumer")
     connection, fetch = _slice(ConnectionOptions, configs), _slice(FetchOptions, configs)
     group, consumer = _slice(GroupOptions, configs), _slice(ConsumerOptions, configs)
@@ -238,7 +275,11 @@ def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> No
 
 
 def parse_share(configs: Mapping[str, Any]) -> ShareConfig:
-    """Check the keyword arguments of a share consumer; raises `KafkaConfigurationError`."""
+    """Check the keyword arguments of a share consumer; raises `KafkaConfigurationError`.
+
+    Arguments:
+        configs: the keyword arguments of the client, options of the table by name.
+    """
     _check_names(configs, "share consumer")
     connection, share = _slice(ConnectionOptions, configs), _slice(ShareOptions, configs)
     if share.group_id is None:

@@ -67,14 +67,24 @@ class AsyncOffsetCalls(ConsumerFace):
     async def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
+        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+        """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     async def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one."""
+        """The offset after the last record of each partition; with read_committed, after the last stable one.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+        """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
@@ -85,6 +95,7 @@ class AsyncOffsetCalls(ConsumerFace):
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
         """
         return found_or_none(await self._look_up(check_times(timestamps), timeout_ms))
 

@@ -99,6 +99,8 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
 
         Arguments:
             partitions: only of these, which have to be assigned; none: of all.
+            timeout_ms: how long to wait, 0: not at all.
+            max_records: at most so many; None: ``max_poll_records``.
         """
         if not partitions:
             return self.poll(timeout_ms, max_records)
@@ -128,6 +130,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """As `poll`, but columns instead of records; positions move past them.
 
         Arguments:
+            timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
         """
         most = check_max_records(max_records, NO_LIMIT)
@@ -139,6 +142,10 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
 
     def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
+
+        Arguments:
+            timeout_ms: how long to wait, 0: not at all.
+            max_records: at most so many rows; None: what has been fetched.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
         made for a record. Needs the extra "arrow".

@@ -177,7 +177,11 @@ class ConsumerFace:
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """The offset after the last record that consumers may see, as the last fetch told; None before the first."""
+        """The offset after the last record that consumers may see, as the last fetch told; None before the first.
+
+        Arguments:
+            partition: one that is assigned.
+        """
         return self._assigned(partition).fetching.highwater
 
     @overload
@@ -204,7 +208,11 @@ class ConsumerFace:
         self._core.telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this."""
+        """Push it no longer. Any thread may call this.
+
+        Arguments:
+            metric: what `register_metric_for_subscription` was given.
+        """
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:

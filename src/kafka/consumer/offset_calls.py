@@ -68,14 +68,24 @@ class OffsetCalls(ConsumerFace):
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions."""
+        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+        """
         found = self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
     def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one."""
+        """The offset after the last record of each partition; with read_committed, after the last stable one.
+
+        Arguments:
+            partitions: those that are asked about; they need not be assigned.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+        """
         found = self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
 
@@ -86,6 +96,7 @@ class OffsetCalls(ConsumerFace):
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
         """
         return found_or_none(self._look_up(check_times(timestamps), timeout_ms))
 

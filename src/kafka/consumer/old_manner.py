@@ -71,11 +71,19 @@ class OldMethods:
         return getattr(consumer, name)(*args, **kwargs)
 
     def configure(self, **configs: Any) -> None:
-        """Of 0.9: set all options anew."""
+        """Of 0.9: set all options anew.
+
+        Arguments:
+            configs: options of that time by name.
+        """
         self._in_old_manner("configure", **configs)
 
     def set_topic_partitions(self, *topics: Any) -> None:
-        """Of 0.9: choose what to read, and from where."""
+        """Of 0.9: choose what to read, and from where.
+
+        Arguments:
+            topics: names; pairs of a topic and a partition, or those with an offset; or dicts of such.
+        """
         self._in_old_manner("set_topic_partitions", *topics)
 
     def fetch_messages(self) -> Iterator[Any]:
@@ -86,14 +94,26 @@ class OldMethods:
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
     ) -> list[int]:
-        """Of 0.9: ask for offsets of a partition before a time."""
+        """Of 0.9: ask for offsets of a partition before a time.
+
+        Arguments:
+            topic: the topic.
+            partition: its number.
+            request_time_ms: milliseconds since 1970; -1: the end, -2: the beginning.
+            max_num_offsets: how many offsets are given at the most.
+        """
         found: list[int] = self._in_old_manner(
             "get_partition_offsets", topic, partition, request_time_ms, max_num_offsets
         )
         return found
 
     def offsets(self, group: str | None = None) -> dict[Any, Any]:
-        """Of 0.9: the offsets to fetch next, committed, done, and where partitions end."""
+        """Of 0.9: the offsets to fetch next, committed, done, and where partitions end.
+
+        Arguments:
+            group: one of "fetch", "commit", "task_done" and "highwater", whose dict alone is given; None: all by that
+                name.
+        """
         found: dict[Any, Any] = self._in_old_manner("offsets", group)
         return found
 

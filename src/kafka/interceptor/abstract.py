@@ -9,7 +9,16 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
 class ProducerRecord(NamedTuple):
-    """A record on its way into a producer: the arguments of `send()`, before serializers and the partitioner."""
+    """A record on its way into a producer: the arguments of `send()`, before serializers and the partitioner.
+
+    Arguments:
+        topic: where it goes.
+        value: as it was given to ``send()``; None is a tombstone.
+        key: as it was given; None where it has none.
+        headers: pairs of a name and bytes or None.
+        partition: the one that was asked for; None: the partitioner chooses.
+        timestamp_ms: milliseconds since 1970; None: when it is appended.
+    """
 
     topic: str
     value: Any = None
@@ -26,7 +35,11 @@ class ProducerInterceptor:
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """The options of the client, without secrets; called once, first."""
+        """The options of the client, without secrets; called once, first.
+
+        Arguments:
+            configs: by the names of the keyword arguments.
+        """
 
     def on_send(self, record: ProducerRecord) -> ProducerRecord:
         """Return the record to send in place of this one. Called within `send()`, in its thread."""
@@ -53,7 +66,11 @@ class ConsumerInterceptor:
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """The options of the client, without secrets; called once, first."""
+        """The options of the client, without secrets; called once, first.
+
+        Arguments:
+            configs: by the names of the keyword arguments.
+        """
 
     def on_consume(self, records: dict[TopicPartition, list[Any]]) -> dict[TopicPartition, list[Any]]:
         """Return what the program is given in place of these records, by partition; may leave some out.
@@ -64,7 +81,11 @@ class ConsumerInterceptor:
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Offsets are committed, whether by a call or automatically."""
+        """Offsets are committed, whether by a call or automatically.
+
+        Arguments:
+            offsets: partition to what is committed, the offset of the next record.
+        """
 
     def close(self) -> None:
         """The consumer is closed."""

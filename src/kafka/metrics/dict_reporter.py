@@ -49,12 +49,20 @@ class DictReporter(AbstractMetricsReporter):
         return removed
 
     def get_category(self, metric: KafkaMetric) -> str:
-        """Prefix, group and tags, as in ``"prefix.group.a=1,b=2"``; what is empty is left out."""
+        """Prefix, group and tags, as in ``"prefix.group.a=1,b=2"``; what is empty is left out.
+
+        Arguments:
+            metric: whose category.
+        """
         tags = ",".join(f"{key}={value}" for key, value in sorted((metric.metric_name.tags or {}).items()))
         return ".".join(part for part in (self._prefix, metric.metric_name.group, tags) if part)
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """There is nothing to configure."""
+        """There is nothing to configure.
+
+        Arguments:
+            configs: no effect.
+        """
 
     def close(self) -> None:
         """What is kept stays."""

@@ -51,5 +51,9 @@ class KafkaMetric:
         self._config = config
 
     def value(self, time_ms: float | None = None) -> float:
-        """The value at a time in milliseconds since the epoch; None: now."""
+        """The value at a time in milliseconds since the epoch; None: now.
+
+        Arguments:
+            time_ms: the time.
+        """
         return self._measurable.measure(self._config, time.time() * 1000 if time_ms is None else time_ms)

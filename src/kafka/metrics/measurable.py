@@ -34,5 +34,10 @@ class AnonMeasurable(AbstractMeasurable):
         self._measure_fn = measure_fn
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """What the function tells."""
+        """What the function tells.
+
+        Arguments:
+            config: how the metric is sampled.
+            now: the time, in milliseconds since 1970.
+        """
         return float(self._measure_fn(config, now))

@@ -70,7 +70,14 @@ class Metrics:
     def metric_name(
         self, name: str, group: str, description: str | None = "", tags: dict[str, str] | None = None
     ) -> MetricName:
-        """A name with the tags of the default config, and with these, which come first where both have a tag."""
+        """A name with the tags of the default config, and with these, which come first where both have a tag.
+
+        Arguments:
+            name: the metric's own, such as "record-send-rate".
+            group: what it is about, such as "producer-metrics".
+            description: a sentence for people.
+            tags: such as ``{"topic": "t"}``.
+        """
         return MetricName(name, group, description, {**self._config.tags, **(tags or {})})
 
     def get_sensor(self, name: str) -> Sensor | None:
@@ -122,11 +129,21 @@ class Metrics:
     def add_metric(
         self, metric_name: MetricName, measurable: AbstractMeasurable, config: MetricConfig | None = None
     ) -> None:
-        """Register a quantity that no sensor feeds. Raises `ValueError` if the name is taken."""
+        """Register a quantity that no sensor feeds. Raises `ValueError` if the name is taken.
+
+        Arguments:
+            metric_name: as `metric_name` makes it.
+            measurable: what is asked for the value.
+            config: how it is sampled; None: as these metrics are by default.
+        """
         self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
 
     def remove_metric(self, metric_name: MetricName) -> KafkaMetric | None:
-        """Take a metric out, and tell the reporters; None if there is none of that name."""
+        """Take a metric out, and tell the reporters; None if there is none of that name.
+
+        Arguments:
+            metric_name: as it was added.
+        """
         with self._lock:
             metric = self._metrics.pop(metric_name, None)
             if metric is not None:
@@ -135,7 +152,11 @@ class Metrics:
             return metric
 
     def add_reporter(self, reporter: AbstractMetricsReporter) -> None:
-        """Tell somebody else, too; of the metrics that there are, at once."""
+        """Tell somebody else, too; of the metrics that there are, at once.
+
+        Arguments:
+            reporter: who is told of each metric that is added, changed or removed.
+        """
         with self._lock:
             reporter.init(list(self._metrics.values()))
             self._reporters.append(reporter)

@@ -41,15 +41,27 @@ class MeterReporter(AbstractMetricsReporter):
         self._shown: dict[str, dict[MetricName, KafkaMetric]] = {}
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Nothing depends on the client's options."""
+        """Nothing depends on the client's options.
+
+        Arguments:
+            configs: no effect.
+        """
 
     def init(self, metrics: Iterable[KafkaMetric]) -> None:
-        """Show what there is."""
+        """Show what there is.
+
+        Arguments:
+            metrics: those of the client so far.
+        """
         for metric in metrics:
             self.metric_change(metric)
 
     def metric_change(self, metric: KafkaMetric) -> None:
-        """Show one more."""
+        """Show one more.
+
+        Arguments:
+            metric: the one that is new, or has changed.
+        """
         name = metric.metric_name
         full_name = _full_name(name)
         with _lock:
@@ -64,7 +76,11 @@ class MeterReporter(AbstractMetricsReporter):
             )
 
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """Show it no more."""
+        """Show it no more.
+
+        Arguments:
+            metric: the one that is gone.
+        """
         name = metric.metric_name
         full_name = _full_name(name)
         with _lock:
@@ -79,7 +95,11 @@ class MeterReporter(AbstractMetricsReporter):
                 reporters.pop(self, None)
 
     def values(self, full_name: str) -> list[Observation]:
-        """The values of now, of one instrument."""
+        """The values of now, of one instrument.
+
+        Arguments:
+            full_name: the instrument's name.
+        """
         read = ((float(metric.value()), name) for name, metric in self._shown.get(full_name, {}).items())
         return [Observation(value, _parted(name)[1]) for value, name in read if math.isfinite(value)]
 

@@ -19,12 +19,20 @@ class Quota:
 
     @staticmethod
     def upper_bound(upper_bound: float) -> Quota:
-        """A bound that forbids larger values."""
+        """A bound that forbids larger values.
+
+        Arguments:
+            upper_bound: the largest value that is allowed.
+        """
         return Quota(upper_bound, True)
 
     @staticmethod
     def lower_bound(lower_bound: float) -> Quota:
-        """A bound that forbids smaller values."""
+        """A bound that forbids smaller values.
+
+        Arguments:
+            lower_bound: the smallest value that is allowed.
+        """
         return Quota(lower_bound, False)
 
     def is_upper_bound(self) -> bool:

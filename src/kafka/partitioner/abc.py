@@ -29,4 +29,13 @@ class Partitioner(abc.ABC):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Return the number of a partition of `topic`."""
+        """Return the number of a partition of `topic`.
+
+        Arguments:
+            topic: where the record goes.
+            key: the key as it was given to ``send()``.
+            serialized_key: its bytes; None where the record has no key.
+            value: the value as it was given.
+            serialized_value: its bytes; None is a tombstone.
+            cluster: what is known of the partitions of topics.
+        """

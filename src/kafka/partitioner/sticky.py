@@ -37,7 +37,11 @@ class StickyPartitioner(DefaultPartitioner):
         return self._present[topic]
 
     def on_new_batch(self, topic: str, cluster: KnownPartitions, prev_partition: int) -> None:
-        """Move the topic to another available partition than `prev_partition`, if there is one."""
+        """Move the topic to another available partition than `prev_partition`, if there is one.
+
+        Arguments:
+            cluster: what is known of the partitions of topics.
+        """
         choices = sorted(_choices(topic, cluster))
         others = [p for p in choices if p != prev_partition] or choices
         self._present[topic] = random.choice(others)

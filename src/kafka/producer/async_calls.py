@@ -105,7 +105,11 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         self._started().telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: KafkaMetric) -> None:
-        """Push it no longer. Any thread may call this."""
+        """Push it no longer. Any thread may call this.
+
+        Arguments:
+            metric: what `register_metric_for_subscription` was given.
+        """
         self._started().telemetry.unregister(metric)
 
     def bootstrap_connected(self) -> bool:
@@ -127,7 +131,11 @@ class AsyncProducerCalls(AsyncTransactionCalls):
 
     @classmethod
     def max_usable_produce_magic(cls, api_version: tuple[int, ...]) -> int:
-        """The newest format of record batches that brokers of a version take: 0, 1 or 2."""
+        """The newest format of record batches that brokers of a version take: 0, 1 or 2.
+
+        Arguments:
+            api_version: the brokers' release, such as ``(0, 11)``.
+        """
         return 2 if api_version >= (0, 11) else 1 if api_version >= (0, 10) else 0
 
     def __reduce__(self) -> NoReturn:

@@ -66,7 +66,11 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
             raise
 
     async def stop(self, timeout: float | None = None) -> None:
-        """Send what is buffered, wait for it, and close the connections; as `close`."""
+        """Send what is buffered, wait for it, and close the connections; as `close`.
+
+        Arguments:
+            timeout: longest wait for deliveries in seconds; None: for as long as it takes.
+        """
         await self.close(timeout)
 
     def __del__(self) -> None:
@@ -104,7 +108,16 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> RecordMetadata:
-        """Send a record and wait until it is acknowledged."""
+        """Send a record and wait until it is acknowledged.
+
+        Arguments:
+            topic: where it goes.
+            value: the value, for ``value_serializer``; None is a tombstone.
+            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            headers: pairs of a name and bytes or None.
+            partition: the partition; None: the partitioner chooses.
+            timestamp_ms: milliseconds since 1970; None: now.
+        """
         future = await self.send(topic, value, key, headers, partition, timestamp_ms)
         self._started().send_now()
         return await future

@@ -52,7 +52,11 @@ _MARKERS = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the fixtures of asyncio where pytest-asyncio is there to run them."""
+    """Register the markers, and the fixtures of asyncio where pytest-asyncio is there to run them.
+
+    Arguments:
+        config: pytest's.
+    """
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
     if config.pluginmanager.hasplugin("asyncio"):

@@ -92,6 +92,10 @@ _DEFAULT_COLUMNS = {"kafka": SCHEMAS["kafka"].names, "spark": SCHEMAS["spark"].n
 def arrow_schema(columns: Sequence[str] | None = None, schema: str = "kafka") -> pa.Schema:
     """The schema that `Columns.to_arrow` gives for the same arguments.
 
+    Args:
+        columns: the names of those that are wanted, in that order; None: all.
+        schema: "kafka", or another that `Columns.to_arrow` knows.
+
     Raises:
         ValueError: no such schema or column.
     """

@@ -20,7 +20,15 @@ from kafka.record.types import Buffer, Compression
 
 
 class ProducerState(NamedTuple):
-    """What an idempotent or transactional producer writes into its batches (KIP-98)."""
+    """What an idempotent or transactional producer writes into its batches (KIP-98).
+
+    Args:
+        producer_id: the id that the cluster gave it; -1: no idempotent producer.
+        producer_epoch: fences earlier producers of the same transactional id; -1 without an id.
+        base_sequence: the number of the batch's first record among those of the producer in the partition; -1 without
+            an id.
+        transactional: whether the batch belongs to a transaction.
+    """
 
     producer_id: int = -1
     producer_epoch: int = -1

@@ -51,7 +51,20 @@ class CorruptMessageSet(CorruptRecordException):
 
 @dataclass(frozen=True, slots=True)
 class BatchHeader:
-    """What a batch says about itself; -1 where its magic has no such field."""
+    """What a batch says about itself; -1 where its magic has no such field.
+
+    Args:
+        base_offset: of its first record.
+        last_offset: of its last record.
+        codec: how its records are compressed.
+        timestamp_type: whose time its records have, the producer's or the broker's.
+        producer_id: of the idempotent producer that wrote it (KIP-98).
+        producer_epoch: that producer's.
+        base_sequence: the number of its first record among those of the producer in this partition.
+        leader_epoch: of the leader that wrote it (KIP-320).
+        is_transactional: whether it belongs to a transaction (KIP-98).
+        is_control: whether its record is a marker of the broker's, such as the end of a transaction.
+    """
 
     position: int
     """Of its first byte, in bytes from the start of the data."""
@@ -292,6 +305,10 @@ def set_producer_state(
     epoch changes while batches wait to be sent again (KIP-360).
 
     Args:
+        batch: the whole batch.
+        producer_id: the id that the cluster gave the producer.
+        producer_epoch: the producer's.
+        base_sequence: the number of the batch's first record among those of the producer in the partition.
         transactional: whether it belongs to a transaction (KIP-98); None: as before.
 
     Raises:

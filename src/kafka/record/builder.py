@@ -157,7 +157,13 @@ class BatchBuilder:
     def has_room_for(
         self, key: Buffer | None, value: Buffer | None, headers: Sequence[tuple[str, bytes | None]] | None
     ) -> bool:
-        """Whether a record fits without passing the size limit; always true of the first."""
+        """Whether a record fits without passing the size limit; always true of the first.
+
+        Args:
+            key: its bytes, None for none.
+            value: its bytes, None for a tombstone.
+            headers: pairs of a name and bytes or None.
+        """
         size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD
         if self._count == 0:
             return True
@@ -215,6 +221,9 @@ class BatchBuilder:
         """Add a record if it does not pass the size limit, which the first one may; see `append`.
 
         Args:
+            timestamp_ms: milliseconds since 1970.
+            key: its bytes, None for none.
+            value: its bytes, None for a tombstone.
             headers: as `encode_headers` makes them, None for none.
 
         Returns:
@@ -270,6 +279,12 @@ class BatchBuilder:
         headers: bytes | None,
     ) -> cython.Py_ssize_t:
         """Add a record where that means no more than copying it; see `append_if_room`, which does the same and more.
+
+        Args:
+            timestamp_ms: milliseconds since 1970.
+            key: its bytes, None for none.
+            value: its bytes, None for a tombstone.
+            headers: as `encode_headers` makes them, None for none.
 
         Compiled, nothing in here gives up the interpreter's lock or runs code of anybody else: no other thread comes
         between.
@@ -403,6 +418,10 @@ class BatchBuilder:
 
     def build_in_place(self, state: ProducerState = NO_PRODUCER, base_offset: int = 0) -> Buffer:
         """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
+
+        Args:
+            state: see `build`.
+            base_offset: see `build`.
 
         Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
         """

@@ -71,6 +71,9 @@ def expected_contents(
 def whole_batches(view: memoryview) -> tuple[int, int, int]:
     """How far the whole batches of any magic go: bytes, the offset after the last one, and its leader epoch.
 
+    Args:
+        view: what was fetched of a partition; it may end within a batch.
+
     The offset is -1 where there is no batch, or where the last one has an offset that cannot be: decoding says so. Only
     lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded. The leader epoch
     (KIP-320) is -1 where there is none, as with magic 0 and 1.

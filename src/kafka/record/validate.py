@@ -22,7 +22,12 @@ from kafka.record.types import Buffer
 
 @dataclass(frozen=True, slots=True)
 class BatchContents:
-    """What the records of a batch say, where its header only claims it."""
+    """What the records of a batch say, where its header only claims it.
+
+    Args:
+        count: how many records there are.
+        has_null_keys: whether one of them has no key.
+    """
 
     count: int
     max_timestamp: int

@@ -10,7 +10,11 @@ class Serializer(abc.ABC):
     """Turns keys or values into bytes. A subclass may also take ``serialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants."""
+        """Accept any settings; a subclass keeps what it wants.
+
+        Arguments:
+            config: by name.
+        """
         del config
 
     @abc.abstractmethod
@@ -26,12 +30,21 @@ class Deserializer(abc.ABC):
     """Turns bytes into keys or values. A subclass may also take ``deserialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants."""
+        """Accept any settings; a subclass keeps what it wants.
+
+        Arguments:
+            config: by name.
+        """
         del config
 
     @abc.abstractmethod
     def deserialize(self, topic: str, bytes_: bytes | None) -> Any:
-        """Return the value of bytes that came from `topic`; None is a null key or a tombstone."""
+        """Return the value of bytes that came from `topic`; None is a null key or a tombstone.
+
+        Arguments:
+            topic: where the record is.
+            bytes_: the key, or the value.
+        """
 
     def close(self) -> None:
         """Release what the deserializer holds; the consumer calls it when it is closed."""

@@ -76,7 +76,11 @@ class _Adapted:
 
 
 class AdaptedSerializer(_Adapted):
-    """A serializer of any kind as ``(topic, value, headers=()) -> bytes | None``."""
+    """A serializer of any kind as ``(topic, value, headers=()) -> bytes | None``.
+
+    Arguments:
+        given: a function, an object with ``serialize``, or a class of such.
+    """
 
     __slots__ = ()
 
@@ -85,7 +89,11 @@ class AdaptedSerializer(_Adapted):
 
 
 class AdaptedDeserializer(_Adapted):
-    """A deserializer of any kind as ``(topic, data, headers=()) -> value``."""
+    """A deserializer of any kind as ``(topic, data, headers=()) -> value``.
+
+    Arguments:
+        given: a function, an object with ``deserialize``, or a class of such.
+    """
 
     __slots__ = ()
 
@@ -96,6 +104,9 @@ class AdaptedDeserializer(_Adapted):
 def adapt_serializer(given: Any) -> AdaptedSerializer | None:
     """Give a serializer of any kind one shape; None (keys or values are bytes already) stays None.
 
+    Arguments:
+        given: a function, an object with ``serialize``, or a class of such; None.
+
     Raises `KafkaConfigurationError` for what is no serializer.
     """
     return None if given is None else AdaptedSerializer(given)
@@ -103,6 +114,9 @@ def adapt_serializer(given: Any) -> AdaptedSerializer | None:
 
 def adapt_deserializer(given: Any) -> AdaptedDeserializer | None:
     """Give a deserializer of any kind one shape; None (records keep their bytes) stays None.
+
+    Arguments:
+        given: a function, an object with ``deserialize``, or a class of such; None.
 
     Raises `KafkaConfigurationError` for what is no deserializer.
     """

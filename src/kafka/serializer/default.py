@@ -22,7 +22,13 @@ class DefaultSerializer(Serializer, Deserializer):
         self.encoding = encoding
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
-        """Encode text, and numbers as text; raises `TypeError` for what is neither, nor bytes of any kind, nor None."""
+        """Encode text, and numbers as text; raises `TypeError` for what is neither, nor bytes of any kind, nor None.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is encoded.
+        """
         if data is None or isinstance(data, bytes):
             return data
         if isinstance(data, bytearray | memoryview):
@@ -32,5 +38,11 @@ class DefaultSerializer(Serializer, Deserializer):
         raise TypeError(f"expected str, bytes, a number or None for topic {topic!r}, not {type(data).__name__}")
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Decode bytes to text; None stays None."""
+        """Decode bytes to text; None stays None.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is decoded.
+        """
         return None if data is None else bytes(data).decode(self.encoding)

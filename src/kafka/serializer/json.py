@@ -16,9 +16,21 @@ class JsonSerializer(DefaultSerializer):
     """
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
-        """Encode a value; raises `TypeError` or `ValueError` for what JSON cannot say."""
+        """Encode a value; raises `TypeError` or `ValueError` for what JSON cannot say.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is encoded.
+        """
         return None if data is None else json.dumps(data).encode(self.encoding)
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Decode JSON text; None stays None. Raises `ValueError` for what is not JSON."""
+        """Decode JSON text; None stays None. Raises `ValueError` for what is not JSON.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is decoded.
+        """
         return None if data is None else json.loads(bytes(data).decode(self.encoding))

@@ -149,6 +149,9 @@ def _found_by_spark() -> bool:
 def register(spark: "SparkSession") -> None:
     """Make ``format("kafka_columnar")`` known to a session.
 
+    Arguments:
+        spark: the session.
+
     Spark finds it by itself through the module `pyspark_kafka_columnar`; this is for sessions that looked for formats
     before the package was installed, for installations that Spark does not see (an import hook, as some editable ones
     have), and for packages sent along with a Spark Connect session. Where Spark has found it already, it warns that one

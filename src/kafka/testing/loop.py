@@ -81,11 +81,21 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # What would leave the thread --------------------------------------------------------------------------------------
 
     def call_blocking(self, function: Callable[[], T]) -> T:
-        """Make a call for which a real loop would need another thread."""
+        """Make a call for which a real loop would need another thread.
+
+        Arguments:
+            function: what is called, in this thread.
+        """
         return function()
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Call ``func(*args)`` now; the future is done."""
+        """Call ``func(*args)`` now; the future is done.
+
+        Arguments:
+            executor: no effect.
+            func: what is called.
+            args: its arguments.
+        """
         future: asyncio.Future[T] = self.create_future()
         try:
             future.set_result(func(*args))
@@ -96,7 +106,13 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # The network ------------------------------------------------------------------------------------------------------
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        """Every name that the network knows is its own address."""
+        """Every name that the network knows is its own address.
+
+        Arguments:
+            host: a name of the network.
+            port: given back in the address.
+            options: no effect.
+        """
         if not self.network.knows(str(host)):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (str(host), int(port)))]
@@ -110,7 +126,15 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         ssl: Any = None,
         **options: Any,
     ) -> tuple[Any, Any]:
-        """As asyncio's, over the in-memory network; without TLS."""
+        """As asyncio's, over the in-memory network; without TLS.
+
+        Arguments:
+            protocol_factory: makes the protocol.
+            host: a name of the network.
+            port: where a server listens.
+            ssl: has to be None or False.
+            options: no effect.
+        """
         if ssl is not None:
             raise NotImplementedError("the simulated network has no TLS: use security_protocol='PLAINTEXT'")
         return await self.network.connect(protocol_factory, str(host), int(port))
@@ -118,11 +142,22 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     async def create_server(  # type: ignore[override]  # the part of it that the embedded broker uses
         self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
     ) -> MemoryServer:
-        """As asyncio's, over the in-memory network; port 0 gives a free one."""
+        """As asyncio's, over the in-memory network; port 0 gives a free one.
+
+        Arguments:
+            protocol_factory: makes a protocol for each connection.
+            host: a name of the network.
+            port: 0: a free one.
+            options: no effect.
+        """
         return self.network.listen(protocol_factory, str(host), int(port or 0))
 
     def remove_reader(self, fd: Any) -> bool:
-        """As asyncio's; servers of the in-memory network have no descriptor to remove."""
+        """As asyncio's; servers of the in-memory network have no descriptor to remove.
+
+        Arguments:
+            fd: what has a descriptor; a socket of this network has none.
+        """
         return False if isinstance(fd, int) and fd < 0 else super().remove_reader(fd)
 
 

@@ -40,15 +40,30 @@ class Network:
     # Faults -----------------------------------------------------------------------------------------------------------
 
     def silence(self, host: str, seconds: float) -> None:
-        """For so long nothing reaches ``host`` or leaves it, new connections included; then what waited goes on."""
+        """For so long nothing reaches ``host`` or leaves it, new connections included; then what waited goes on.
+
+        Arguments:
+            host: the name.
+            seconds: how long, in the time of the simulation.
+        """
         self._silent[host] = max(self._silent.get(host, 0.0), self.loop.time() + seconds)
 
     def refuse_connections(self, host: str, seconds: float) -> None:
-        """For so long ``host`` refuses new connections."""
+        """For so long ``host`` refuses new connections.
+
+        Arguments:
+            host: the name.
+            seconds: how long, in the time of the simulation.
+        """
         self._refusing[host] = max(self._refusing.get(host, 0.0), self.loop.time() + seconds)
 
     def cut_connections(self, host: str | None = None, *, after_bytes: int = 0) -> int:
-        """Reset the connections to ``host`` (None: all), at once or after so many more bytes; returns how many."""
+        """Reset the connections to ``host`` (None: all), at once or after so many more bytes; returns how many.
+
+        Arguments:
+            host: the name.
+            after_bytes: how many more bytes; 0: none.
+        """
         cut = [link for link in self.links if host in (None, link.host)]
         for link in cut:
             link.cut_after(after_bytes)
@@ -68,7 +83,13 @@ class Network:
         return host in self._known
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> "MemoryServer":
-        """See `asyncio.loop.create_server`; raises `OSError` where the address is taken."""
+        """See `asyncio.loop.create_server`; raises `OSError` where the address is taken.
+
+        Arguments:
+            factory: makes a protocol for each connection.
+            host: a name of this network.
+            port: 0: a free one.
+        """
         if port == 0:
             port = self._new_port()
         if (host, port) in self._servers:
@@ -83,7 +104,13 @@ class Network:
         self._servers.pop((server.host, server.port), None)
 
     async def connect(self, factory: Callable[[], Any], host: str, port: int) -> tuple[MemoryTransport, Any]:
-        """See `asyncio.loop.create_connection`; raises `ConnectionRefusedError`."""
+        """See `asyncio.loop.create_connection`; raises `ConnectionRefusedError`.
+
+        Arguments:
+            factory: makes the protocol.
+            host: a name of this network.
+            port: where a server listens.
+        """
         await asyncio.sleep(2 * self.latency())
         while (wait := self.silent_for(host)) > 0:
             await asyncio.sleep(wait)

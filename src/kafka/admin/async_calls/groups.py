@@ -19,6 +19,9 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[ListedGroup]:
         """Pairs of group id and protocol type, of the groups that these brokers coordinate; None: of all groups.
 
+        Arguments:
+            broker_ids: the brokers that are asked; None: all.
+
         Each has the group's ``state`` as an attribute.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
@@ -33,6 +36,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
         """Describe groups with their members, subscriptions and assignments: a list that is also read by id.
 
         Arguments:
+            group_ids: the groups.
             group_coordinator_id: the broker that coordinates them, if known; None looks it up.
             include_authorized_operations: also tell what this client may do with them.
 
@@ -48,7 +52,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> list[tuple[str, type[KafkaError]]]:
-        """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success."""
+        """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success.
+
+        Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+        """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
 
@@ -64,6 +73,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
         ``group_state`` and ``group_type``.
 
         Arguments:
+            broker_ids: the brokers that are asked; None: all.
             states_filter: only those in such a state, a `GroupState` or its name (Kafka 2.6).
             types_filter: only those of such a type, a `GroupType` or its name (Kafka 4.0).
             protocol_types: only those with such a protocol type, "consumer" with consumers of either protocol.
@@ -85,6 +95,11 @@ class AsyncGroupCalls(AsyncAdminCalls):
         """Describe groups: a dict for each group id, of ``error``, ``group_state``, ``protocol_type``,
         ``protocol_data``, ``members`` and ``authorized_operations`` (which are always asked for).
 
+        Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            include_authorized_operations: no effect; what this client may do with them is told in any case.
+
         A member's ``member_metadata`` and ``member_assignment`` are dicts in groups of consumers. A group that does not
         exist is in state "Dead", and on Kafka 4.0 has an error, too. Groups of KIP-848 have the same names, and
         beside them those of their protocol, such as ``group_epoch``.
@@ -95,7 +110,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_classic_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """As `describe_groups`, of groups of the classic protocol alone, whatever their members are."""
+        """As `describe_groups`, of groups of the classic protocol alone, whatever their members are.
+
+        Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+        """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
 
@@ -104,6 +124,10 @@ class AsyncGroupCalls(AsyncAdminCalls):
     ) -> dict[str, dict[str, Any]]:
         """Describe share groups (KIP-932, Kafka 4.1): a dict for each group id, of ``error``, ``group_state``,
         ``group_epoch``, ``assignor_name``, ``members`` with their ``assignment``, ``authorized_operations``.
+
+        Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
 
         A group that could not be described has ``group_id`` and ``error`` alone.
         """
@@ -120,6 +144,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
         and with members' ``assignment`` of tasks.
 
         Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
             include_topology_description: also what the brokers were told of each node of the topology (Kafka 4.4).
         """
         ids = arguments.names("group_ids", group_ids)
@@ -130,7 +156,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
         )
 
     async def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups of any kind that have no members: "OK" or the name of the error class for each group id."""
+        """Delete groups of any kind that have no members: "OK" or the name of the error class for each group id.
+
+        Arguments:
+            group_ids: the groups.
+            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+        """
         ids = arguments.names("group_ids", group_ids)
         deleted = await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
         return {group_id: "OK" if error is NoError else error.__name__ for group_id, error in deleted}
@@ -142,7 +173,13 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
     ) -> dict[str | None, type[BrokerResponseError]]:
         """Have members leave their group, None: all: an error class, `NoError` for success, by member or
-        instance id."""
+        instance id.
+
+        Arguments:
+            group_id: the group.
+            members: who leaves, each by its member id or its instance id; None: all.
+            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+        """
         wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)
         return await self._run(remove_group_members(self._requests, group_id, wanted, group_coordinator_id))

@@ -52,6 +52,9 @@ class AsyncLogDirCalls(AsyncAdminCalls):
     ) -> dict[TopicPartitionReplica, type[KafkaError]]:
         """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
 
+        Arguments:
+            replica_assignments: the replica, a partition on a broker, to the directory it goes to.
+
         Gives an error class for each, `NoError` for success.
         """
         what = "replica_assignments"

@@ -47,7 +47,12 @@ class AsyncTopicCalls(AsyncAdminCalls):
         return result
 
     async def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:
-        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`."""
+        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`.
+
+        Arguments:
+            topic_names: what is waited for.
+            timeout_ms: how long.
+        """
         names, limit = arguments.names("topic_names", topic_names), arguments.timeout(timeout_ms)
         await self._run(_topics.wait_for_topics(self._requests, names, limit or 0))
 
@@ -57,13 +62,19 @@ class AsyncTopicCalls(AsyncAdminCalls):
         """Delete topics by name, or by id as `uuid.UUID` (Kafka 2.8).
 
         Arguments:
+            topics: names, or ids.
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             raise_errors: raise the error of the first that failed; others may be gone. False leaves them in the result.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return await self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
 
     async def list_topics(self, include_internal: bool = True) -> list[str]:
-        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets"."""
+        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets".
+
+        Arguments:
+            include_internal: whether those that Kafka itself keeps are among them.
+        """
         return await self._run(_topics.list_topics(self._requests, include_internal))
 
     async def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
@@ -92,6 +103,8 @@ class AsyncTopicCalls(AsyncAdminCalls):
         Arguments:
             topic_partitions: topic name to a `NewPartitions`, to the number afterwards, or to a dict of that
                 (``count``) and of the brokers of each new partition (``assignments``).
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+            validate_only: only check whether it could be done.
             raise_errors: raise the error of the first topic that failed; False leaves the errors in the result.
         """
         wanted = wanted_partitions(topic_partitions)

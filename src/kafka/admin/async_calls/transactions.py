@@ -31,6 +31,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         """The transactions that these brokers coordinate, None: all, by broker.
 
         Arguments:
+            broker_ids: the brokers that are asked; None: all.
             producer_id_filters, state_filters: only those of such a producer, in such a state.
             duration_filter_ms: only those that have been open for longer (Kafka 3.8).
             transactional_id_pattern: only those whose ids match this regular expression (Kafka 4.1).
@@ -52,6 +53,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         """All about the transactions of these ids; `TransactionalIdNotFoundError` if there is none.
 
         Arguments:
+            transactional_ids: the ids, as their producers are configured.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
         """
@@ -72,7 +74,11 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         return await self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
 
     async def abort_transaction(self, spec: AbortTransactionSpec) -> None:
-        """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that."""
+        """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that.
+
+        Arguments:
+            spec: which: the partition, and the producer id and epochs that `describe_producers` tells.
+        """
         (wanted,) = arguments.instances("spec", AbortTransactionSpec, [spec])
         await self._run(_transactions.abort_transaction(self._requests, wanted))
 
@@ -82,6 +88,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         """Fence the producers of transactional ids, and abort what they have open (KIP-691, Kafka 0.11).
 
         Arguments:
+            transactional_ids: the ids, as their producers are configured.
             timeout_ms: how long it is tried, and the ids' transaction timeout from now on; None: `request_timeout_ms`.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
@@ -94,7 +101,9 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
         """Abort the open transaction of an id, a prepared one (KIP-939) too, and fence its producers.
 
-        Arguments: as of `fence_producers`.
+        Arguments:
+            transactional_id: the id, as its producer is configured.
+            timeout_ms: how long it is tried, and the id's transaction timeout from now on; None: `request_timeout_ms`.
         """
         ids = [arguments.name("transactional_id", transactional_id)]
         await self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
@@ -105,6 +114,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         """The transactions that are open for longer than the brokers allow, and five minutes.
 
         Arguments:
+            broker_ids: only in partitions that these brokers lead; None: on all brokers.
             max_transaction_timeout_ms: what the brokers allow, their ``transaction.max.timeout.ms``.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)

@@ -18,18 +18,29 @@ class AccessCalls(AdminCalls):
     """What is done with ACLs and users. Brokers without an authorizer refuse ACLs: `SecurityDisabledError`."""
 
     def describe_acls(self, acl_filter: ACLFilter) -> tuple[list[ACL], type[BrokerResponseError]]:
-        """The ACLs that a filter matches, and `NoError`."""
+        """The ACLs that a filter matches, and `NoError`.
+
+        Arguments:
+            acl_filter: what they have to match.
+        """
         (wanted,) = arguments.instances("acl_filter", ACLFilter, [acl_filter])
         return self._run(_acls.describe_acls(self._requests, wanted))
 
     def create_acls(self, acls: Iterable[ACL]) -> dict[str, list[Any]]:
-        """Create ACLs: a dict of ``succeeded``, ACLs, and ``failed``, pairs of an ACL and an error class."""
+        """Create ACLs: a dict of ``succeeded``, ACLs, and ``failed``, pairs of an ACL and an error class.
+
+        Arguments:
+            acls: what is created; one that there is already is no error.
+        """
         return self._run(_acls.create_acls(self._requests, arguments.instances("acls", ACL, acls)))
 
     def delete_acls(
         self, acl_filters: Iterable[ACLFilter]
     ) -> list[tuple[ACLFilter, list[MatchedACL], type[BrokerResponseError]]]:
         """Delete the ACLs that filters match: filter, the ACLs matched, and the filter's error class, for each filter.
+
+        Arguments:
+            acl_filters: a filter each; an ACL goes if one of them matches it.
 
         Each ACL matched has an attribute ``error``, and can be taken as a pair of the ACL and that.
         """
@@ -39,7 +50,11 @@ class AccessCalls(AdminCalls):
     def alter_user_scram_credentials(
         self, alterations: Iterable[UserScramCredentialDeletion | UserScramCredentialUpsertion]
     ) -> dict[str, str | None]:
-        """Store or delete SCRAM credentials (KIP-554, Kafka 2.7): what went wrong by user, None for success."""
+        """Store or delete SCRAM credentials (KIP-554, Kafka 2.7): what went wrong by user, None for success.
+
+        Arguments:
+            alterations: what is stored and what is deleted, at most once for a user and a mechanism.
+        """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:
             if not isinstance(each, UserScramCredentialDeletion | UserScramCredentialUpsertion):

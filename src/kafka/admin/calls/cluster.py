@@ -29,6 +29,9 @@ class ClusterCalls(AdminCalls):
     def describe_features(self, send_request_to_controller: bool = False) -> dict[str, dict[str, Any]]:
         """The features of the cluster (KIP-584): ``supported``, ``finalized`` (lowest and highest level each) and
         ``finalized_epoch`` by name.
+
+        Arguments:
+            send_request_to_controller: ask the controller instead of any broker.
         """
         return self._run(_features.describe_features(self._requests, send_request_to_controller))
 
@@ -42,6 +45,8 @@ class ClusterCalls(AdminCalls):
 
         Arguments:
             feature_updates: a level, or a pair of an `UpdateFeatureType`, or its name, and a level; 0 switches it off.
+            validate_only: only check whether it could be done.
+            timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         updates = {}
         for feature, given in arguments.mapping("feature_updates", feature_updates).items():
@@ -60,12 +65,21 @@ class ClusterCalls(AdminCalls):
         return {names.get(key, key): versions for key, versions in found.items()}
 
     def get_broker_version_data(self, broker_id: int) -> BrokerVersionData:
-        """The versions that one broker serves."""
+        """The versions that one broker serves.
+
+        Arguments:
+            broker_id: its ``node.id``.
+        """
         node_id = arguments.number("broker_id", broker_id)
         return BrokerVersionData(self._run(_features.api_versions(self._requests, node_id)))
 
     def send_request(self, request: Request[Any], node_id: int | None = None) -> Any:
-        """Send any request of `kafka.wire` to a broker (None: to any), and give the response."""
+        """Send any request of `kafka.wire` to a broker (None: to any), and give the response.
+
+        Arguments:
+            request: the message.
+            node_id: the broker's ``node.id``; None: whichever.
+        """
         (wanted,) = arguments.instances("request", Request, [request])
         return self._run(self._requests.any_broker(wanted, node_id))
 
@@ -74,5 +88,10 @@ class ClusterCalls(AdminCalls):
         requests_and_node_ids: Iterable[tuple[Request[Any], int | None]],
         response_fn: Callable[[Any], Any] = unchanged,
     ) -> list[Any]:
-        """As `send_request`, for each pair of a request and a broker; ``response_fn`` makes what is given."""
+        """As `send_request`, for each pair of a request and a broker; ``response_fn`` makes what is given.
+
+        Arguments:
+            requests_and_node_ids: the pairs; they are sent one after the other.
+            response_fn: called with each response.
+        """
         return [response_fn(self.send_request(*each)) for each in requests_and_node_ids]

@@ -25,6 +25,7 @@ class ConfigCalls(AdminCalls):
         """Describe configurations: one result for all topics and the like, and one for each broker named.
 
         Arguments:
+            config_resources: what is asked about; a `ConfigResource` with ``configs`` asks for those settings alone.
             include_synonyms: also tell which other settings a value may come from.
             config_filter: what the result shows as a mapping, ``result["topic"]["t"]["retention.ms"]["value"]``:
                 the settings that were "modified", "all", "dynamic" ones, "default" or "static" values. As a list of
@@ -51,6 +52,7 @@ class ConfigCalls(AdminCalls):
         """Alter configurations.
 
         Arguments:
+            config_resources: what is configured, each a `ConfigResource` with its settings, by name, in ``configs``.
             validate_only: only check whether it could be done.
             raise_on_unknown: look first whether all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not; None: where the change is incremental by ``incremental=None``.
@@ -84,7 +86,14 @@ class ConfigCalls(AdminCalls):
     ) -> AlterConfigsResult:
         """Let settings fall back to their defaults: those that a resource names, all where it names none.
 
-        Arguments: as of `alter_configs`; ``incremental`` False writes the other settings again, for brokers before 2.3.
+        Arguments:
+            config_resources: what is configured, each a `ConfigResource` with its settings, by name, in ``configs``.
+            validate_only: only check whether it could be done.
+            raise_on_unknown: look first whether all settings exist and can be altered, and raise
+                `IllegalArgumentError` if not.
+            incremental: False writes the other settings again, for brokers before 2.3; None: as True.
+            raise_errors: raise the error of the first resource that failed; others may be altered. False leaves the
+                errors in the result.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
@@ -95,7 +104,11 @@ class ConfigCalls(AdminCalls):
     def list_config_resources(
         self, resource_types: Iterable[ConfigResourceType | str | int] | None = None
     ) -> dict[str, list[str]]:
-        """The names of what has a configuration by kind, such as "client_metrics"; None: of all kinds (Kafka 4.1)."""
+        """The names of what has a configuration by kind, such as "client_metrics"; None: of all kinds (Kafka 4.1).
+
+        Arguments:
+            resource_types: the kinds, each a `ConfigResourceType` or its name.
+        """
         kinds = [
             arguments.member("resource_types", ConfigResourceType, each)
             for each in arguments.elements("resource_types", resource_types or ())

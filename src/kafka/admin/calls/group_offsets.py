@@ -27,6 +27,11 @@ class GroupOffsetCalls(AdminCalls):
     ) -> dict[TopicPartition, OffsetAndMetadata]:
         """What a group has committed, for these partitions; None: for all that it has committed for.
 
+        Arguments:
+            group_id: the group.
+            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+            partitions: those that are wanted; None: all that it has committed for.
+
         A partition that was named but has no committed offset has offset -1.
         """
         wanted = None if partitions is None else arguments.partitions("partitions", partitions)
@@ -60,7 +65,13 @@ class GroupOffsetCalls(AdminCalls):
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         group_coordinator_id: int | None = None,
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Commit offsets for a group that has no members: an error class for each, `NoError` for success."""
+        """Commit offsets for a group that has no members: an error class for each, `NoError` for success.
+
+        Arguments:
+            group_id: the group.
+            offsets: partition to the offset of the next record that the group is to read, with its metadata.
+            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+        """
         group_id = arguments.name("group_id", group_id)
         wanted = {
             arguments.partition("offsets", tp): offset for tp, offset in arguments.mapping("offsets", offsets).items()
@@ -80,10 +91,12 @@ class GroupOffsetCalls(AdminCalls):
         """Move what a group without members has committed.
 
         Arguments:
+            group_id: the group.
             offset_specs: for each partition, or topic, where to: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime`;
                 a `timedelta`, so long ago; an `OffsetShift`, so many records on; or an offset. One of these alone is
                 for all partitions that the group has committed for. What the partition does not have becomes its first
                 or last offset.
+            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
             dry_run: only find where they would go.
 
         Gives a dict of ``error``, a class, `NoError` for success, and ``offset``, what was committed, or -1.
@@ -104,6 +117,11 @@ class GroupOffsetCalls(AdminCalls):
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
         """Forget what a group has committed for partitions of topics that no member subscribes to.
 
+        Arguments:
+            group_id: the group.
+            partitions: what is forgotten.
+            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+
         Gives an error class for each, `NoError` for success.
         """
         group_id, wanted = arguments.name("group_id", group_id), arguments.partitions("partitions", partitions)
@@ -118,7 +136,10 @@ class GroupOffsetCalls(AdminCalls):
     ) -> dict[str, dict[TopicPartition, SharePartitionOffset]]:
         """Where share groups begin in each partition (KIP-932, Kafka 4.1), by group.
 
-        Arguments: as of `list_group_offsets`.
+        Arguments:
+            group_specs: group id to the partitions wanted, None: all; or just group ids.
+            raise_errors: raise the first error; False gives each group or partition its own, as a `KafkaError` in
+                place of the value.
         """
         wanted = _by_group(group_specs)
         return self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
@@ -126,7 +147,12 @@ class GroupOffsetCalls(AdminCalls):
     def alter_share_group_offsets(
         self, group_id: str, offsets: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Move where a share group without members begins: an error class for each, `NoError` for success."""
+        """Move where a share group without members begins: an error class for each, `NoError` for success.
+
+        Arguments:
+            group_id: the share group.
+            offsets: partition to the offset from which on records are acquired.
+        """
         group_id, what = arguments.name("group_id", group_id), "offsets"
         wanted = {
             arguments.partition(what, tp): arguments.number(what, offset)
@@ -135,7 +161,12 @@ class GroupOffsetCalls(AdminCalls):
         return self._run(_share.alter_share_group_offsets(self._requests, group_id, wanted))
 
     def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, type[BrokerResponseError]]:
-        """Forget topics in a share group without members: an error class for each, `NoError` for success."""
+        """Forget topics in a share group without members: an error class for each, `NoError` for success.
+
+        Arguments:
+            group_id: the share group.
+            topics: what is forgotten, by name.
+        """
         group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
         return self._run(_share.delete_share_group_offsets(self._requests, group_id, names))
 

@@ -29,6 +29,8 @@ class PartitionCalls(AdminCalls):
         """Delete all records before an offset (-1: all) of each partition.
 
         Arguments:
+            records_to_delete: partition to the first offset that is kept; -1 keeps none.
+            timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
@@ -58,6 +60,7 @@ class PartitionCalls(AdminCalls):
             topic_partition_specs: an `OffsetSpec` for each, or a time in milliseconds since 1970: the first offset at
                 or after it, -1 if there is none.
             isolation_level: whether the last offset is that of the last stable one.
+            timeout_ms: how long it is tried; None: ``request_timeout_ms``.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
         """
@@ -76,6 +79,8 @@ class PartitionCalls(AdminCalls):
         """One page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
 
         Arguments:
+            topics: the topics by name.
+            response_partition_limit: how many partitions a page has at the most; brokers may allow fewer.
             cursor: the ``next_cursor`` of the page before: a dict of ``topic_name`` and ``partition_index``.
 
         Gives a dict of ``topics`` and ``next_cursor``, None after the last page.
@@ -100,6 +105,7 @@ class PartitionCalls(AdminCalls):
         Arguments:
             election_type: 0 the preferred replica, 1 any, even one that has not all records.
             topic_partitions: partitions by topic; topics; None: all.
+            timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
             raise_errors: raise the error of the first partition that failed, other than that it has the right leader.
         """
         kind = arguments.number("election_type", election_type)
@@ -114,13 +120,23 @@ class PartitionCalls(AdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """`elect_leaders` by its name in 2.x."""
+        """`elect_leaders` by its name in 2.x.
+
+        Arguments:
+            election_type: 0 the preferred replica, 1 any, even one that has not all records.
+            topic_partitions: partitions by topic; None: all.
+            timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+        """
         return self.elect_leaders(election_type, topic_partitions, timeout_ms)
 
     def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
         """Move partitions to other brokers (KIP-455): their ids, the preferred leader first; None ends a move.
+
+        Arguments:
+            reassignments: partition to the ids of the brokers that are to have it.
+            timeout_ms: how long the controller may take to begin; None: ``request_timeout_ms``.
 
         Gives an error class for each, None for success.
         """
@@ -139,7 +155,12 @@ class PartitionCalls(AdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
         timeout_ms: float | None = None,
     ) -> dict[TopicPartition, dict[str, Any]]:
-        """The moves under way, None: all: ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each."""
+        """The moves under way, None: all: ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each.
+
+        Arguments:
+            topic_partitions: only of these, as partitions by topic or as `TopicPartition` objects; None: of all.
+            timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+        """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
         return self._run(_reassignments.list_partition_reassignments(self._requests, wanted, limit))
 

@@ -33,9 +33,11 @@ class QuorumCalls(AdminCalls):
         """Add a controller to the voters of the metadata quorum (KIP-853, Kafka 3.9).
 
         Arguments:
+            voter_id: the controller's ``node.id``.
             voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
             endpoints: where it listens: name of the listener, host and port.
             cluster_id: refused if it is another cluster's; None: not checked.
+            timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
         """
         where = []
         for each in arguments.elements("endpoints", endpoints):
@@ -57,7 +59,14 @@ class QuorumCalls(AdminCalls):
         cluster_id: str | None = None,
         timeout_ms: float | None = None,
     ) -> None:
-        """Remove a controller from the voters of the metadata quorum (KIP-853, Kafka 3.9); see `add_raft_voter`."""
+        """Remove a controller from the voters of the metadata quorum (KIP-853, Kafka 3.9); see `add_raft_voter`.
+
+        Arguments:
+            voter_id: the controller's ``node.id``.
+            voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
+            cluster_id: refused if it is another cluster's; None: not checked.
+            timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
+        """
         voter, directory = (
             arguments.number("voter_id", voter_id),
             directory_id("voter_directory_id", voter_directory_id),
@@ -66,12 +75,22 @@ class QuorumCalls(AdminCalls):
         self._run(_quorum.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
 
     def unregister_broker(self, broker_id: int, timeout_ms: float | None = None) -> None:
-        """Forget a broker that is gone for good (KRaft); `BrokerIdNotRegisteredError` if there is none."""
+        """Forget a broker that is gone for good (KRaft); `BrokerIdNotRegisteredError` if there is none.
+
+        Arguments:
+            broker_id: its ``node.id``.
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+        """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
         self._run(_quorum.unregister_broker(self._requests, broker, limit))
 
     def unregister_controller(self, controller_id: int, timeout_ms: float | None = None) -> None:
-        """Forget a controller that is gone for good (Kafka 4.4)."""
+        """Forget a controller that is gone for good (Kafka 4.4).
+
+        Arguments:
+            controller_id: its ``node.id``.
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+        """
         controller, limit = arguments.number("controller_id", controller_id), arguments.timeout(timeout_ms)
         self._run(_quorum.unregister_controller(self._requests, controller, limit))
 

@@ -38,6 +38,7 @@ class QuotaCalls(AdminCalls):
         Arguments:
             changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
                 ``{"producer_byte_rate": 1e6}``; None takes a quota away.
+            validate_only: only check whether it could be done.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

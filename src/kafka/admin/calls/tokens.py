@@ -30,6 +30,7 @@ class TokenCalls(AdminCalls):
             renewers: principals that can renew it beside the owner, such as "User:alice".
             max_lifetime_ms: until when it can be renewed, from now; -1: as long as the brokers allow.
             owner: the principal that its bearer is (KIP-373, Kafka 3.3); None: who calls.
+            timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         who = [principal("renewers", each) for each in arguments.names("renewers", renewers)]
         whose = None if owner is None else principal("owner", owner)
@@ -44,6 +45,7 @@ class TokenCalls(AdminCalls):
         Arguments:
             token: the token, or its ``hmac``.
             renew_period_ms: from now; -1: as long as the brokers renew it.
+            timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         period, limit = arguments.number("renew_period_ms", renew_period_ms), arguments.timeout(timeout_ms)
         return self._run(_tokens.renew_delegation_token(self._requests, _hmac(token), period, limit))
@@ -56,6 +58,7 @@ class TokenCalls(AdminCalls):
         Arguments:
             token: the token, or its ``hmac``.
             expiry_period_ms: from now; -1: at once.
+            timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         period, limit = arguments.number("expiry_period_ms", expiry_period_ms), arguments.timeout(timeout_ms)
         return self._run(_tokens.expire_delegation_token(self._requests, _hmac(token), period, limit))
@@ -63,7 +66,12 @@ class TokenCalls(AdminCalls):
     def describe_delegation_tokens(
         self, owners: Iterable[str] | None = None, timeout_ms: float | None = None
     ) -> list[DelegationToken]:
-        """The tokens of these principals, None: all, as far as the client may see them."""
+        """The tokens of these principals, None: all, as far as the client may see them.
+
+        Arguments:
+            owners: principals such as "User:alice"; None: of all.
+            timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
+        """
         whose = None
         if owners is not None:
             whose = [principal("owners", each) for each in arguments.names("owners", owners)]

@@ -48,7 +48,12 @@ class TopicCalls(AdminCalls):
         return result
 
     def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:
-        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`."""
+        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`.
+
+        Arguments:
+            topic_names: what is waited for.
+            timeout_ms: how long.
+        """
         names, limit = arguments.names("topic_names", topic_names), arguments.timeout(timeout_ms)
         self._run(_topics.wait_for_topics(self._requests, names, limit or 0))
 
@@ -58,13 +63,19 @@ class TopicCalls(AdminCalls):
         """Delete topics by name, or by id as `uuid.UUID` (Kafka 2.8).
 
         Arguments:
+            topics: names, or ids.
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             raise_errors: raise the error of the first that failed; others may be gone. False leaves them in the result.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
 
     def list_topics(self, include_internal: bool = True) -> list[str]:
-        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets"."""
+        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets".
+
+        Arguments:
+            include_internal: whether those that Kafka itself keeps are among them.
+        """
         return self._run(_topics.list_topics(self._requests, include_internal))
 
     def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
@@ -93,6 +104,8 @@ class TopicCalls(AdminCalls):
         Arguments:
             topic_partitions: topic name to a `NewPartitions`, to the number afterwards, or to a dict of that
                 (``count``) and of the brokers of each new partition (``assignments``).
+            timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+            validate_only: only check whether it could be done.
             raise_errors: raise the error of the first topic that failed; False leaves the errors in the result.
         """
         wanted = wanted_partitions(topic_partitions)

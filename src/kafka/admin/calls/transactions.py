@@ -32,6 +32,7 @@ class TransactionCalls(AdminCalls):
         """The transactions that these brokers coordinate, None: all, by broker.
 
         Arguments:
+            broker_ids: the brokers that are asked; None: all.
             producer_id_filters, state_filters: only those of such a producer, in such a state.
             duration_filter_ms: only those that have been open for longer (Kafka 3.8).
             transactional_id_pattern: only those whose ids match this regular expression (Kafka 4.1).
@@ -53,6 +54,7 @@ class TransactionCalls(AdminCalls):
         """All about the transactions of these ids; `TransactionalIdNotFoundError` if there is none.
 
         Arguments:
+            transactional_ids: the ids, as their producers are configured.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
         """
@@ -73,7 +75,11 @@ class TransactionCalls(AdminCalls):
         return self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
 
     def abort_transaction(self, spec: AbortTransactionSpec) -> None:
-        """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that."""
+        """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that.
+
+        Arguments:
+            spec: which: the partition, and the producer id and epochs that `describe_producers` tells.
+        """
         (wanted,) = arguments.instances("spec", AbortTransactionSpec, [spec])
         self._run(_transactions.abort_transaction(self._requests, wanted))
 
@@ -83,6 +89,7 @@ class TransactionCalls(AdminCalls):
         """Fence the producers of transactional ids, and abort what they have open (KIP-691, Kafka 0.11).
 
         Arguments:
+            transactional_ids: the ids, as their producers are configured.
             timeout_ms: how long it is tried, and the ids' transaction timeout from now on; None: `request_timeout_ms`.
             raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
                 place of the value.
@@ -95,7 +102,9 @@ class TransactionCalls(AdminCalls):
     def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
         """Abort the open transaction of an id, a prepared one (KIP-939) too, and fence its producers.
 
-        Arguments: as of `fence_producers`.
+        Arguments:
+            transactional_id: the id, as its producer is configured.
+            timeout_ms: how long it is tried, and the id's transaction timeout from now on; None: `request_timeout_ms`.
         """
         ids = [arguments.name("transactional_id", transactional_id)]
         self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
@@ -106,6 +115,7 @@ class TransactionCalls(AdminCalls):
         """The transactions that are open for longer than the brokers allow, and five minutes.
 
         Arguments:
+            broker_ids: only in partitions that these brokers lead; None: on all brokers.
             max_transaction_timeout_ms: what the brokers allow, their ``transaction.max.timeout.ms``.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)

@@ -156,6 +156,13 @@ async def _offsets(
 class AsyncBoundedRead:
     """The records between two offsets of each partition, as they were when `read_async` was called.
 
+    Arguments:
+        consumer: reads, and is closed at the end of the first iteration.
+        configs: the options from which the consumer of each later iteration is made.
+        ranges: the offsets of each partition.
+        progress: see `read_async`.
+        timeout_ms: how long a read waits while nothing comes.
+
     Iterate over it for `ConsumerRecord` objects: those of a partition are in order. Each iteration, and each of the
     methods below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of
     each.

@@ -97,6 +97,7 @@ class AsyncShareCalls(ShareFace):
         Python object is made for a record. Needs the extra "arrow".
 
         Arguments:
+            timeout_ms: how long to wait, 0: not at all.
             max_records: how many to acquire; None: as many as the brokers give.
         """
         most = check_max_records(max_records, _NO_LIMIT)
@@ -243,7 +244,11 @@ class AsyncShareCalls(ShareFace):
         return results
 
     async def commit_sync(self, timeout_ms: float | None = None) -> dict[TopicPartition, Exception | None]:
-        """The same as `commit`, under Java's name."""
+        """The same as `commit`, under Java's name.
+
+        Arguments:
+            timeout_ms: how long to wait for the brokers; None: ``default_api_timeout_ms``.
+        """
         return await self.commit(timeout_ms)
 
     # Life -------------------------------------------------------------------------------------------------------------

@@ -72,8 +72,10 @@ class ShareFace:
     def acknowledge(self, *given: Any, **named: Any) -> None:
         """Say what became of a record that the last `poll()` gave; it is sent by the next `poll()` or a commit.
 
-        Arguments: either ``record, type`` or ``topic, partition, offset, type``, which also decides about the record of
-        a `RecordDeserializationError` (it is released else). Without a type: `AcknowledgeType.ACCEPT`.
+        Arguments:
+            given, named: either ``record, type`` or ``topic, partition, offset, type``, by place or by name. The second
+                form also decides about the record of a `RecordDeserializationError` (it is released else). Without a
+                type: `AcknowledgeType.ACCEPT`.
 
         Raises `IllegalStateError` where ``share_acknowledgement_mode`` is 'implicit', and for a record that this
         consumer does not have, or has acknowledged; `IllegalArgumentError` for an unknown type.
@@ -139,7 +141,11 @@ class ShareFace:
         self._core.telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this."""
+        """Push it no longer. Any thread may call this.
+
+        Arguments:
+            metric: what `register_metric_for_subscription` was given.
+        """
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:

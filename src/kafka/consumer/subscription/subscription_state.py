@@ -35,14 +35,26 @@ class AsyncConsumerRebalanceListener(abc.ABC):
 
     @abc.abstractmethod
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`."""
+        """See `ConsumerRebalanceListener`.
+
+        Arguments:
+            revoked: the partitions that go.
+        """
 
     @abc.abstractmethod
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`."""
+        """See `ConsumerRebalanceListener`.
+
+        Arguments:
+            assigned: the partitions that are new.
+        """
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`."""
+        """See `ConsumerRebalanceListener`.
+
+        Arguments:
+            lost: the partitions that others may have by now.
+        """
         await self.on_partitions_revoked(lost)
 
 

@@ -85,7 +85,12 @@ class AbstractPartitionAssignor(abc.ABC):
 
     @abc.abstractmethod
     def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
-        """Called with this member's assignment after each rebalance."""
+        """Called with this member's assignment after each rebalance.
+
+        Arguments:
+            assignment: the partitions by topic, and what the leader's assignor has sent along.
+            generation: of the group; -1 where it is not known.
+        """
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
         """What its assignments are made for; a consumer uses the highest that all its assignors have.

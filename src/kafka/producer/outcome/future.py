@@ -135,12 +135,22 @@ class FutureRecordMetadata:
         return self
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureRecordMetadata:
-        """Call ``f`` in either case, with the `RecordMetadata` or the error last; returns this future."""
+        """Call ``f`` in either case, with the `RecordMetadata` or the error last; returns this future.
+
+        Arguments:
+            f: what is called, in the thread that `add_callback` names.
+            args: handed to it first.
+            kwargs: handed to it by keyword.
+        """
         self._add(ON_BOTH, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
 
     def observe(self, f: Callable[[Any], object]) -> None:
-        """As `add_both`, for those that only watch: a failure that nobody else has looked at stays unseen."""
+        """As `add_both`, for those that only watch: a failure that nobody else has looked at stays unseen.
+
+        Arguments:
+            f: called with the `RecordMetadata` or the error.
+        """
         self._add(ON_BOTH, f, False)
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:

@@ -56,6 +56,12 @@ class RecordMetadata(_Fields):
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
         """Make one (for tests of code that takes them).
 
+        Arguments:
+            topic: where it was written.
+            partition: where it was written.
+            in_order: the values of the other fields, by place.
+            named: the values of the other fields, by name.
+
         Values by place are in the order of the fields; after a number in the third place, which is the offset, in that
         of the documentation: timestamp, checksum, size of key and value, leader epoch.
         """

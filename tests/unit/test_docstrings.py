@@ -1,0 +1,116 @@
+"""The public docstrings name every argument: what is on the pages of names says what each argument is."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import importlib
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any, is_typeddict
+
+import pytest
+from scripts.reference import names_pages
+
+from kafka.config import option_table
+
+pytestmark = pytest.mark.once
+OPTIONS = option_table()
+
+
+def unnamed(module: str) -> Iterator[str]:
+    """What is not named of the public names of a module: a line for each callable, with the arguments."""
+    loaded = importlib.import_module(module)
+    for name in names_pages.public_names(loaded):
+        value = getattr(loaded, name)
+        for path, function, text in callables(name, value):
+            missing = [each for each in arguments(function) if not is_named(each, text)]
+            if missing:
+                yield f"{module}.{path}: {', '.join(missing)}"
+
+
+def callables(name: str, value: Any) -> Iterator[tuple[str, Any, str]]:
+    """What can be called of a public name, by its path, with all the text that says how."""
+    if not isinstance(value, type):
+        yield name, value, inspect.getdoc(value) or ""
+        return
+    if not is_made_by_others(value):
+        yield name, value, text_of_class(value)
+    for member in sorted(set(dir(value))):
+        owner = next((base for base in value.__mro__ if member in vars(base)), object)
+        function = inspect.getattr_static(value, member)
+        function = function.__func__ if isinstance(function, classmethod | staticmethod) else function
+        if member.startswith("_") or not owner.__module__.startswith("kafka") or not inspect.isroutine(function):
+            continue
+        yield f"{name}.{member}", function, text_of_method(value, member)
+
+
+def is_made_by_others(cls: type) -> bool:
+    """Whether no program makes an object by calling the class: members of an enumeration, and protocols."""
+    return issubclass(cls, enum.Enum) or getattr(cls, "_is_protocol", False) or is_typeddict(cls)
+
+
+def text_of_class(cls: type) -> str:
+    """The text of a class, of its constructor, and of its fields, which have one each or are options of the table."""
+    made_by = [getattr(cls, name) for name in ("__init__", "__new__") if name in vars(cls)]
+    texts = [inspect.getdoc(cls) or "", *(each.__doc__ or "" for each in made_by)]
+    return "\n".join([*texts, *(f"{field}: {text}" for field, text in fields(cls))])
+
+
+def fields(cls: type) -> Iterator[tuple[str, str]]:
+    """The fields of a class that have a text below them, and those that are options."""
+    for base in cls.__mro__:
+        if not base.__module__.startswith("kafka"):
+            continue
+        for name, field in getattr(base, "__dataclass_fields__", {}).items():
+            if field.metadata and name in OPTIONS:
+                yield name, OPTIONS[name].doc
+        body = ast.parse(textwrap.dedent(source(base))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for each, after in zip(body.body, body.body[1:], strict=False):
+            text = after.value if isinstance(after, ast.Expr) else None
+            if isinstance(each, ast.AnnAssign) and isinstance(text, ast.Constant) and isinstance(each.target, ast.Name):
+                yield each.target.id, str(text.value)
+
+
+def source(cls: type) -> str:
+    """The source of a class; a class made by a call has none."""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        return "class Made: ..."
+
+
+def text_of_method(cls: type, member: str) -> str:
+    """The text of a method; one that overrides another keeps the contract, and need not say it twice."""
+    texts = [vars(base)[member].__doc__ for base in cls.__mro__ if member in vars(base)]
+    return "\n".join(text or "" for text in texts)
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """The arguments of a signature by name; the keywords that a client takes are those of the table of options."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return []
+    if "_pytest.fixtures" in type(function).__module__:
+        return []  # pytest gives a fixture its arguments
+    names = [name for name in signature.parameters if name not in ("self", "cls") and not name.startswith("_")]
+    return [name for name in names if not takes_options(signature.parameters[name])]
+
+
+def takes_options(parameter: inspect.Parameter) -> bool:
+    """Whether these are the options of a client: the constructor's text has them all, written from the table."""
+    return parameter.kind is parameter.VAR_KEYWORD and "Configs" in str(parameter.annotation)
+
+
+def is_named(argument: str, text: str) -> bool:
+    """Whether a text has the name of an argument as a word."""
+    return re.search(rf"\b{re.escape(argument)}\b", text) is not None
+
+
+@pytest.mark.parametrize("module", names_pages.MODULES)
+def test_the_docstring_of_a_public_name_names_every_argument(module: str) -> None:
+    assert list(unnamed(module)) == []
