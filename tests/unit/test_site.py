@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from scripts.reference import errors_page, history, links, names_pages, options_page
+from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page
 from scripts.reference.remedies import REMEDIES
 
 import kafka
@@ -25,6 +26,24 @@ def test_the_pages_of_options_and_errors_are_what_the_code_says() -> None:
     command = [sys.executable, "-m", "scripts.reference", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_public_docstrings_name_every_argument() -> None:
+    command = [sys.executable, "-m", "scripts.reference.docstrings"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "KAFKA_PURE": "1"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "every argument is named\n"), done.stdout + done.stderr
+
+
+def test_an_argument_that_is_not_named_is_found() -> None:
+    def write(path: str, *, append: bool) -> None:
+        """Write to a path."""
+
+    assert docstrings.arguments(write) == ["path", "append"]
+    assert [each for each in docstrings.arguments(write) if not docstrings.is_named(each, write.__doc__ or "")] == [
+        "append"
+    ]
 
 
 def test_every_option_that_does_something_has_a_section() -> None:
