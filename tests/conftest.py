@@ -7,6 +7,7 @@ second is skipped; where the environment says `CI=true` it fails instead, so tha
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).resolve().parent
 if plain_is_forced():  # who has no compiler has no Cython either; its `cast` and types are not those of `kafka._cython`
     sys.modules["cython"] = None  # type: ignore[assignment]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # under nohup, say: processes that tests start would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time, and no clock: a test that fails has found something. To look for more:
 # pytest --hypothesis-profile=explore

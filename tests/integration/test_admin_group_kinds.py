@@ -114,13 +114,20 @@ def test_a_share_group_is_described_and_its_offsets_are_moved(admin, group, topi
     joining = ShareGroupHeartbeatRequest(
         group_id=group, member_id=member, member_epoch=0, subscribed_topic_names=[topic]
     )
-    heartbeat(admin, joining)
+    epoch = heartbeat(admin, joining).member_epoch
     assert group in [each["group_id"] for each in admin.list_groups(types_filter=["share"])]
     told = admin.describe_share_groups([group, f"no-{group}"])
     assert (told[group]["error"], [each["member_id"] for each in told[group]["members"]]) == (None, [member])
     assert told[group]["members"][0]["subscribed_topic_names"] == [topic]
     assert told[f"no-{group}"]["error"] is not None
-    until(lambda: admin.list_share_group_offsets([group])[group])
+    # The coordinator sets up the topic at a heartbeat, once it has heard of the topic itself.
+    staying = ShareGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=epoch)
+
+    def offsets_after_a_heartbeat():
+        staying.member_epoch = heartbeat(admin, staying).member_epoch
+        return admin.list_share_group_offsets([group])[group]
+
+    until(offsets_after_a_heartbeat)
     leaving = ShareGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=-1)
     heartbeat(admin, leaving)
     assert admin.alter_share_group_offsets(group, {first: 3}) == {first: NoError}

@@ -137,6 +137,14 @@ class RetryPolicy:
         if error is not None:
             self._backoff.troubles.noted(what, error)
 
+    def elsewhere(self) -> str:
+        """What else of the client fails at present, as the end of a sentence: likely the reason for a silence."""
+        failing = self._backoff.troubles.failing()
+        if not failing:
+            return ""
+        newest = min(failing, key=lambda each: each.seconds_ago)
+        return f"; meanwhile {newest.what} failed: {newest.text}"
+
     async def renew_after(self, error: Exception) -> None:
         """Fetch newer metadata where ``error`` asks for that; a failure shows when the operation is tried next."""
         if self._renew is None or not isinstance(error, KafkaError) or not wants_metadata(error):
@@ -232,6 +240,7 @@ class Attempts:
         """The error of all tries together."""
         self._policy.tell_end(self.what)
         if self.last is None:
-            return KafkaTimeoutError(f"{self.what}: the time is up, and there is no answer yet")
+            silence = f"{self.what}: the time is up, and there is no answer yet"
+            return KafkaTimeoutError(f"{silence}{self._policy.elsewhere()}")
         tries = "one failed try" if self.failures == 1 else f"{self.failures} failed tries"
         return KafkaTimeoutError(f"{self.what}: the time is up after {tries}, the last one with: {self.last}")

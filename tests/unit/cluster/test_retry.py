@@ -85,6 +85,19 @@ def test_an_operation_that_hangs_is_ended_at_the_deadline() -> None:
     simulate(scenario)
 
 
+def test_a_silence_is_told_with_what_else_fails() -> None:
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        policies = policy()
+        policies.tell_failure("refreshing metadata", KafkaConnectionError("127.0.0.1:1 refused"), 1)
+        with pytest.raises(KafkaTimeoutError, match=r"no answer yet; meanwhile refreshing metadata failed: .*refused"):
+            await policies.run("asking", hang, 1_000)
+
+    simulate(scenario)
+
+
 def test_a_time_limit_of_the_operations_own_is_a_failure_like_others() -> None:
     async def scenario() -> None:
         assert await policy().run("asking", Operation(TimeoutError("own"), "done"), 30_000) == "done"
