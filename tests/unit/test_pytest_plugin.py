@@ -41,7 +41,7 @@ def test_topics_and_clients(kafka_shared_broker, kafka_topic, kafka_producer, ka
         producer.send(kafka_topic, str(key), partition=key % 2)
     producer.flush()
     assert kafka_shared_broker.faults.rules[0].hits == 1
-    consumer = kafka_consumer(kafka_topic, consumer_timeout_ms=5000)
+    consumer = kafka_consumer(kafka_topic, consumer_timeout_ms=60_000)
     assert sorted(int(next(consumer).value) for _ in range(10)) == list(range(10))
     assert kafka_admin().list_topics(include_internal=False) == [kafka_topic]  # those of other tests are gone
     assert kafka_topic.startswith("test_topics_and_clients-")

@@ -478,11 +478,14 @@ def test_closing_pushes_once_more() -> None:
 def test_closing_while_a_push_is_under_way() -> None:
     async def scenario(world: World) -> None:
         await world.subscribed()
+        world.sent = 4.0
         world.cluster.latency_s = 0.5
         while not world.cluster.requests(PUSH):
             await asyncio.sleep(0.1)
+        world.sent = 9.0
         await world.telemetry.close()
         assert [request.terminating for request in world.cluster.requests(PUSH)] == [False, True]
+        assert [pushed[TOTAL] for pushed in world.pushed()] == [4.0, 5.0]  # the broker may have got the first one
 
     play(scenario)
 
@@ -571,10 +574,11 @@ def test_metrics_of_the_program_are_read_where_its_functions_run() -> None:
     play(scenario)
 
 
-def test_functions_of_the_program_that_hang_or_fail_hold_nothing_up(caplog) -> None:
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
+def test_functions_of_the_program_that_hang_or_fail_hold_nothing_up(error: type[BaseException], caplog) -> None:
     async def scenario(world: World) -> None:
         def fails() -> float:
-            raise ValueError("no value")
+            raise error("no value")
 
         world.telemetry.register(metric("bad", fails))
         world.telemetry.register(metric("good", lambda: 1.0))

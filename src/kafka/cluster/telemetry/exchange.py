@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from uuid import UUID
 
@@ -66,7 +67,7 @@ class Exchange:
         )
         try:
             answer = await connection.send(request)
-        except (KafkaConnectionError, KafkaTimeoutError):
+        except (KafkaConnectionError, KafkaTimeoutError, asyncio.CancelledError):  # the last: the client is closed
             self._collector.pushed(collected)
             raise
         try:

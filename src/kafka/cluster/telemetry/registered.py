@@ -79,7 +79,7 @@ class RegisteredMetrics:
         """The value of one; None where it has none, which is logged once."""
         try:
             value = float(metric.value())
-        except Exception as error:
+        except BaseException as error:  # SystemExit, too, is of this one alone
             if name not in self._failed:
                 self._failed.add(name)
                 log.warning("a metric that was registered for subscriptions has no value: %s: %r", name, error)
