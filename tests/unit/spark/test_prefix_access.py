@@ -7,6 +7,7 @@ import pytest
 from kafka.broker import EmbeddedBroker
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark import transactions
+from kafka.spark.exactly_once import prefix_access
 from kafka.spark.exactly_once.decision import Decision, IncompleteError, Written, from_parts, to_parts
 from kafka.spark.exactly_once.errors import ExactlyOnceError
 from kafka.spark.exactly_once.names import decision_group, task_id
@@ -85,3 +86,41 @@ def test_servers_may_be_a_list():
             found = transactions("p", bootstrap_servers=[broker.bootstrap_servers])
             assert (found.decided, found.open) == (None, ())
             found.abort()
+
+
+class Admin:
+    """What stands for an admin client."""
+
+    def __init__(self, **configs: object) -> None:
+        self.configs = configs
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_connections_are_kept_for_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.KafkaAdminClient", Admin)
+    clients = prefix_access._Clients()
+    keys = [(("bootstrap_servers", f"localhost:{port}"),) for port in range(prefix_access._MOST_CLUSTERS + 1)]
+    made = [clients.take(key) for key in keys]
+    for key, client in zip(keys, made, strict=True):
+        clients.give_back(key, client)
+    assert [client.is_closed for client in made] == [True] + [False] * prefix_access._MOST_CLUSTERS
+    assert clients.take(keys[1]) is made[1]
+    another = clients.take(keys[1])  # while the first one is in use
+    assert another is not made[1]
+    for client in (made[1], another):
+        clients.give_back(keys[1], client)
+    assert (made[1].is_closed, another.is_closed) == (True, False)
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert clients.take(keys[1]) is not another  # a fork's own
+
+
+def test_clients_whose_options_cannot_be_compared_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.KafkaAdminClient", Admin)
+    clients = prefix_access._Clients()
+    key = (("bootstrap_servers", ["localhost:1"]),)
+    client = clients.take(key)
+    clients.give_back(key, client)
+    assert client.is_closed

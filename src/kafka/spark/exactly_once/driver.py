@@ -62,15 +62,13 @@ class TaskResult:
         driver: as in the plan.
         timeout_ms: as in the plan.
         rows: how many rows the task was given.
-        is_done: whether the write was decided before, so that the rows were not written.
-        written: the transaction that they are in; None without rows.
+        written: the transaction that they are in; None without rows, or where the write was decided before.
     """
 
     write: Write
     driver: TransactionIdentity | None
     timeout_ms: int
     rows: int
-    is_done: bool
     written: Written | None
 
 
@@ -115,15 +113,15 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     mine = [each.written for each in results if each.written is not None]
     rows = sum(each.rows for each in results)
     decided, where = await access.read(stable=False)
-    done = _done(write, decided, results)
+    done = is_done(write, decided)
     driver = results[0].driver
     if driver is None:
         driver = await _fence(access, timeout_ms)
         decided, where = await access.read(stable=True)
-        done = _done(write, decided, results) or await _is_marked(access, options, write)
+        done = is_done(write, decided)
         await end_left(access, decided, abort_others=True, keep=mine)
     where = _where(options, where, mine)
-    if done:
+    if done or await _is_marked(access, options, write):
         await _commit_again(access, driver, write, decided, where, rows, mine)
         return
     await _check_open(access, mine, timeout_ms)
@@ -199,15 +197,8 @@ async def end_left(
         await access.abort_ids(sorted(left))
 
 
-def _done(write: Write, decided: Decision | None, results: Sequence[TaskResult]) -> bool:
-    if write.query != BATCH_WRITE:
-        return is_done(write, decided)
-    is_done(write, decided)
-    return results[0].is_done
-
-
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
-    """Whether another driver has decided a batch write of this name since this one was planned."""
+    """Whether a batch write of this name was decided, perhaps by another driver since this one was planned."""
     assert options.exactly_once is not None
     batch_id = options.exactly_once.batch_id
     return write.query == BATCH_WRITE and batch_id is not None and await access.is_marked(batch_id)

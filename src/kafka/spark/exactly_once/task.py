@@ -74,10 +74,10 @@ def write_in_transaction(
     """
     if plan.is_marked or is_done(write, plan.decided):
         rows = sum(batch.num_rows for batch in batches)
-        return TaskResult(write, plan.driver, plan.timeout_ms, rows, True, None)
+        return TaskResult(write, plan.driver, plan.timeout_ms, rows, None)
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
-        return TaskResult(write, plan.driver, plan.timeout_ms, 0, False, None)
+        return TaskResult(write, plan.driver, plan.timeout_ms, 0, None)
     selected = (batch.select(columns) for batch in itertools.chain([first], batches) if batch.num_rows)
     partitions: dict[str, set[int]] = {}
 
@@ -90,7 +90,7 @@ def write_in_transaction(
         identity = producer.prepare_transaction()
     assert identity is not None, "there was a row"
     written = Written(identity, {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items()})
-    return TaskResult(write, plan.driver, plan.timeout_ms, rows, False, written)
+    return TaskResult(write, plan.driver, plan.timeout_ms, rows, written)
 
 
 class _Slot:

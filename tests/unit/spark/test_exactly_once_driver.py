@@ -1,0 +1,297 @@
+"""What the driver asks of brokers, step by step: whom it fences, and what it ends."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import Any
+
+import pytest
+
+from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.errors import KafkaTimeoutError, ProducerFencedError
+from kafka.producer.transactions import TransactionIdentity
+from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
+from kafka.spark.exactly_once.errors import DriverFencedError, TransactionLostError
+from kafka.spark.exactly_once.judgement import Write
+from kafka.spark.exactly_once.names import task_id
+from kafka.spark.options import ExactlyOnceOptions, WriteOptions
+from kafka.structs import TopicPartition
+
+pytestmark = pytest.mark.once
+DRIVER = TransactionIdentity("p-driver", 1, 5, 2)
+WHERE = TopicPartition("out", 0)
+LONGEST_MS = 20 * 60_000
+NOW_MS = 1_700_000_000_000
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall clock stands still."""
+    monkeypatch.setattr(driver, "wall_clock_ns", lambda: lambda: NOW_MS * 1_000_000)
+
+
+def written(number: int, topic: str = "out") -> Written:
+    return Written(TransactionIdentity(task_id("p", f"0123456789.{number}"), 100 + number, 3, 2), {topic: (0, 1)})
+
+
+def decision(*slots: Written, **given: Any) -> Decision:
+    made = Decision("query", "run", 7, "/checkpoint", 10, slots)
+    return dataclasses.replace(made, **given)
+
+
+def options(batch_id: str | None = None, topic: str | None = "out") -> WriteOptions:
+    return WriteOptions(topic, (), exactly_once=ExactlyOnceOptions("p", batch_id, None))
+
+
+class Brokers:
+    """A `PrefixAccess`: answers from a script, and notes what it is asked."""
+
+    prefix = "p"
+
+    def __init__(self, *decisions: Decision | None, where: TopicPartition | None = WHERE) -> None:
+        self.decisions = list(decisions)
+        """What each `read` finds; the last one stays."""
+        self.where = where
+        self.calls: list[tuple[Any, ...]] = []
+        self.open: list[str] = []
+        self.has_decided_before = False
+        self.marked: list[bool] = []
+        self.age_ms = 0
+        self.failures: dict[str, Any] = {}
+        self.longest: int | None = LONGEST_MS
+
+    def asked(self, *kinds: str) -> list[tuple[Any, ...]]:
+        return [call for call in self.calls if call[0] in kinds]
+
+    async def longest_ms(self) -> int | None:
+        return self.longest
+
+    async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
+        self.calls.append(("read", stable))
+        found = self.decisions.pop(0) if len(self.decisions) > 1 else self.decisions[0]
+        return found, None if found is None else self.where
+
+    async def has_decided(self) -> bool:
+        self.calls.append(("has_decided",))
+        return self.has_decided_before
+
+    async def fence(self, timeout_ms: int) -> TransactionIdentity:
+        self.calls.append(("fence", timeout_ms))
+        return DRIVER
+
+    async def open_ids(self) -> list[str]:
+        return self.open
+
+    async def end(self, transactions: Any, *, commit: bool) -> dict[TransactionIdentity, Any]:
+        given = list(transactions)
+        self.calls.append(("commit" if commit else "abort", *(each.transactional_id for each in given)))
+        return {each: self.failures.get(each.transactional_id) for each in given}
+
+    async def abort_ids(self, ids: list[str]) -> None:
+        self.calls.append(("abort_ids", *ids))
+
+    async def is_marked(self, batch_id: str) -> bool:
+        self.calls.append(("is_marked", batch_id))
+        return self.marked.pop(0) if self.marked else False
+
+    async def describe(self, ids: list[str]) -> dict[str, TransactionDescription]:
+        since_ms = NOW_MS - self.age_ms
+        return {
+            each: TransactionDescription(
+                coordinator_id=1,
+                state=TransactionState.ONGOING,
+                producer_id=100 + int(each.rpartition(".")[2]),
+                producer_epoch=3,
+                transaction_timeout_ms=60_000,
+                transaction_start_time_ms=since_ms,
+                topic_partitions=set(),
+            )
+            for each in ids
+        }
+
+    async def decide(self, by: Any, decided: Decision, where: TopicPartition, batch_id: str | None) -> None:
+        self.calls.append(("decide", decided, where, batch_id))
+        if "decide" in self.failures:
+            raise self.failures["decide"]
+
+
+def result(
+    *slots: Written, rows: int = 10, by: TransactionIdentity | None = DRIVER, **given: Any
+) -> list[driver.TaskResult]:
+    write = dataclasses.replace(Write("p", "query", "run", 8, "/checkpoint"), **given)
+    return [driver.TaskResult(write, by, 60_000, rows if number == 0 else 0, each) for number, each in enumerate(slots)]
+
+
+async def plan(brokers: Any, checkpoint: str = "/checkpoint", batch_id: str | None = None) -> driver.Plan:
+    return await driver.plan(brokers, options(batch_id), checkpoint)
+
+
+async def commit(brokers: Any, results: list[driver.TaskResult], **given: Any) -> None:
+    await driver.commit(brokers, options(**given), results)
+
+
+async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
+    brokers = Brokers(None, decision())
+    brokers.has_decided_before = True
+    made = await plan(brokers)
+    assert (made.decided, made.driver) == (decision(), DRIVER)
+    assert brokers.asked("read", "fence") == [("read", False), ("read", True), ("fence", 900_000), ("read", True)]
+
+
+async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
+    brokers = Brokers(None)
+    made = await plan(brokers)
+    assert (made.decided, made.driver, made.is_marked) == (None, None, False)
+    assert brokers.calls == [("read", False), ("has_decided",)]
+
+
+@pytest.mark.parametrize("checkpoint", ["", "/another"])
+async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -> None:
+    brokers = Brokers(decision())
+    brokers.open = [written(1).transaction.transactional_id]
+    assert (await plan(brokers, checkpoint)).driver is None
+    assert brokers.asked("fence", "has_decided", "abort_ids") == []
+
+
+async def test_a_plan_ends_what_was_left_open() -> None:
+    kept, other, lost = written(1), written(2), written(3)
+    brokers = Brokers(decision(kept, lost))
+    brokers.open = [each.transaction.transactional_id for each in (kept, other, lost)]
+    brokers.failures[lost.transaction.transactional_id] = KafkaTimeoutError("late")
+    await plan(brokers)
+    names = [each.transaction.transactional_id for each in (kept, lost, other)]
+    assert brokers.asked("commit", "abort_ids") == [("commit", *names[:2]), ("abort_ids", *sorted(names[1:]))]
+
+
+@pytest.mark.parametrize(("longest", "timeout_ms"), [(None, 900_000), (LONGEST_MS, 900_000), (5_000, 5_000)])
+async def test_a_transaction_may_take_as_long_as_brokers_allow(longest: int | None, timeout_ms: int) -> None:
+    brokers = Brokers(None)
+    brokers.longest = longest
+    assert (await plan(brokers)).timeout_ms == timeout_ms
+
+
+async def test_attempts_and_batch_writes_without_a_name_are_told_apart() -> None:
+    plans = [await plan(Brokers(None), "") for _ in range(3)]
+    assert len({each.token for each in plans}) == len({each.run for each in plans}) == 3
+    named = await plan(Brokers(None), "", "x")
+    assert named.run == "transactionalBatchId x"
+
+
+async def test_a_batch_is_decided_before_it_is_committed() -> None:
+    brokers = Brokers(decision())
+    await commit(brokers, result(written(1), written(2)))
+    names = [written(number).transaction.transactional_id for number in (1, 2)]
+    wanted = decision(written(1), written(2), batch=8)
+    assert brokers.asked("fence", "decide", "commit", "abort") == [
+        ("decide", wanted, WHERE, None),
+        ("commit", *names),
+    ]
+
+
+async def test_a_driver_that_was_not_sure_fences_others_before_it_decides() -> None:
+    brokers = Brokers(decision())
+    brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
+    await commit(brokers, result(written(1), by=None, checkpoint=""))
+    steps = [call[0] for call in brokers.asked("fence", "abort_ids", "decide", "commit") if len(call) > 1]
+    assert steps == ["fence", "abort_ids", "decide", "commit"]
+    assert brokers.asked("abort_ids") == [("abort_ids", brokers.open[1])]  # not what is written now
+
+
+async def test_batch_writes_are_numbered() -> None:
+    brokers = Brokers(decision(query=BATCH_WRITE, run="before", batch=41))
+    await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
+    ((_, decided, _, batch_id),) = brokers.asked("decide")
+    assert (decided.batch, batch_id) == (42, "x")
+
+
+async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -> None:
+    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers.marked = [True]
+    await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
+    assert brokers.asked("decide", "commit") == []
+    assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
+
+
+@pytest.mark.parametrize(
+    ("topic", "kept", "slots", "where"),
+    [
+        ("named", None, (written(1),), TopicPartition("named", 0)),
+        (None, TopicPartition("kept", 0), (written(1),), TopicPartition("kept", 0)),
+        (None, None, (written(1, "b"), written(2, "a")), TopicPartition("a", 0)),
+    ],
+)
+async def test_where_a_decision_is_kept(
+    topic: str | None, kept: TopicPartition | None, slots: tuple[Written, ...], where: TopicPartition
+) -> None:
+    brokers = Brokers(decision() if kept else None, where=kept)
+    await commit(brokers, result(*slots), topic=topic)
+    assert brokers.asked("decide")[0][2] == where
+
+
+async def test_a_replay_is_committed_and_becomes_the_new_runs() -> None:
+    decided = decision(written(9), batch=8)
+    brokers = Brokers(decided)
+    await commit(brokers, result(None, run="another run"))  # type: ignore[arg-type]  # nothing was written
+    assert brokers.asked("commit", "abort", "decide") == [
+        ("commit", written(9).transaction.transactional_id),
+        ("decide", dataclasses.replace(decided, run="another run"), WHERE, None),
+    ]
+
+
+@pytest.mark.parametrize(("age_ms", "warned"), [(30_000, False), (30_001, True)])
+async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned: bool, caplog: Any) -> None:
+    brokers = Brokers(decision())
+    brokers.age_ms = age_ms
+    await commit(brokers, result(written(1)))
+    assert [each.levelno for each in caplog.records] == [logging.WARNING] * warned
+
+
+async def test_a_driver_that_was_fenced_commits_nothing() -> None:
+    brokers = Brokers(decision())
+    brokers.failures["decide"] = ProducerFencedError()
+    with pytest.raises(DriverFencedError):
+        await commit(brokers, result(written(1)))
+    assert brokers.asked("commit") == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "raised"),
+    [(KafkaTimeoutError("late"), KafkaTimeoutError), (ProducerFencedError(), TransactionLostError)],
+)
+async def test_what_may_still_be_committed_is_not_called_lost(failure: Exception, raised: type[Exception]) -> None:
+    brokers = Brokers(decision())
+    brokers.failures[written(1).transaction.transactional_id] = failure
+    with pytest.raises(raised):
+        await commit(brokers, result(written(1), written(2)))
+
+
+async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> None:
+    brokers = Brokers(decision())
+    await driver.abort(brokers, [None, *result(written(1))])  # type: ignore[arg-type]  # a fake
+    assert brokers.asked("abort", "read") == [
+        ("abort", "p-driver"),
+        ("read", True),
+        ("abort", written(1).transaction.transactional_id),
+    ]
+
+
+async def test_nothing_of_what_was_decided_is_aborted(caplog: Any) -> None:
+    brokers = Brokers(decision(written(1)))
+    await driver.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
+    assert brokers.asked("abort") == [("abort", "p-driver")]
+    assert "is committed when it is replayed" in caplog.text
+
+
+async def test_an_abort_of_nothing_asks_nothing() -> None:
+    brokers = Brokers(None)
+    await driver.abort(brokers, [None, *result(None)])  # type: ignore[arg-type]  # a fake, and nothing was written
+    assert brokers.calls == []
+
+
+async def test_what_was_not_aborted_is_told(caplog: Any) -> None:
+    brokers = Brokers(None)
+    brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
+    await driver.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake
+    assert "late" in caplog.text
