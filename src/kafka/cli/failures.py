@@ -64,11 +64,11 @@ def exit_status(error: BaseException) -> int:
 
 
 def _is_broken_pipe(error: BaseException | None) -> bool:
-    """Whether it is about output that nobody reads, or came while such output was closed."""
+    """Whether it is about output that nobody reads, or came while such output was closed; not a connection's end."""
     while error is not None:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
             return True
-        error = error.__context__
+        error = None if error.__suppress_context__ else error.__context__  # what has a cause is told by its own text
     return False
 
 

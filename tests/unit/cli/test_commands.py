@@ -14,8 +14,10 @@ from click.testing import CliRunner
 import kafka_columnar
 from kafka._variant import HOT_MODULES
 from kafka.cli.commands import COMMANDS, commands
+from kafka.cli.failures import exit_status
 from kafka.errors import (
     KafkaConfigurationError,
+    KafkaConnectionError,
     KafkaTimeoutError,
     NoBrokersAvailable,
     TopicAuthorizationFailedError,
@@ -178,6 +180,19 @@ def test_an_end_that_says_nothing(
         assert isinstance(result.exception, ZeroDivisionError)  # a fault of ours has its traceback
     else:
         assert (result.exit_code, result.output.strip()) == (status, "")
+
+
+def test_a_connection_that_broke_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def lose() -> None:
+        try:
+            raise BrokenPipeError
+        except OSError as error:
+            raise KafkaConnectionError("the broker hung up") from error
+
+    with pytest.raises(KafkaConnectionError) as raised:
+        lose()
+    assert exit_status(raised.value) == 3
+    assert "the broker hung up" in capsys.readouterr().err
 
 
 def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,12 @@
 """`kafka produce` on the embedded broker: input of every form."""
 
+import csv
 import json
 import pathlib
+import random
 from collections.abc import Callable
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -38,6 +41,37 @@ def test_lines_are_found_wherever_reads_end(tmp_path: pathlib.Path, size: int, m
         assert [line for found in split(opened, b"\r\n") for line in found] == [b"one", b"two", b"", b"three"]
 
 
+@pytest.mark.parametrize("delimiter", [b"\n", b"\r\n", b"aab", b"abab"])
+def test_lines_in_pieces_of_any_size_are_those_of_the_whole(
+    tmp_path: pathlib.Path, delimiter: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(delimiter)
+    for number in range(40):
+        text = b"".join(rng.choice([b"a", b"b", b"", delimiter, delimiter[:1]]) for _ in range(rng.randrange(40)))
+        (tmp_path / str(number)).write_bytes(text)
+        *lines, rest = text.split(delimiter)
+        for size in (1, 2, 3, 5, 100):
+            monkeypatch.setattr("kafka.cli.produce.lines._CHUNK", size)
+            with (tmp_path / str(number)).open("rb") as opened:
+                found = [line for some in split(opened, delimiter) for line in some]
+            assert found == lines + [rest] * bool(rest), (text, size)
+
+
+def test_a_line_that_is_too_long_is_refused_and_none_before_it(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka.cli.produce.lines._CHUNK", 3)
+    monkeypatch.setattr("kafka.cli.produce.lines._MOST", 10)
+    for text, is_too_long in ((b"a" * 10 + b"\r\n" + b"b" * 10, False), (b"x\r\n" + b"a" * 11, True)):
+        (tmp_path / "lines").write_bytes(text)
+        with (tmp_path / "lines").open("rb") as opened:
+            if is_too_long:
+                with pytest.raises(click.UsageError, match="longer than 1 GiB"):
+                    list(split(opened, b"\r\n"))
+            else:
+                assert [len(line) for some in split(opened, b"\r\n") for line in some] == [10, 10]
+
+
 def test_files_are_sent_one_after_the_other(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     name = topic()
     for number in (1, 2):
@@ -60,6 +94,13 @@ def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path:
     cli("produce", target, str(file), "--keep-partitions")
     assert sorted(cli("consume", target, *SHOWN)) == sorted(cli("consume", source, *SHOWN))
     assert cli("consume", target, "-p", "0", *SHOWN) == cli("consume", source, "-p", "0", *SHOWN)
+
+
+def test_csv_may_have_long_fields(cli: Cli, topic: MakeTopic) -> None:
+    name, limit = topic(), csv.field_size_limit()
+    cli("produce", name, "-f", "csv", stdin="value\n" + "x" * 200_000 + "\n")
+    assert cli("consume", name) == "x" * 200_000 + "\n"
+    assert csv.field_size_limit() == limit  # which is the whole process's
 
 
 def test_rows_of_any_table_are_json_with_a_column_as_the_key(
@@ -92,6 +133,10 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
         (["-f", "csv"], "a,b\n1\n", "line 2 has not 2 fields"),
         (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "there are a, b"),
         (["-f", "csv"], "key,value,headers\na,b,[1]\n", "no CSV of records"),
+        (["-f", "csv"], 'value,headers\nb,"[[1,2]]"\n', "expected headers as pairs of texts in JSON, got [[1,2]]"),
+        (["-f", "csv"], "value,headers\nb,{}\n", "expected headers as pairs of texts"),
+        (["-f", "csv"], f"value,headers\nb,{'[' * 100_000}\n", "no CSV of records"),
+        (["-f", "json"], '{"value": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 1 is no record"),
         (["-f", "csv"], "key,value,timestamp\na,b,soon\n", "no CSV of records"),
         (["-f", "json"], '{"value": 1, "timestamp": "soon"}\n', "line 1 is no record"),
         (["-f", "json"], '{"value": 1, "headers": [1]}\n', "expected headers as objects"),
@@ -100,6 +145,7 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
         (["-D", ""], "x", "at least one character"),
         (["--encoding", "klingon"], "x", "klingon"),
     ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else each[:40],
 )
 def test_input_that_is_wrong_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str, said: str) -> None:
     result = cli.run("produce", topic(), *options, stdin=stdin)

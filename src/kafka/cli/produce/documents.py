@@ -1,7 +1,6 @@
 """Records as JSON objects, one a line, in the form that ``kafka consume --json`` writes."""
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from typing import IO, Any
@@ -27,7 +26,7 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
             if line.strip():
                 try:
                     _send(sending, json.loads(line), keep_partitions)
-                except (ValueError, TypeError, binascii.Error) as error:
+                except (ValueError, TypeError, RecursionError) as error:
                     raise click.UsageError(f"line {number} is no record: {error}") from None
 
 

@@ -26,16 +26,24 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 def split(file: IO[bytes], delimiter: bytes) -> Iterator[list[bytes]]:
     """The lines, as many at a time as there are; the last one may lack its delimiter."""
-    rest = b""
+    begun: list[bytes] = []  # a line of which no end has come: joined once, however many pieces it comes in
+    size, overlap = 0, len(delimiter) - 1
     for data in chunks(file):
-        parts = (rest + data).split(delimiter)
-        rest = parts.pop()
-        if len(rest) > _MOST:
+        while begun and len(begun[-1]) < overlap:
+            size -= len(begun[-1])
+            data = begun.pop() + data
+        before = begun[-1][-overlap:] if begun and overlap else b""
+        if delimiter in before + data:
+            *found, rest = (b"".join(begun) + data).split(delimiter)
+            yield found
+            begun, size = [rest], len(rest)
+        else:
+            begun.append(data)
+            size += len(data)
+        if size > _MOST:
             raise click.UsageError("a line is longer than 1 GiB: is --delimiter right?")
-        if parts:
-            yield parts
-    if rest:
-        yield [rest]
+    if any(begun):
+        yield [b"".join(begun)]
 
 
 def send_lines(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _RECORD = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "timestamp_type")
 _ROWS = 65_536
+_LONGEST_FIELD = 1 << 30
+"""Characters, instead of the 131,072 that Python takes: values may be longer."""
 
 
 def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool) -> None:
@@ -23,6 +25,7 @@ def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_par
     Raises `click.UsageError`.
     """
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
+    limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         rows = csv.DictReader(text, strict=True)
         titles = list(rows.fieldnames or ())
@@ -36,16 +39,15 @@ def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_par
             else:
                 key = None if key_column is None else _bytes(row[key_column])
                 sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
-    except (csv.Error, ValueError, TypeError) as error:
+    except (csv.Error, ValueError, TypeError, RecursionError) as error:
         raise click.UsageError(f"this is no CSV of records: {error}") from None
     finally:
+        csv.field_size_limit(limit)
         text.detach()
 
 
 def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool) -> None:
-    headers = [
-        (name, None if value is None else _bytes(value)) for name, value in json.loads(row.get("headers") or "[]")
-    ]
+    headers = _headers(row.get("headers") or "[]")
     partition, time = row.get("partition"), row.get("timestamp")
     key = row.get("key")
     sending.send(
@@ -54,6 +56,23 @@ def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool) -
         headers,
         int(partition) if partition and keep_partitions else None,
         int(time) if time else None,
+    )
+
+
+def _headers(text: str) -> list[tuple[str, bytes | None]]:
+    """Headers as `kafka consume` writes them into a field: pairs of texts, in JSON. Raises `ValueError`."""
+    given = json.loads(text)
+    if not isinstance(given, list) or not all(_is_header(each) for each in given):
+        raise ValueError(f"expected headers as pairs of texts in JSON, got {text[:80]}")
+    return [(name, None if value is None else _bytes(value)) for name, value in given]
+
+
+def _is_header(given: Any) -> bool:
+    return (
+        isinstance(given, list)
+        and len(given) == 2
+        and isinstance(given[0], str)
+        and (given[1] is None or isinstance(given[1], str))
     )
 
 
