@@ -32,6 +32,7 @@ def walked(offsets: str) -> dict[str, dict[int, int]]:
 
 def test_a_query_that_ends_has_committed_all_that_it_read(spark, broker, make_topic, tmp_path):
     topic, group = make_topic(partitions=2), f"watched-{tmp_path.name}"
+    assert committed(broker, group) == {}  # the group's coordinator is there: a query's end waits five seconds for it
     for end in (50, 100):
         produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
         stream = load_stream(

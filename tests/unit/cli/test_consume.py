@@ -166,6 +166,7 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
         (["x", "--grep", "("], "unterminated"),
         (["x", "-f", "%q"], "%q means nothing"),
         (["x", "-D", "\\q"], "\\q is no escape"),
+        (["x", "-D", "\\xg0"], "\\x is no escape"),
         (["x", "--encoding", "klingon"], "klingon"),
         (["x", "--follow", "--to", "5"], "--follow has no end"),
         (["x", "-g", "g", "--last", "5"], "--last and --group"),

@@ -28,6 +28,12 @@ def test_a_terminal_gets_a_table_with_units(terminal: Output, capsys: pytest.Cap
     assert rows == ["a       12,345  2.0 KiB  1,2", "b c          -      0 B  -"]
 
 
+@pytest.mark.usefixtures("terminal")
+def test_json_on_a_terminal_has_no_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=True).title("title")
+    assert capsys.readouterr().out == ""
+
+
 def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -42,10 +48,12 @@ def test_a_program_gets_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None
     Output(as_json=False).table(ROWS, ["topic", "records", "isr"])
     Output(as_json=True).table(ROWS, ["topic"])
     Output(as_json=True).done("done", {"a": 1})
+    for as_json in (False, True):
+        Output(as_json).title("a title is for people")
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["a\t12345\t1,2", "b c\t\t"]
     assert lines[2].startswith('[{"topic": "a", "records": 12345')
-    assert lines[3] == '{"a": 1}'
+    assert lines[3:] == ['{"a": 1}']
 
 
 @pytest.mark.parametrize(
