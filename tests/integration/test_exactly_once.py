@@ -318,6 +318,18 @@ def test_a_task_that_was_given_up_cannot_harm_the_one_in_its_place(broker, make_
     check_each_once(broker.bootstrap_servers, query.topic, 1)
 
 
+def test_what_a_killed_task_of_the_last_batch_has_left_open_holds_no_reader_up(broker, make_query):
+    query = make_query()
+    for batch in range(2):  # in the second the drivers before are fenced already when it is planned
+        plan = query.plan()
+        killed = Query(broker.bootstrap_servers, query.topic)
+        killed.attempts(plan, batch, rows_of(batch))
+        query.commit(query.tasks(plan, batch, rows_of(batch), 2))
+        assert transactions(query.prefix, bootstrap_servers=broker.bootstrap_servers).open == ()
+        killed.close()
+    check_each_once(broker.bootstrap_servers, query.topic, 2)
+
+
 def test_what_was_ended_before_the_decision_fails_the_batch_and_nothing_is_committed(broker, make_query):
     query = make_query()
     results = query.tasks(query.plan(), 0, rows_of(3), 2)

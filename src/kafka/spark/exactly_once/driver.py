@@ -91,7 +91,7 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     if decided is not None and checkpoint and decided.checkpoint == checkpoint:
         driver = await _fence(access, timeout_ms)
         decided, _ = await access.read(stable=True)
-    await end_left(access, decided, abort_others=driver is not None)
+    await end_left(access, decided, await access.open_ids(), abort_others=driver is not None)
     batch_id = exactly_once.batch_id
     return Plan(
         token=secrets.token_hex(8),
@@ -119,12 +119,14 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         driver = await _fence(access, timeout_ms)
         decided, where = await access.read(stable=True)
         done = is_done(write, decided)
-        await end_left(access, decided, abort_others=True, keep=mine)
+    done = done or await _is_marked(access, options, write)
     where = _where(options, where, mine)
-    if done or await _is_marked(access, options, write):
+    # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
+    _, left = await asyncio.gather(_check_open(access, [] if done else mine, timeout_ms), access.open_ids())
+    await end_left(access, decided, left, abort_others=True, keep=mine)
+    if done:
         await _commit_again(access, driver, write, decided, where, rows, mine)
         return
-    await _check_open(access, mine, timeout_ms)
     batch = write.batch
     if write.query == BATCH_WRITE and decided is not None:
         batch = decided.batch + 1
@@ -178,14 +180,20 @@ async def _fence(access: PrefixAccess, timeout_ms: int) -> TransactionIdentity:
 
 
 async def end_left(
-    access: PrefixAccess, decided: Decision | None, *, abort_others: bool, keep: Sequence[Written] = ()
+    access: PrefixAccess,
+    decided: Decision | None,
+    open_ids: Sequence[str],
+    *,
+    abort_others: bool,
+    keep: Sequence[Written] = (),
 ) -> None:
     """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
 
     Arguments:
+        open_ids: the transactional ids that have a transaction open.
         keep: what is written now.
     """
-    left = set(await access.open_ids()) - {each.transaction.transactional_id for each in keep}
+    left = set(open_ids) - {each.transaction.transactional_id for each in keep}
     if not left:
         return
     written = decided.written if decided is not None else ()

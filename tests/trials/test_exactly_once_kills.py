@@ -1,0 +1,161 @@
+"""The sink that delivers exactly once, on a standalone cluster of two workers, while what it needs is killed.
+
+A seed says which query runs, which process is killed, and where another one, or the same, stands at that moment
+(`harness.kill_points`). Each start of the query has another spark.sql.shuffle.partitions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.apache import ApacheKafka
+from harness.kill_points import KillPoint
+from harness.spark_cluster import Standalone
+from harness.topics import create_topic
+
+from .kill_program import Run
+from .kill_support import (
+    LIMIT_S,
+    PARTITIONS,
+    SETTINGS,
+    Driver,
+    Kill,
+    executor_of,
+    faults,
+    kill_of,
+    kill_process,
+    produce_ids,
+    seen_by_readers,
+)
+from .trial_support import CLUSTER
+
+IDS = 2_500
+ROWS_A_BATCH = 550
+SEEDS = range(1, 21)
+RELEASES = ("4.3.1", "3.9.2")
+MOST_STARTS = 6
+POLL_S = 0.05
+GIVES_UP = ("TransactionLostError", "ReplayDiffersError", "PrefixInUseError", "SecondWriteError")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[Standalone]:
+    with Standalone(tmp_path_factory.mktemp("standalone")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def driver(cluster, tmp_path_factory) -> Iterator[Driver]:
+    settings = {**CLUSTER, **SETTINGS, "spark.master": cluster.url}
+    made = Driver(tmp_path_factory.mktemp("driver"), settings, cluster.worker_pids)
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def kafka(request, tmp_path_factory) -> Iterator[ApacheKafka]:
+    """4.3 has transactions of version 2, 3.9 of version 1."""
+    folder = tmp_path_factory.mktemp(f"kafka-{request.param}")
+    properties = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    with ApacheKafka(folder, version=request.param, properties=properties) as running:
+        yield running
+
+
+def make_topics(kafka: ApacheKafka, stem: str, *, some_twice: bool, ids: int = IDS) -> tuple[str, str]:
+    source, target = f"{stem}-source", f"{stem}-target"
+    for topic in (source, target):
+        create_topic(kafka.bootstrap_servers, topic, PARTITIONS)
+    produce_ids(kafka.bootstrap_servers, source, ids, some_twice=some_twice)
+    return source, target
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_each_id_is_seen_once_and_in_order_whatever_is_killed(kafka, driver, tmp_path, number, capsys):
+    seed = number + 100 * RELEASES.index(kafka.version)
+    kill = kill_of(seed)
+    source, target = make_topics(kafka, f"seed-{seed}", some_twice=kill.kind != "stateless")
+    point = KillPoint(tmp_path / "points", kill.point, kill.time_number)
+    killed, errors, starts = False, [], 0
+    while True:
+        starts += 1
+        assert starts <= MOST_STARTS, errors
+        run = Run(
+            kill.kind,
+            kafka.bootstrap_servers,
+            source,
+            target,
+            str(tmp_path / "checkpoint"),
+            str(point.folder),
+            kill.shuffle_partitions[starts - 1],
+            ROWS_A_BATCH,
+        )
+        driver.ask(run)
+        if not killed:
+            killed, told = kill_at(point, kill, seed, driver, kafka)
+        else:
+            told = driver.answer()
+        assert told is not None, "the query has not ended"
+        if told["error"] is None:
+            break
+        errors.append(told["error"][:1_500])
+    assert killed, f"nothing came to {kill.point} for the {kill.time_number}th time"
+    assert not [text for text in errors if any(each in text for each in GIVES_UP)], errors
+    wrong = faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
+    note(capsys, seed=seed, kafka=kafka.version, **vars_of(kill), starts=starts, wrong=wrong)
+    assert not wrong, (kill, errors)
+
+
+def kill_at(
+    point: KillPoint, kill: Kill, seed: int, driver: Driver, kafka: ApacheKafka
+) -> tuple[bool, dict[str, Any] | None]:
+    """Wait until a process has stopped at the point, and kill; gives whether that was so, and the query's end."""
+    for _ in range(int(LIMIT_S / POLL_S)):
+        told = driver.answer(POLL_S)
+        if point.stopped is not None:
+            break
+        if told is not None:
+            return False, told
+    stopped = point.stopped
+    assert stopped is not None, "nothing has stopped"
+    strike(kill, stopped, random.Random(seed), driver, kafka)
+    point.release()
+    if kill.victim == "broker":
+        kafka.restart()
+    return True, driver.answer()
+
+
+def strike(kill: Kill, stopped: int, dice: random.Random, driver: Driver, kafka: ApacheKafka) -> None:
+    """Kill the victim: where it can be the one that has stopped, it is."""
+    executors = driver.executors
+    if kill.victim == "driver":
+        driver.kill()
+    elif kill.victim == "broker":
+        kafka.kill()
+    elif kill.victim == "executor":
+        kill_process(executor_of(stopped, executors) or dice.choice(executors))
+    elif kill.victim == "task":
+        assert stopped in driver.tasks
+        kill_process(stopped)
+    else:
+        planners = driver.planners
+        kill_process(stopped if stopped in planners else dice.choice(planners))
+
+
+def vars_of(kill: Kill) -> dict[str, Any]:
+    return {"kind": kill.kind, "victim": kill.victim, "point": kill.point, "time": kill.time_number}
+
+
+def note(capsys: pytest.CaptureFixture[str], **row: Any) -> None:
+    """Show what a seed did, and keep it where KAFKA_KILLS_RESULT says."""
+    with capsys.disabled():
+        print(json.dumps(row))
+    if result := os.environ.get("KAFKA_KILLS_RESULT"):
+        with Path(result).open("a") as rows:
+            rows.write(json.dumps(row) + "\n")
