@@ -72,12 +72,9 @@ class DurationType(click.ParamType[Any]):
         """See `parse_duration`."""
         if isinstance(value, datetime.timedelta):
             return value
-        try:
+        found = None
+        with contextlib.suppress(ValueError, OverflowError):
             return datetime.timedelta(seconds=float(value))
-        except ValueError:
-            found = None
-        except OverflowError as error:
-            self.fail(str(error), param, ctx)
         with contextlib.suppress(OverflowError):
             found = parse_duration(value)
         if found is None:

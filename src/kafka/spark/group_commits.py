@@ -69,9 +69,19 @@ class GroupCommits:
         with self._changed:
             self._wanted = dict(offsets)
             if self._thread is None and offsets and not self._closing:
-                self._thread = threading.Thread(target=self._work, name="kafka-spark-commit", daemon=True)
-                self._thread.start()
+                self._begin()
             self._changed.notify_all()
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._work, name="kafka-spark-commit", daemon=True)
+        try:
+            thread.start()
+        except (
+            RuntimeError
+        ) as error:  # there are too many, or the interpreter is about to end: the next one tries again
+            self._tell(str(error))
+        else:
+            self._thread = thread
 
     def flush(self, timeout_s: float) -> bool:
         """Have the newest offsets committed now; False if that fails or takes too long."""
@@ -117,14 +127,8 @@ class GroupCommits:
 
     def _commit(self, offsets: Offsets) -> None:
         trouble = self._try(offsets)
-        if trouble is not None and trouble not in self._warned:
-            self._warned.add(trouble)
-            log.warning(
-                "the offsets of the query could not be committed to the group %r (option commitGroup), so tools that "
-                "watch it see an old lag; the query goes on, and it is tried again: %s",
-                self._group,
-                trouble,
-            )
+        if trouble is not None:
+            self._tell(trouble)
         with self._changed:
             now = self._clock()
             if trouble is None:
@@ -137,6 +141,17 @@ class GroupCommits:
             if trouble is not None or offsets == self._wanted:
                 self._hurry = False
             self._changed.notify_all()
+
+    def _tell(self, trouble: str) -> None:
+        """Log a cause once, until commits succeed again."""
+        if trouble not in self._warned:
+            self._warned.add(trouble)
+            log.warning(
+                "the offsets of the query could not be committed to the group %r (option commitGroup), so tools that "
+                "watch it see an old lag; the query goes on, and it is tried again: %s",
+                self._group,
+                trouble,
+            )
 
     def _try(self, offsets: Offsets) -> str | None:
         """Commit; gives what went wrong."""

@@ -169,3 +169,29 @@ def test_closing_commits_what_is_left(group):
     group.committing.close(LIMIT_S)
     assert group.commits == [{T0: 1}]
     assert group.closed.is_set()
+
+
+def cannot_start(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_thread_that_cannot_begin_is_told_once_and_tried_again(group, monkeypatch, caplog):
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", cannot_start)
+        group.finished(1)
+        group.finished(2)
+        assert not group.committing.flush(LIMIT_S)
+    (record,) = caplog.records
+    assert "can't start new thread" in record.getMessage()
+    group.finished(3)
+    group.wait_for_a_commit()
+    assert group.commits == [{T0: 3}]
+
+
+def test_a_query_whose_thread_never_began_ends_all_the_same(monkeypatch):
+    group = Group()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", cannot_start)
+        group.finished(1)
+    group.committing.close(LIMIT_S)
+    assert not group.commits
