@@ -20,6 +20,8 @@ EXTRAS = {
     "opentelemetry",
     "matplotlib",
     "rich",
+    "starlette",
+    "uvicorn",
 }
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "transactions": "List and describe transactions; find those that hang, and end them.",
     "copy": "Copy a topic, within a cluster or to another; resumable.",
     "perf": "Measure producing, consuming and round trips.",
+    "ui": "Show topics, groups, messages and Spark queries in a browser.",
     "completion": "Print what completes commands and options in a shell.",
     "broker": "Run the embedded broker.",
     "demo": "Stream a year of flights through a broker and Spark.",

@@ -20,6 +20,8 @@ UNREACHABLE = 3
 """No broker was reached, or the time was up: the same command may work later."""
 INTERRUPTED = 130
 TERMINATED = 143
+_EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
+"""What brings a library, where it is not the demo's."""
 
 
 @contextlib.contextmanager
@@ -108,7 +110,7 @@ def _not_installed(error: ModuleNotFoundError) -> str:
     name = (error.name or "").partition(".")[0]
     if name in ("", "kafka", "kafka_columnar", "pyspark_kafka_columnar"):
         raise error
-    extra = "arrow" if name == "pyarrow" else "demo"
+    extra = _EXTRAS.get(name, "demo")
     return (
         f"this command needs {name!r}, which is not installed; install it with: pip install 'kafka-columnar[{extra}]'"
     )

@@ -1,0 +1,65 @@
+"""What may be changed, where changes are allowed: topics are made, groups are moved."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.admin import OffsetSpec
+from kafka.errors import KafkaError, NoError
+from kafka.ui.figures import count
+from kafka.ui.layout import page, trouble
+from kafka.ui.markup import Html, html, joined, link, table
+from kafka.ui.state import Ui
+
+_EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
+
+
+async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
+    """Make a topic; the page says what became of it."""
+    name, title = given.get("name", "").strip(), "Create a topic"
+    try:
+        wanted = {
+            ours: _whole_number(field, given.get(field, ""))
+            for field, ours in (("partitions", "num_partitions"), ("replicas", "replication_factor"))
+            if given.get(field, "").strip()
+        }
+        await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
+    except (KafkaError, ValueError, TypeError) as error:
+        return page(ui, title, "/", trouble(f"The topic was not made: {error}"))
+    return page(ui, title, "/", html("<p>Topic {} was made.</p>", link(name, "/topic", name=name)))
+
+
+def _whole_number(field: str, text: str) -> int:
+    text = text.strip()
+    if not text.isascii() or not text.isdecimal() or not 0 < len(text) <= 5:
+        raise ValueError(f"expected a number of {field}, got {text!r:.60}")
+    return int(text)
+
+
+async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
+    """Say where a group would go, or, where that was confirmed, move it there."""
+    group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
+    confirmed, title = given.get("confirmed") == "yes", f"Move {group}"
+    try:
+        position = ui.settings.parse_position(text)
+        target: Any = _EDGES.get(position) if isinstance(position, str) else position
+        moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
+    except (KafkaError, ValueError, TypeError, OverflowError) as error:
+        return page(ui, title, "/groups", trouble(f"The group was not moved: {error}"))
+    rows = [
+        [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
+        for tp, each in sorted(moved.items())
+    ]
+    places = table(("topic", "partition", "offset", "error"), rows, ("partition", "offset"), "Where it goes")
+    back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
+    if confirmed:
+        failed = any(each["error"] is not NoError for each in moved.values())
+        told = trouble("Not all of it was moved.") if failed else html("<p>The group was moved.</p>")
+        return page(ui, title, "/groups", joined([told, places, back]))
+    fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
+    confirm = html(
+        '<form method="post" action="/group/reset"><input type="hidden" name="token" value="{}"><input type="hidden" '
+        'name="id" value="{}"><input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
+        '<input type="hidden" name="confirmed" value="yes"><button{}>Move the group</button></form>',
+        *(ui.forms.token, group, topic, text, "" if fixed else Html(" disabled")),
+    )
+    return page(ui, title, "/groups", joined([html("<p>It would go to:</p>"), places, confirm, back]))

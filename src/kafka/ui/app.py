@@ -1,0 +1,142 @@
+"""The paths, and what answers them."""
+
+import pathlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from kafka.errors import KafkaError
+from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
+from kafka.ui.guard import Guard
+from kafka.ui.layout import page, trouble
+from kafka.ui.markup import Html, html, visible
+from kafka.ui.messages_page import message_page, messages_page
+from kafka.ui.spark_page import spark_page, spark_part
+from kafka.ui.state import Ui
+from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
+
+_STATIC = pathlib.Path(__file__).parent / "static"
+_KINDS = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+async def _live_spark(ui: Ui, _: Mapping[str, str]) -> Html:
+    return await spark_part(ui)
+
+
+async def _live(part: Html) -> Html:
+    return part
+
+
+_PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
+    "topics": lambda ui, _: _live(topics_part(ui)),
+    "topic": lambda ui, given: _live(topic_part(ui, given.get("name", ""))),
+    "groups": lambda ui, _: _live(groups_part(ui)),
+    "group": lambda ui, given: _live(group_part(ui, given.get("id", ""))),
+    "spark": _live_spark,
+}
+
+
+def make_app(ui: Ui) -> ASGIApp:
+    """The page as an ASGI application. Where changes are not allowed there is no path that makes any."""
+    routes = [
+        Route("/", _page(ui, lambda given: topics_page(ui))),
+        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")))),
+        Route("/groups", _page(ui, lambda given: groups_page(ui))),
+        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")))),
+        Route("/spark", _page(ui, lambda given: spark_page(ui))),
+        Route("/message", _page(ui, lambda given: message_page(ui, given))),
+        Route("/messages", _messages(ui)),
+        Route("/live/{part}", _events(ui)),
+        Route("/static/{name}", _static),
+    ]
+    if ui.settings.allow_writes:
+        routes += [
+            Route("/topics", _action(ui, create_topic), methods=["POST"]),
+            Route("/group/reset", _action(ui, reset_group), methods=["POST"]),
+        ]
+    return Guard(Starlette(routes=routes), ui.settings.names)
+
+
+def _answer(content: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(content.encode("utf-8", "backslashreplace"), status)
+
+
+def _page(ui: Ui, made: Callable[[Mapping[str, str]], Awaitable[Html | None]]) -> Answer:
+    async def answer(request: Request) -> Response:
+        try:
+            found = await made(request.query_params)
+        except (KafkaError, ValueError, TypeError) as error:
+            return _answer(page(ui, "This did not work", "", trouble(str(error))), 400)
+        except TimeoutError:
+            return _answer(page(ui, "This did not work", "", trouble("the time was up")), 504)
+        if found is None:
+            return _answer(page(ui, "Not found", "", html("<p>There is nothing of that name or offset.</p>")), 404)
+        return _answer(found)
+
+    return answer
+
+
+def _messages(ui: Ui) -> Answer:
+    async def answer(request: Request) -> Response:
+        async def body() -> AsyncIterator[bytes]:
+            async with aclosing(messages_page(ui, request.query_params)) as parts:
+                async for part in parts:
+                    yield part.encode("utf-8", "backslashreplace")
+
+        return StreamingResponse(body(), media_type="text/html")
+
+    return answer
+
+
+def _events(ui: Ui) -> Answer:
+    """A page's live part, whenever there is news (server-sent events)."""
+
+    async def answer(request: Request) -> Response:
+        part = _PARTS.get(request.path_params["part"])
+        if part is None:
+            return _answer("", 404)
+
+        async def body() -> AsyncIterator[bytes]:
+            async with aclosing(ui.observer.follow()) as moments:
+                async for is_news in moments:
+                    yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
+
+        return StreamingResponse(body(), media_type="text/event-stream")
+
+    return answer
+
+
+def event(content: str) -> bytes:
+    """A server-sent event."""
+    lines = visible(content).splitlines()
+    return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
+
+
+def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) -> Answer:
+    async def answer(request: Request) -> Response:
+        try:
+            given = await ui.forms.fields(request)
+        except ValueError as error:
+            return _answer(page(ui, "This did not work", "", trouble(str(error))), 413)
+        if given is None:
+            text = "this form was made by another page, or before kafka ui was started: go back, load the page again"
+            return _answer(page(ui, "Refused", "", trouble(text)), 403)
+        return _answer(await done(ui, given))
+
+    return answer
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _KINDS:
+        return Response(status_code=404)
+    headers: dict[str, Any] = {"Cache-Control": "max-age=60"}
+    return Response((_STATIC / name).read_bytes(), media_type=_KINDS[name], headers=headers)

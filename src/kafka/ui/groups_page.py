@@ -1,0 +1,123 @@
+"""Groups and their lag over time; one group with its partitions and members."""
+
+from typing import Any
+
+from kafka.errors import KafkaError
+from kafka.ui.charts import chart
+from kafka.ui.figures import count
+from kafka.ui.layout import live_address, live_page, trouble
+from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.snapshot import GroupState
+from kafka.ui.state import Ui
+
+_COLUMNS = ("group", "type", "state", "topics", "lag")
+_PARTITIONS = ("topic", "partition", "committed", "lag")
+_MEMBERS = ("member", "client", "host", "partitions")
+
+
+async def groups_page(ui: Ui) -> Html:
+    """All groups."""
+    await ui.observer.snapshot()
+    return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
+
+
+def groups_part(ui: Ui) -> Html:
+    """What changes of it."""
+    now = ui.observer.newest
+    if now is None:
+        return trouble(ui.observer.trouble)
+    rows = [
+        [
+            link(each.name or "(no name)", "/group", id=each.name),
+            each.kind,
+            each.state,
+            ", ".join(each.lag_by_topic()),
+            count(each.lag),
+        ]
+        for _, each in sorted(now.groups.items())
+    ]
+    lags = {each.name: _lags(ui, each) for each in now.groups.values()}
+    return joined(
+        [trouble(ui.observer.trouble), chart("lag, in offsets", lags), table(_COLUMNS, rows, ("lag",), "Groups")]
+    )
+
+
+def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
+    """Its lag over time, over all topics."""
+    total: dict[float, float] = {}
+    for topic in group.lag_by_topic():
+        for time, lag in ui.observer.history.lags.get((group.name, topic), ()):
+            total[time] = total.get(time, 0) + lag
+    return sorted(total.items())
+
+
+async def group_page(ui: Ui, name: str) -> Html | None:
+    """One group; None: there is none of that name."""
+    now = await ui.observer.snapshot()
+    if now is not None and name not in now.groups:
+        return None
+    parts = []
+    if now is not None:
+        parts = [await _members(ui, now.groups[name])]
+        if ui.settings.allow_writes and now.groups[name].kind != "share":
+            parts.append(_reset(ui, now.groups[name]))
+    return live_page(ui, name, "/groups", group_part(ui, name), live_address("group", "id", name), joined(parts))
+
+
+def group_part(ui: Ui, name: str) -> Html:
+    """What changes of it."""
+    now = ui.observer.newest
+    if now is None or name not in now.groups:
+        return trouble(ui.observer.trouble or f"there is no group {name!r} any more")
+    group = now.groups[name]
+    series = {topic: list(ui.observer.history.lags.get((name, topic), ())) for topic in group.lag_by_topic()}
+    rows = [
+        [link(tp.topic, "/topic", name=tp.topic), tp.partition, count(offset), count(group.lags[tp])]
+        for tp, offset in group.committed.items()
+    ]
+    pairs = [("type", group.kind), ("state", group.state), ("lag", count(group.lag))]
+    return joined(
+        [
+            trouble(ui.observer.trouble),
+            facts(pairs),
+            chart("lag, in offsets, by topic", series),
+            html("<h2>Partitions</h2>"),
+            table(_PARTITIONS, rows, _PARTITIONS[1:], "Partitions"),
+        ]
+    )
+
+
+async def _members(ui: Ui, group: GroupState) -> Html:
+    calls = {"share": ui.admin.describe_share_groups, "streams": ui.admin.describe_streams_groups}
+    try:
+        found = (await calls.get(group.kind, ui.admin.describe_groups)([group.name]))[group.name]
+    except KafkaError as error:
+        return trouble(f"{type(error).__name__}: {error}")
+    rows = [
+        [each["member_id"], each["client_id"], str(each["client_host"]).lstrip("/"), ", ".join(_assigned(each))]
+        for each in found.get("members") or ()
+    ]
+    return html("<h2>Members</h2>{}", table(_MEMBERS, rows, (), "Members"))
+
+
+def _assigned(member: dict[str, Any]) -> list[str]:
+    """The partitions of a member, whichever protocol it follows."""
+    assignment = member.get("member_assignment") or member.get("assignment") or {}
+    if not isinstance(assignment, dict):
+        return []
+    topics = assignment.get("assigned_partitions") or assignment.get("topic_partitions") or []
+    return [f"{each.get('topic') or each.get('topic_name')}:{part}" for each in topics for part in each["partitions"]]
+
+
+def _reset(ui: Ui, group: GroupState) -> Html:
+    options = joined(html("<option>{}</option>", topic) for topic in sorted({tp.topic for tp in group.committed}))
+    return html(
+        '<h2>Move the group</h2><p class="quiet">It must have no members. The next page shows where it would go.</p>'
+        '<form method="post" action="/group/reset"><input type="hidden" name="token" value="{}">'
+        '<input type="hidden" name="id" value="{}"><label>Topic<select name="topic">{}</select></label>'
+        '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
+        "<button>Show</button></form>",
+        ui.forms.token,
+        group.name,
+        options,
+    )

@@ -1,0 +1,109 @@
+"""Is asked about every request first: who may ask, and what a browser may do with the answer."""
+
+import ipaddress
+import secrets
+from collections.abc import Iterable
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_FORM = 64 << 10
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Guard:
+    """Refuses requests that a foreign page has a browser make, and says what a browser may do with the answers.
+
+    A page elsewhere can lead a name of its own to this address (DNS rebinding), and then reads what a browser gets
+    here. The name stands in the request, so only addresses, "localhost" and names that were given are answered.
+
+    Arguments:
+        names: such host names.
+    """
+
+    def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
+        self._app = app
+        self._names = frozenset(name.lower() for name in names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers, scope["method"])
+        if refusal is None:
+            await self._app(scope, receive, sent)
+        else:
+            await PlainTextResponse(f"{refusal}\n", status_code=403)(scope, receive, sent)
+
+    def _refusal(self, headers: Headers, method: str) -> str | None:
+        host = host_of(headers.get("host", ""))
+        if not self._answers(host):
+            return (
+                f"this page is not served under the name {host!r:.100}: use an address or localhost, or start kafka ui "
+                "with --name"
+            )
+        if method in ("GET", "HEAD"):
+            return None
+        origin = headers.get("origin")
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return "this request came from another site"
+        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+            return "this request came from another site"
+        return None
+
+    def _answers(self, host: str) -> bool:
+        if host.lower() in self._names or host.lower() == "localhost":
+            return True
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+
+def host_of(header: str) -> str:
+    """The host in a Host header, without its port and brackets; "" for what is none."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+class Forms:
+    """Takes forms that this page has made: they carry a token that no other page can read."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(32)
+
+    async def fields(self, request: Request) -> dict[str, str] | None:
+        """The fields of a form; None where it is not one of ours. Raises `ValueError` for one that is too long."""
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_FORM:
+                raise ValueError(f"expected a form of at most {LARGEST_FORM:,} bytes")
+        given = {name: values[-1] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+        token = given.pop("token", "")
+        return given if secrets.compare_digest(token.encode(), self.token.encode()) else None

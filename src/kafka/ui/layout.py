@@ -1,0 +1,71 @@
+"""What all pages have around them."""
+
+from typing import NamedTuple
+
+from kafka.ui.markup import Html, address, html, joined
+from kafka.ui.state import Ui
+
+_PAGES = (("Topics", "/"), ("Messages", "/messages"), ("Groups", "/groups"), ("Spark", "/spark"))
+
+
+class Frame(NamedTuple):
+    """What stands before and behind the content of a page."""
+
+    start: Html
+    end: Html
+
+
+def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
+    """The frame of a page.
+
+    Arguments:
+        current: the path of the page of the menu that it belongs to.
+        refresh: a browser without scripts asks for it again, at the interval of the cluster.
+    """
+    again = html('<noscript><meta http-equiv="refresh" content="{}"></noscript>', max(1, round(ui.settings.interval_s)))
+    menu = joined(
+        html('<li><a href="{}"{}>{}</a></li>', path, Html(' aria-current="page"') if path == current else "", name)
+        for name, path in _PAGES
+    )
+    mode = "changes are allowed" if ui.settings.allow_writes else "read-only"
+    start = html(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{} – Kafka</title>'  # noqa: RUF001
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/icon.svg">'
+        '<link rel="stylesheet" href="/static/style.css">{}<script type="module" src="/static/live.js"></script></head>'
+        '<body><a class="skip" href="#content">Skip to the content</a><header><strong>Kafka</strong>'
+        '<nav aria-label="Pages"><ul>{}</ul></nav><span class="quiet">{}</span></header><main id="content"><h1>{}</h1>',
+        title,
+        again if refresh else "",
+        menu,
+        mode,
+        title,
+    )
+    return Frame(start, Html("</main></body></html>"))
+
+
+def page(ui: Ui, title: str, current: str, content: Html) -> Html:
+    """A page that stays as it is."""
+    around = frame(ui, title, current)
+    return joined([around.start, content, around.end])
+
+
+def live_page(ui: Ui, title: str, current: str, live: Html, source: str, still: Html = Html("")) -> Html:  # noqa: B008
+    """A page with a part that follows the cluster.
+
+    Arguments:
+        live: that part.
+        source: the path that gives it, with its query.
+        still: what stands behind it and stays.
+    """
+    around = frame(ui, title, current, refresh=not still)
+    return joined([around.start, html('<div data-live="{}">{}</div>', source, live), still, around.end])
+
+
+def trouble(text: str) -> Html:
+    """What went wrong."""
+    return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
+
+
+def live_address(part: str, field: str = "", value: str = "") -> str:
+    """The path that gives a page's live part."""
+    return address(f"/live/{part}", **({field: value} if field else {}))

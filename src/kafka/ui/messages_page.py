@@ -1,0 +1,181 @@
+"""Messages: a form, what was found, and one message as a whole."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+from kafka.ui.decoding import WAYS, shown
+from kafka.ui.figures import count, size, time
+from kafka.ui.layout import frame, page, trouble
+from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
+from kafka.ui.state import Ui
+
+_IN_A_ROW = 300
+"""Bytes of a key or a value in a list."""
+_WHOLE = 64 << 10
+"""Bytes of a key or a value on a page of its own."""
+_HEADERS_SHOWN = 100
+
+
+def parse_search(ui: Ui, given: Mapping[str, str]) -> Search:
+    """What a form asks for. Raises `ValueError`, which says what may be written."""
+    as_hex = given.get("match") == "hex"
+    start, end = given.get("from", "").strip(), given.get("until", "").strip()
+    return Search(
+        topic=given["topic"].strip(),
+        partition=_number("partition", given.get("partition", ""), None, 0, 2**31 - 1),
+        start=ui.settings.parse_position(start) if start else None,
+        end=ui.settings.parse_position(end) if end else None,
+        key=text_to_bytes(given.get("key", ""), as_hex),
+        exact=bool(given.get("exact")),
+        value=text_to_bytes(given.get("value", ""), as_hex),
+        most=_number("most", given.get("most", ""), 50, 1, MOST) or 50,
+    )
+
+
+def _number(name: str, text: str, default: int | None, least: int, most: int) -> int | None:
+    text = text.strip()
+    if not text:
+        return default
+    if not text.isascii() or not text.isdecimal() or len(text) > 10 or not least <= int(text) <= most:
+        raise ValueError(f"expected a number from {least} to {most} as {name}, got {text!r:.60}")
+    return int(text)
+
+
+def way_of(given: Mapping[str, str]) -> str:
+    """How bytes are to be shown."""
+    return given["as"] if given.get("as") in WAYS else "auto"
+
+
+async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html]:
+    """The form and what was found, piece by piece: a browser shows what there is, and may stop it."""
+    around = frame(ui, "Messages", "/messages")
+    yield around.start
+    yield await _form(ui, given)
+    if given.get("topic", "").strip():
+        try:
+            async with aclosing(_results(ui, parse_search(ui, given), way_of(given))) as parts:
+                async for part in parts:
+                    yield part
+        except (ValueError, TypeError, OverflowError, KafkaError) as error:
+            yield trouble(str(error))
+    yield around.end
+
+
+async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
+    progress, failed = Progress(), ""
+    yield html(
+        '<div class="wide" tabindex="0" role="region" aria-label="Messages found"><table><thead><tr>'
+        '<th scope="col" class="n">partition</th><th scope="col" class="n">offset</th><th scope="col">time</th>'
+        '<th scope="col">key</th><th scope="col">value</th></tr></thead><tbody>'
+    )
+    try:
+        async with aclosing(ui.searches.run(search, progress)) as batches:
+            async for records in batches:
+                yield joined(_row(search.topic, record, way) for record in records)
+    except (KafkaError, TypeError) as error:
+        failed = str(error)
+    yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
+
+
+def _summary(search: Search, progress: Progress) -> Html:
+    text = f"{progress.found:,} found; {progress.looked_at:,} records of {progress.offsets:,} offsets were looked at"
+    if progress.ended:
+        text += f". The search ended early: {progress.ended}. A later start, an end or one partition narrows it"
+    elif search.start is None and not search.filters:
+        text += ": the newest records, newest first"
+    return html('<p class="note" role="status">{}.</p>', text)
+
+
+def _row(topic: str, record: Found, way: str) -> Html:
+    where = {"topic": topic, "partition": record.partition, "offset": record.offset}
+    return html(
+        '<tr><td class="n">{}</td><td class="n">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
+        record.partition,
+        link(record.offset, "/message", **where, as_=way if way != "auto" else None),
+        time(record.timestamp),
+        _cell(record.key, way),
+        _cell(record.value, way),
+    )
+
+
+def _cell(data: bytes | None, way: str) -> Html:
+    found = shown(data, way, _IN_A_ROW)
+    if found.way == "null":
+        return html('<span class="quiet">null</span>')
+    note = html(' <span class="note">{}</span>', found.note) if found.note else ""
+    return html("<code>{}</code>{}", found.text, note)
+
+
+async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
+    now = await ui.observer.snapshot()
+    names = joined(html('<option value="{}">', name) for name in (now.topics if now is not None else ()))
+    return html(
+        '{}<form method="get" action="/messages" role="search">'
+        '<label>Topic<input name="topic" list="topics" required value="{}"></label><datalist id="topics">{}</datalist>'
+        '<label>Partition<input name="partition" inputmode="numeric" placeholder="all" value="{}"></label>'
+        '<label>From<input name="from" placeholder="offset, time or 15m" value="{}"></label>'
+        '<label>Until<input name="until" placeholder="offset, time or 15m" value="{}"></label>'
+        '<label>Key has<input name="key" value="{}"></label>'
+        '<label class="tick"><input type="checkbox" name="exact" value="1"{}>is the whole key</label>'
+        '<label>Value has<input name="value" value="{}"></label>'
+        '<label>Typed as<select name="match">{}</select></label><label>Shown as<select name="as">{}</select></label>'
+        '<label>At most<input name="most" inputmode="numeric" placeholder="50" value="{}"></label>'
+        '<button>Search</button></form><p class="note">Times: 2026-01-31T12:00, @1767225600000 (milliseconds), or so '
+        "long ago: 90s, 15m, 2h, 3d. A search takes at most {} s and {} records; the browser's Stop ends it.</p>",
+        trouble(ui.observer.trouble),
+        *(given.get("topic"), names, given.get("partition"), given.get("from"), given.get("until"), given.get("key")),
+        Html(" checked") if given.get("exact") else "",
+        given.get("value"),
+        _options(("text", "hex"), given.get("match")),
+        _options(WAYS, given.get("as")),
+        given.get("most"),
+        f"{ui.settings.search_s:g}",
+        count(ui.settings.search_records),
+    )
+
+
+def _options(values: tuple[str, ...], chosen: str | None) -> Html:
+    return joined(html("<option{}>{}</option>", Html(" selected") if each == chosen else "", each) for each in values)
+
+
+async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
+    """One message; None: there is none at that offset. Raises `ValueError`, `KafkaError` and `TimeoutError`."""
+    topic, partition = given.get("topic", ""), _number("partition", given.get("partition", ""), 0, 0, 2**31 - 1) or 0
+    offset_text = given.get("offset", "")
+    if not offset_text.isascii() or not offset_text.isdecimal() or len(offset_text) > 19:
+        raise ValueError(f"expected an offset, got {offset_text!r:.60}")
+    record = await ui.searches.one(TopicPartition(topic, partition), int(offset_text))
+    if record is None:
+        return None
+    where = {"topic": topic, "partition": partition, "offset": record.offset}
+    ways = joined((link(way, "/message", **where, as_=way) for way in WAYS), " · ")
+    pairs = [
+        ("topic", link(topic, "/topic", name=topic)),
+        ("partition", partition),
+        ("offset", record.offset),
+        ("time", time(record.timestamp)),
+        ("shown as", ways),
+    ]
+    headers = [[name, _cell(value, "auto")] for name, value in record.headers[:_HEADERS_SHOWN]]
+    more = len(record.headers) - len(headers)
+    content = joined(
+        [
+            facts(pairs),
+            _whole("Key", record.key, way_of(given)),
+            _whole("Value", record.value, way_of(given)),
+            html("<h2>Headers</h2>{}", table(("name", "value"), headers, (), "Headers")),
+            html('<p class="note">and {} more</p>', more) if more else Html(""),
+        ]
+    )
+    return page(ui, f"Message {record.offset} of {topic}, partition {partition}", "/messages", content)
+
+
+def _whole(title: str, data: bytes | None, way: str) -> Html:
+    found = shown(data, way, _WHOLE, whole=True)
+    if data is None:
+        return html('<h2>{}</h2><p class="quiet">null</p>', title)
+    note = "; ".join(filter(None, [f"{found.way}, {size(len(data))}", found.note]))
+    return html('<h2>{}</h2><p class="note">{}</p><pre tabindex="0">{}</pre>', title, note, found.text)

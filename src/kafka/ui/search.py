@@ -1,0 +1,207 @@
+"""Finds records: by key, value, offset and time, within bounds of time and of records looked at."""
+
+import asyncio
+import dataclasses
+import datetime
+import heapq
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka.consumer.bounded.async_read import read_async
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.record import Columns
+
+MOST = 500
+"""So many records a page shows at most."""
+_FETCH = {"fetch_max_bytes": 4 << 20, "max_partition_fetch_bytes": 1 << 20, "max_poll_records": 500}
+_NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for.
+
+    Arguments:
+        partition: None: all of them.
+        start: where to begin, as of `kafka.read`; None: the newest records.
+        end: where to stop, likewise; None: what is there now.
+        key: bytes that are in the key, or are the key.
+        exact: the key is these bytes.
+        value: bytes that are in the value.
+        most: so many records are shown.
+    """
+
+    topic: str
+    partition: int | None = None
+    start: int | str | datetime.datetime | datetime.timedelta | None = None
+    end: int | str | datetime.datetime | datetime.timedelta | None = None
+    key: bytes | None = None
+    exact: bool = False
+    value: bytes | None = None
+    most: int = 50
+
+    @property
+    def filters(self) -> bool:
+        """Whether records are looked into."""
+        return self.key is not None or self.value is not None
+
+
+class Found(NamedTuple):
+    """A record."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]]
+
+
+@dataclasses.dataclass(slots=True)
+class Progress:
+    """How far a search came, and why it ended."""
+
+    looked_at: int = 0
+    offsets: int = 0
+    found: int = 0
+    ended: str = ""
+
+
+def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
+    """What is typed into a field; nothing is None. Raises `ValueError`."""
+    if not text:
+        return None
+    if not as_hex:
+        return text.encode("utf-8", "surrogateescape")
+    try:
+        return bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raise ValueError(f"expected hexadecimal digits, two a byte, such as 00 0f a1, got {text!r:.60}") from None
+
+
+class Searches:
+    """Runs searches, so many at once, each within its bounds.
+
+    Each has a consumer of its own for as long as it runs, as a consumer has one position a partition.
+    """
+
+    def __init__(self, consumer: Mapping[str, Any], at_once: int, longest_s: float, records: int) -> None:
+        self._configs = {name: value for name, value in consumer.items() if name not in _NOT_FOR_READS} | _FETCH
+        self._free = asyncio.Semaphore(at_once)
+        self._longest_s = longest_s
+        self._records = records
+
+    async def run(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
+        """Records as they are found; without filters and a start the newest, in one list.
+
+        Whoever ends the iteration ends the search. ``progress`` is kept up to date, also where it raises.
+        """
+        deadline = asyncio.get_running_loop().time() + self._longest_s
+        newest = search.start is None and not search.filters
+        found = self._newest(search, progress) if newest else self._scan(search, progress)
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._free.acquire()
+            try:
+                async with aclosing(found):
+                    while True:
+                        async with asyncio.timeout_at(deadline):  # not around the yield, where others run
+                            records = await anext(found, None)
+                        if records is None:
+                            return
+                        yield records
+            finally:
+                self._free.release()
+        except TimeoutError:
+            progress.ended = f"the time was up ({self._longest_s:g} s)"
+
+    async def one(self, partition: TopicPartition, offset: int) -> Found | None:
+        """The record at an offset; None where there is none. Raises `TimeoutError`."""
+        async with asyncio.timeout(self._longest_s), self._free:
+            read = await read_async(partition, start=offset, end=offset + 1, **self._configs)
+            if read.ranges[partition].start != offset:
+                await read.close()
+                return None
+            async with aclosing(read.columns()) as found:
+                async for columns in found:
+                    return _record(columns, 0)
+            return None
+
+    async def _newest(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
+        """The last records of all partitions together, newest first."""
+        read = await self._open(search, last=search.most)
+        progress.offsets = sum(each.end - each.start for each in read.ranges.values())
+        kept: list[tuple[int, int, int, Found]] = []
+        async with aclosing(read.columns()) as batches:
+            async for columns in batches:
+                await asyncio.sleep(0)  # a log that is read from memory lets nothing else run, the time limit neither
+                progress.looked_at += len(columns)
+                for row in range(len(columns)):
+                    record = _record(columns, row)
+                    heapq.heappush(kept, (record.timestamp, record.offset, record.partition, record))
+                    if len(kept) > search.most:
+                        heapq.heappop(kept)
+        progress.found = len(kept)
+        yield [each[-1] for each in sorted(kept, reverse=True, key=lambda each: each[:-1])]
+
+    async def _scan(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
+        """Those that match, in the order in which they are read."""
+        read = await self._open(search)
+        progress.offsets = sum(each.end - each.start for each in read.ranges.values())
+        matches = matcher(search)
+        async with aclosing(read.columns()) as batches:
+            async for columns in batches:
+                await asyncio.sleep(0)
+                found = []
+                for row in range(len(columns)):
+                    progress.looked_at += 1
+                    if matches(columns, row):
+                        found.append(_record(columns, row))
+                        progress.found += 1
+                    if progress.found == search.most:
+                        progress.ended = f"{search.most} were found"
+                        break
+                    if progress.looked_at == self._records:
+                        progress.ended = f"{self._records:,} records were looked at"
+                        break
+                if found:
+                    yield found
+                if progress.ended:
+                    return
+
+    async def _open(self, search: Search, last: int | None = None) -> Any:
+        target = search.topic if search.partition is None else TopicPartition(search.topic, search.partition)
+        start = "earliest" if search.start is None else search.start
+        end = "latest" if search.end is None else search.end
+        return await read_async(target, start=start, end=end, last=last, **self._configs)
+
+
+def matcher(search: Search) -> "Callable[[Columns, int], bool]":
+    """Says of a row whether it is looked for."""
+    key, value, exact = search.key, search.value, search.exact
+
+    def matches(columns: "Columns", row: int) -> bool:
+        if key is not None:
+            has = columns.key(row)
+            if has is None or (has != key if exact else key not in has):
+                return False
+        if value is None:
+            return True
+        has = columns.value(row)
+        return has is not None and value in has
+
+    return matches
+
+
+def _record(columns: "Columns", row: int) -> Found:
+    return Found(
+        columns.partition,
+        columns.offsets[row],
+        columns.timestamps[row],
+        columns.key(row),
+        columns.value(row),
+        columns.headers(row),
+    )

@@ -1,0 +1,48 @@
+"""What all requests share: one admin client, one observer, the searches, the file of Spark's queries."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from kafka.admin import AsyncKafkaAdminClient
+from kafka.ui.guard import Forms
+from kafka.ui.looking import look
+from kafka.ui.observer import Observer
+from kafka.ui.search import Searches
+from kafka.ui.settings import UiSettings
+from kafka.ui.spark_log import SparkLog
+
+
+class Ui:
+    """A page that is being served."""
+
+    def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
+        self.settings = settings
+        self.admin = admin
+        self.observer = Observer(lambda time: look(admin, time), settings.interval_s)
+        self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
+        self.spark = SparkLog(settings.spark) if settings.spark is not None else None
+        self.forms = Forms()
+        self._reading = asyncio.Lock()
+
+    async def read_spark(self) -> str:
+        """Read what Spark's file has got; gives what went wrong, in words, or ""."""
+        if self.spark is None:
+            return ""
+        async with self._reading:
+            try:
+                await asyncio.to_thread(self.spark.read)
+            except OSError as error:
+                return str(error)
+        return ""
+
+
+@contextlib.asynccontextmanager
+async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
+    """A page's clients, for as long as the block runs. Raises what `AsyncKafkaAdminClient.start` raises."""
+    async with AsyncKafkaAdminClient(**settings.admin) as admin:
+        ui = Ui(settings, admin)
+        try:
+            yield ui
+        finally:
+            await ui.observer.close()

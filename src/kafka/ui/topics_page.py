@@ -1,0 +1,152 @@
+"""Topics: their sizes and rates; one topic with its partitions, configs and rate over time."""
+
+from kafka.admin import ConfigResource
+from kafka.errors import KafkaError
+from kafka.ui.charts import chart, sparkline
+from kafka.ui.figures import count, rate, size
+from kafka.ui.layout import live_address, live_page, trouble
+from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.snapshot import Snapshot, TopicState
+from kafka.ui.state import Ui
+
+TITLE = "Topics"
+_COLUMNS = ("topic", "partitions", "offsets", "size", "rate", "last hour")
+_PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "next offset", "offsets", "size")
+
+
+async def topics_page(ui: Ui) -> Html:
+    """All topics."""
+    await ui.observer.snapshot()
+    still = _creation(ui) if ui.settings.allow_writes else Html("")
+    return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
+
+
+def topics_part(ui: Ui) -> Html:
+    """What changes of it."""
+    now = ui.observer.newest
+    if now is None:
+        return trouble(ui.observer.trouble)
+    rows = [
+        [
+            joined(
+                [
+                    link(each.name, "/topic", name=each.name),
+                    html(' <span class="quiet">internal</span>') if each.internal else Html(""),
+                ]
+            ),
+            len(each.partitions),
+            count(each.offsets),
+            size(each.size),
+            rate(_newest_rate(ui, each.name), " records/s"),
+            sparkline(f"rate of {each.name}", list(ui.observer.history.rates.get(each.name, ()))),
+        ]
+        for each in now.topics.values()
+    ]
+    return joined([_standing(ui, now), table(_COLUMNS, rows, _COLUMNS[1:5], "Topics")])
+
+
+def _standing(ui: Ui, now: Snapshot) -> Html:
+    short = sum(each.short_of_replicas for each in now.topics.values())
+    pairs = [
+        ("cluster", now.cluster),
+        ("brokers", ", ".join(f"{node}: {where}" for node, where in sorted(now.brokers.items()))),
+        ("controller", now.controller),
+        ("topics", len(now.topics)),
+        ("partitions that lack replicas", short),
+    ]
+    notes = joined(html('<p class="note">Not known: {}</p>', note) for note in now.notes)
+    return joined([trouble(ui.observer.trouble), facts(pairs), notes])
+
+
+def _newest_rate(ui: Ui, topic: str) -> float | None:
+    rates = ui.observer.history.rates.get(topic)
+    return rates[-1][1] if rates else None
+
+
+async def topic_page(ui: Ui, name: str) -> Html | None:
+    """One topic; None: there is none of that name."""
+    now = await ui.observer.snapshot()
+    if now is not None and name not in now.topics:
+        return None
+    still = html(
+        "<h2>Messages</h2><p>{}</p><h2>Configs that differ from the defaults</h2>{}",
+        link("Browse and search its messages", "/messages", topic=name),
+        await _configs(ui, name) if now is not None else "",
+    )
+    return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
+
+
+def topic_part(ui: Ui, name: str) -> Html:
+    """What changes of it."""
+    now = ui.observer.newest
+    if now is None or name not in now.topics:
+        return trouble(ui.observer.trouble or f"there is no topic {name!r} any more")
+    topic = now.topics[name]
+    pairs = [
+        ("partitions", len(topic.partitions)),
+        ("offsets", count(topic.offsets)),
+        ("size", size(topic.size)),
+        ("rate", rate(_newest_rate(ui, name), " records/s")),
+    ]
+    picture = chart("records a second", {name: list(ui.observer.history.rates.get(name, ()))})
+    return joined(
+        [
+            trouble(ui.observer.trouble),
+            facts(pairs),
+            picture,
+            html("<h2>Partitions</h2>"),
+            _partitions(topic),
+            _groups(now, name),
+        ]
+    )
+
+
+def _partitions(topic: TopicState) -> Html:
+    rows = [
+        [
+            link(each.number, "/messages", topic=topic.name, partition=each.number),
+            each.leader if each.leader >= 0 else "none",
+            ", ".join(map(str, each.replicas)),
+            ", ".join(map(str, each.isr)),
+            count(each.first),
+            count(each.end),
+            count(each.offsets),
+            size(each.size),
+        ]
+        for each in topic.partitions
+    ]
+    return table(_PARTITIONS, rows, _PARTITIONS[4:], "Partitions")
+
+
+def _groups(now: Snapshot, name: str) -> Html:
+    rows = [
+        [link(each.name, "/group", id=each.name), each.state, count(lags[name])]
+        for each in now.groups.values()
+        if name in (lags := each.lag_by_topic())
+    ]
+    return html("<h2>Groups</h2>{}", table(("group", "state", "lag"), rows, ("lag",), "Groups"))
+
+
+async def _configs(ui: Ui, name: str) -> Html:
+    """What was set; values that the cluster calls sensitive are not shown, whatever it sends."""
+    try:
+        found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
+        entries = found["topic"][name]
+    except KafkaError as error:
+        return trouble(f"{type(error).__name__}: {error}")
+    rows = [
+        [config, html('<span class="quiet">not shown</span>') if each["is_sensitive"] else each["value"]]
+        for config, each in sorted(entries.items())
+    ]
+    return table(("config", "value"), rows, (), "Configs")
+
+
+def _creation(ui: Ui) -> Html:
+    return html(
+        '<h2>Create a topic</h2><form method="post" action="/topics"><input type="hidden" name="token" value="{}">'
+        '<label>Name<input name="name" required maxlength="249"></label>'
+        '<label>Partitions<input name="partitions" inputmode="numeric" placeholder="broker\'s default"></label>'
+        '<label>Replicas<input name="replicas" inputmode="numeric" placeholder="broker\'s default"></label>'
+        "<button>Create</button></form>",
+        ui.forms.token,
+    )

@@ -1,0 +1,124 @@
+"""Changes: only where they are allowed, only by forms of the page itself, and only once confirmed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.broker import EmbeddedBroker
+from kafka.structs import OffsetAndMetadata
+from unit.ui.ui_support import ADDRESS, HOSTILE, Pages, pages_of, rows_of, settings, text_of
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+async def writing(broker: EmbeddedBroker) -> AsyncIterator[Pages]:
+    """Pages that may change something."""
+    async with pages_of(settings(broker.bootstrap_servers, allow_writes=True)) as made:
+        yield made
+
+
+def commit(broker: EmbeddedBroker, group: str, topic: str, offset: int) -> None:
+    """Leave a group that has committed."""
+    with KafkaConsumer(
+        bootstrap_servers=broker.bootstrap_servers, group_id=group, enable_auto_commit=False
+    ) as consumer:
+        consumer.assign([TopicPartition(topic, 0)])
+        consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)})
+
+
+async def committed(pages: Pages, group: str) -> list[int]:
+    found = await pages.ui.admin.list_group_offsets([group])
+    return [each.offset for each in found[group].values()]
+
+
+async def test_a_page_that_changes_nothing_has_no_path_for_it(pages: Pages) -> None:
+    for path in ("/topics", "/group/reset"):
+        answer = await pages.browser.post(path, data={"token": pages.ui.forms.token, "name": "made"})
+        assert answer.status_code == 404
+    assert 'method="post"' not in await pages.get("/")
+    assert "read-only" in await pages.get("/")
+    assert "made" not in await pages.ui.admin.list_topics()
+
+
+async def test_a_topic_is_made(writing: Pages) -> None:
+    assert "changes are allowed" in await writing.get("/")
+    told = await writing.post("/topics", name="made-here", partitions="3", replicas="")
+    assert "Topic made-here was made" in text_of(told)
+    (described,) = await writing.ui.admin.describe_topics(["made-here"])
+    assert len(described["partitions"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"name": HOSTILE}, "The topic was not made"),
+        ({"name": "x", "partitions": "many"}, "expected a number of partitions, got 'many'"),
+        ({"name": "x", "replicas": "9"}, "The topic was not made"),
+        ({}, "The topic was not made"),
+    ],
+)
+async def test_a_topic_that_cannot_be_made_is_a_sentence(writing: Pages, fields: dict[str, str], told: str) -> None:
+    page = await writing.post("/topics", **fields)
+    assert told in text_of(page)
+    assert "<img" not in page
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é"])
+async def test_a_form_of_another_page_is_refused(writing: Pages, token: str) -> None:
+    assert "Refused" in await writing.post("/topics", 403, token=token, name="forged")
+    assert "forged" not in await writing.ui.admin.list_topics()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://attacker.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+async def test_a_request_from_another_site_is_refused(writing: Pages, headers: dict[str, str]) -> None:
+    assert "another site" in await writing.post("/topics", 403, headers, name="forged")
+    assert "forged" not in await writing.ui.admin.list_topics()
+
+
+async def test_a_browser_s_own_request_is_not(writing: Pages) -> None:
+    headers = {"origin": ADDRESS, "sec-fetch-site": "same-origin"}
+    assert "was made" in await writing.post("/topics", 200, headers, name="from-a-browser")
+
+
+async def test_a_form_without_end_is_refused(writing: Pages) -> None:
+    assert "65,536 bytes" in await writing.post("/topics", 413, name="x" * 100_000)
+
+
+async def test_a_group_is_moved_once_that_is_confirmed(
+    writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str]
+) -> None:
+    name = topic(*[b"v"] * 10)
+    await asyncio.to_thread(commit, broker, "moved", name, 7)
+    page = await writing.get("/group", id="moved")
+    assert "Move the group" in page
+    shown = await writing.post("/group/reset", id="moved", topic=name, to="4")
+    assert rows_of(shown, "Where it goes") == [[name, "0", "4", ""]]
+    assert await committed(writing, "moved") == [7]
+    told = await writing.post("/group/reset", id="moved", topic=name, to="4", confirmed="yes")
+    assert "The group was moved" in text_of(told)
+    assert await committed(writing, "moved") == [4]
+    await writing.post("/group/reset", id="moved", topic=name, to="latest", confirmed="yes")
+    assert await committed(writing, "moved") == [10]
+
+
+@pytest.mark.parametrize("to", ["", "somewhere", HOSTILE, "P999999999Y"])
+async def test_a_place_that_is_none_is_a_sentence(
+    writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str], to: str
+) -> None:
+    name = topic(b"v")
+    await asyncio.to_thread(commit, broker, "kept", name, 1)
+    page = await writing.post("/group/reset", id="kept", topic=name, to=to, confirmed="yes")
+    assert "The group was not moved" in text_of(page)
+    assert "<img" not in page

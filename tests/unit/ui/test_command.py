@@ -1,0 +1,159 @@
+"""``kafka ui`` as a program: what it says, and how it ends."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from kafka.broker import EmbeddedBroker
+from kafka.cli.commands import commands
+from kafka.ui import server
+from kafka.ui.settings import UiSettings
+
+pytestmark = pytest.mark.once
+
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
+
+
+@contextlib.contextmanager
+def running(*arguments: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], http.client.HTTPConnection]]:
+    """The program, and a connection to its page."""
+    command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN | env) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert line.startswith("The page is at http://127.0.0.1:"), line
+            address = urlsplit(line.split()[4])
+            assert address.hostname is not None
+            connection = http.client.HTTPConnection(address.hostname, address.port or 0, timeout=60)
+            with contextlib.closing(connection):
+                yield process, connection
+        finally:
+            process.kill()
+
+
+def stream(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
+    """A stream of events, of which one was read."""
+    connection.request("GET", "/live/topics", headers={"Accept": "text/event-stream"})
+    answer = connection.getresponse()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.readline().startswith(b"data: <dl>")
+    return answer
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_it_serves_until_it_is_interrupted(broker: EmbeddedBroker, number: int, status: int) -> None:
+    with running(KAFKA_BOOTSTRAP_SERVERS=broker.bootstrap_servers) as (process, connection):
+        answer = stream(connection)
+        process.send_signal(number)
+        answer.read()  # the stream ends, and with it the connection
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == ""
+        assert process.wait(60) == status
+
+
+def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None:
+    with running("-b", broker.bootstrap_servers) as (process, connection):
+        for _ in range(3):
+            stream(connection).close()
+            connection.close()
+        connection.request("GET", "/")
+        assert b"</html>" in connection.getresponse().read()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == ""
+        assert process.wait(60) == 130
+
+
+def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, int]]:
+    """What the server is run with, which is not run."""
+    calls: list[tuple[UiSettings, str, int]] = []
+
+    def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
+        calls.append((settings, host, port))
+        ready(f"http://{host}:{port}/")
+
+    monkeypatch.setattr(server, "run", run)
+    return calls
+
+
+def test_it_reads_alone_and_is_seen_by_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = runs_with(monkeypatch)
+    result = CliRunner().invoke(commands, ["ui"])
+    assert result.stderr == "The page is at http://127.0.0.1:8085/ (Ctrl-C ends it).\n"
+    ((settings, host, port),) = calls
+    assert (host, port, settings.allow_writes, settings.spark) == ("127.0.0.1", 8085, False, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        (
+            ["--host", "0.0.0.0"],
+            "Warning: whoever reaches 0.0.0.0 sees all records of this cluster; there is no login.",
+        ),
+        (
+            ["--host", "::", "--allow-writes"],
+            "Warning: whoever reaches :: sees all records of this cluster and may change",
+        ),
+        (["--host", "box.example"], "Warning: whoever reaches box.example"),
+    ],
+)
+def test_it_warns_where_others_see_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str], warning: str) -> None:
+    calls = runs_with(monkeypatch)
+    result = CliRunner().invoke(commands, ["ui", *arguments])
+    assert result.stderr.startswith(warning)
+    assert arguments[1] in calls[0][0].names
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_addresses_of_this_machine_alone(host: str) -> None:
+    assert server.is_loopback(host)
+
+
+def test_settings_come_from_where_all_commands_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = runs_with(monkeypatch)
+    env = {"KAFKA_SASL_PLAIN_PASSWORD": "hunter2", "KAFKA_SASL_PLAIN_USERNAME": "me", "KAFKA_GROUP_ID": "g"}
+    result = CliRunner().invoke(commands, ["ui", "-b", "b:1", "-X", "isolation.level=read_committed"], env=env)
+    ((settings, _, _),) = calls
+    assert settings.admin["sasl_plain_password"] == "hunter2"
+    assert "isolation_level" not in settings.admin
+    assert settings.consumer["isolation_level"] == "read_committed"
+    assert "hunter2" not in result.output
+
+
+def test_a_port_that_is_taken_is_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = CliRunner().invoke(commands, ["ui", "--port", str(taken.getsockname()[1])])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "ddress already in use" in result.stderr
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        nobody = f"127.0.0.1:{listening.getsockname()[1]}"
+    options = ["--port", "0", "-b", nobody, "-X", "bootstrap_timeout_ms=100"]
+    result = CliRunner().invoke(commands, ["ui", *options])
+    assert result.exit_code == 3
+    assert nobody in result.stderr
+
+
+@pytest.mark.parametrize("library", ["starlette", "uvicorn"])
+def test_without_the_extra_it_says_what_to_install(library: str) -> None:
+    code = f"import sys; sys.modules['{library}'] = None; from kafka_columnar import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "ui"], capture_output=True, text=True, env=PLAIN, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"Error: this command needs '{library}', which is not installed; install it with: "
+        "pip install 'kafka-columnar[ui]'\n"
+    )

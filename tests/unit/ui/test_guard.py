@@ -1,0 +1,71 @@
+"""Who may ask for a page, and what browsers may do with it."""
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.ui.guard import host_of
+from unit.ui.ui_support import Pages, pages_of, settings
+
+pytestmark = pytest.mark.once
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8085", 200),
+        ("localhost:8085", 200),
+        ("LOCALHOST", 200),
+        ("[::1]:8085", 200),
+        ("192.168.1.7:80", 200),
+        ("attacker.example", 403),
+        ("attacker.example:8085", 403),
+        ("127.0.0.1.attacker.example", 403),
+        ("localhost.attacker.example", 403),
+        ("user@attacker.example", 403),
+        ("127.0.0.1:8085@attacker.example", 403),
+        ("", 403),
+        ("[", 403),
+        ("<script>", 403),
+    ],
+)
+async def test_a_name_that_another_page_led_here_is_refused(pages: Pages, host: str, status: int) -> None:
+    answer = await pages.browser.get("/spark", headers={"host": host})
+    assert answer.status_code == status
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "<script>" not in answer.text or status == 200 or answer.headers["content-type"].startswith("text/plain")
+
+
+async def test_a_name_that_was_given_is_answered(broker: EmbeddedBroker) -> None:
+    async with pages_of(settings(broker.bootstrap_servers, names=("kafka.example",))) as pages:
+        assert (await pages.browser.get("/spark", headers={"host": "Kafka.Example:1"})).status_code == 200
+        assert (await pages.browser.get("/spark", headers={"host": "other.example"})).status_code == 403
+
+
+def test_a_host_is_taken_from_its_header() -> None:
+    assert [host_of(each) for each in ("a:1", "[::1]:2", "a", "::1", "[")] == ["a", "::1", "a", "", ""]
+
+
+@pytest.mark.parametrize("path", ["/", "/messages", "/nothing", "/static/style.css", "/static/../app.py"])
+async def test_a_browser_runs_nothing_that_is_not_ours(pages: Pages, path: str) -> None:
+    headers = (await pages.browser.get(path)).headers
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; ")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+async def test_pages_are_kept_by_nobody(pages: Pages) -> None:
+    assert (await pages.browser.get("/")).headers["cache-control"] == "no-store"
+
+
+async def test_pages_have_no_script_and_no_style_of_their_own(pages: Pages) -> None:
+    for path in ("/", "/groups", "/spark", "/messages"):
+        page = await pages.get(path)
+        assert page.count("<script") == 1
+        assert '<script type="module" src="/static/live.js"></script>' in page
+        assert " style=" not in page
+        assert "<style" not in page
+        assert "http://" not in page
+        assert "https://" not in page

@@ -1,0 +1,86 @@
+"""Nothing gets into a page, or into a picture on it, but as text."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from kafka.ui.charts import LINES, chart, sparkline
+from kafka.ui.markup import Html, address, escaped, html, joined, link, table
+from unit.ui.ui_support import HOSTILE
+
+pytestmark = pytest.mark.once
+
+
+def test_a_value_is_escaped_and_html_is_not() -> None:
+    assert html("<b>{}</b>{}", HOSTILE, Html("<i>")) == (
+        "<b>&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&gt;&lt;img src=x onerror=alert(2)&gt;&amp;amp;</b><i>"
+    )
+
+
+def test_braces_in_a_value_mean_nothing() -> None:
+    assert html("{}", "{0.__class__}") == "{0.__class__}"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\0b", "a␀b"),
+        ("a\x1bb", "a␛b"),
+        ("a\rb", "a␍b"),
+        ("a\x85b", "a\\x85b"),
+        ("user\u202egnp.exe", "user\\u202egnp.exe"),
+        ("\u200bx", "\\u200bx"),
+        ("\udcff", "\\udcff"),
+        ("tab\tand\nline", "tab\tand\nline"),
+        ("grüße 漢字 🎉", "grüße 漢字 🎉"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown(text: str, seen: str) -> None:
+    assert escaped(text) == seen
+    escaped(text).encode()
+
+
+def test_an_address_takes_any_name() -> None:
+    assert address("/group", id="a/b?c&d=é", empty="", none=None) == "/group?id=a%2Fb%3Fc%26d%3D%C3%A9"
+    assert link("x", "/g", as_='"') == '<a href="/g?as=%22">x</a>'
+
+
+def test_a_table_names_its_rows_and_says_where_there_are_none() -> None:
+    assert '<th scope="row">a</th><td class="n">1</td>' in table(("name", "count"), [["a", 1]], ("count",))
+    assert '<td colspan="2" class="quiet">none</td>' in table(("name", "count"), [])
+
+
+def test_a_picture_is_well_formed_whatever_its_names_are() -> None:
+    drawn = chart(HOSTILE, {HOSTILE: [(0.0, 1.0), (60.0, 5.0)], "\0\u202e": [(0.0, 2.0), (60.0, 0.0)]})
+    figure = ET.fromstring(drawn)
+    assert not figure.findall(".//script")
+    assert not figure.findall(".//img")
+    assert [each.get("points") for each in figure.iter("polyline")] == [
+        "56.0,158.8 708.0,10.0",
+        "56.0,121.6 708.0,196.0",
+    ]
+    assert figure.findtext("figcaption") == HOSTILE
+    ET.fromstring(sparkline(HOSTILE, [(0.0, 1.0), (1.0, 2.0)]))
+
+
+def test_the_largest_series_are_drawn_and_the_others_counted() -> None:
+    series = {f"s{at}": [(0.0, float(at)), (1.0, float(at))] for at in range(LINES + 3)}
+    drawn = chart("lag", series)
+    assert drawn.count("<polyline") == LINES
+    assert "and 3 more" in drawn
+    assert "s8" in drawn
+    assert ">s0<" not in drawn
+
+
+def test_many_points_are_drawn_without_losing_the_peak() -> None:
+    points = [(float(at), 1_000.0 if at == 5_001 else 1.0) for at in range(10_000)]
+    drawn = ET.fromstring(chart("rate", {"t": points})).find(".//polyline")
+    assert drawn is not None
+    path = (drawn.get("points") or "").split()
+    assert len(path) <= 400
+    assert [each for each in path if each.endswith(",10.0")]
+
+
+def test_one_point_is_no_line() -> None:
+    assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]})
+    assert joined([sparkline("x", [(0.0, 1.0)])]) == ""

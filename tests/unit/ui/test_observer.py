@@ -1,0 +1,164 @@
+"""The cluster is looked at once for all viewers, and only while there are any."""
+
+import asyncio
+import dataclasses
+from contextlib import aclosing
+
+import pytest
+
+from kafka.errors import KafkaConnectionError
+from kafka.structs import TopicPartition
+from kafka.ui.observer import Observer
+from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
+from unit.virtual_loop import simulate
+
+pytestmark = pytest.mark.once
+
+TP = TopicPartition("t", 0)
+
+
+def snapshot(time: float, end: int = 0, lag: int = 0) -> Snapshot:
+    """A cluster with one topic and one group."""
+    topic = TopicState("t", False, (PartitionState(0, 1, (1,), (1,), 0, end, None),))
+    group = GroupState("g", "classic", "Stable", {TP: end - lag}, {TP: lag})
+    return Snapshot(time, "c", 1, {1: "h:1"}, {"t": topic}, {"g": group})
+
+
+class Cluster:
+    """Counts how often it is looked at; fails where it has an error."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.error: Exception | None = None
+
+    async def look(self, time: float) -> Snapshot:
+        """A snapshot; ten records came since the one before."""
+        self.looks += 1
+        if self.error is not None:
+            raise self.error
+        return snapshot(time, end=10 * self.looks, lag=self.looks)
+
+
+def observer(cluster: Cluster) -> Observer:
+    """One that looks every five seconds of the loop's time."""
+    return Observer(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
+
+
+def test_viewers_share_what_is_seen() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        shared = observer(cluster)
+
+        async def view() -> None:
+            async with aclosing(shared.follow()) as moments:
+                seen = 0
+                async for is_news in moments:
+                    seen += is_news
+                    if seen == 4:
+                        return
+
+        await asyncio.gather(*(view() for _ in range(20)))
+        assert cluster.looks == 4
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        shared = observer(cluster)
+        await asyncio.sleep(60)
+        assert cluster.looks == 0
+        async with aclosing(shared.follow()) as moments:
+            assert await anext(moments)
+        await asyncio.sleep(60)
+        looks = cluster.looks
+        assert not shared.is_looking
+        await asyncio.sleep(600)
+        assert cluster.looks == looks <= 4
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        shared = observer(cluster)
+        for _ in range(10):
+            assert await shared.snapshot() is not None
+            await asyncio.sleep(5)
+        assert shared.is_looking
+        assert cluster.looks >= 10
+        assert [value for _, value in shared.history.rates["t"]][:3] == [2.0, 2.0, 2.0]
+        assert [value for _, value in shared.history.lags["g", "t"]][:3] == [1, 2, 3]
+        await shared.close()
+        assert not shared.is_looking
+
+    simulate(scenario)
+
+
+def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        cluster.error = KafkaConnectionError("no broker answers")
+        shared = observer(cluster)
+        async with aclosing(shared.follow()) as moments:
+            async with asyncio.timeout(600):
+                for _ in range(5):
+                    await anext(moments)
+            assert "no broker answers" in shared.trouble
+            assert shared.newest is None
+            await asyncio.sleep(600)
+            assert cluster.looks < 20
+            cluster.error = None
+            await asyncio.sleep(100)
+            assert shared.trouble == ""
+            assert shared.newest is not None
+        await shared.close()
+
+    simulate(scenario)
+    assert len(caplog.records) == 1
+
+
+def test_closing_ends_the_streams() -> None:
+    async def scenario() -> None:
+        shared = observer(Cluster())
+
+        async def view() -> int:
+            async with aclosing(shared.follow()) as moments:
+                return len([is_news async for is_news in moments])
+
+        viewer = asyncio.create_task(view())
+        await asyncio.sleep(12)
+        await shared.close()
+        assert await viewer >= 1
+        assert await shared.snapshot() is not None
+        assert not shared.is_looking
+
+    simulate(scenario)
+
+
+def test_a_quiet_stream_says_now_and_then_that_it_is_there() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+
+        async def stuck(time: float) -> Snapshot:
+            await asyncio.sleep(100)
+            return await cluster.look(time)
+
+        shared = Observer(stuck, 5.0)
+        async with aclosing(shared.follow()) as moments:
+            assert [await anext(moments) for _ in range(7)] == [False] * 6 + [True]
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_a_topic_that_was_made_anew_has_no_rate() -> None:
+    before, after = snapshot(10.0, end=100), snapshot(15.0, end=50)
+    assert rate(before, after, "t") is None
+    assert rate(before, dataclasses.replace(after, topics={}), "t") is None
+    assert rate(None, after, "t") is None
+    assert rate(after, snapshot(25.0, end=70), "t") == 2.0

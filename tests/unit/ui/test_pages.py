@@ -1,0 +1,243 @@
+"""What the pages say about a cluster."""
+
+import asyncio
+import pathlib
+from collections.abc import Callable
+from contextlib import aclosing
+
+import pytest
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.admin import ConfigResource
+from kafka.broker import EmbeddedBroker
+from kafka.ui.app import event
+from kafka.ui.looking import look
+from kafka.ui.search import Progress, Search
+from unit.ui.test_spark_log import line
+from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
+
+pytestmark = pytest.mark.once
+
+
+async def test_topics_with_sizes_and_rates(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(b"x" * 100, b"y" * 100, partitions=2)
+    page = await pages.get("/")
+    (row,) = [each for each in rows_of(page, "Topics") if each[0] == name]
+    assert row[1:3] == ["2", "2"]
+    assert row[3].endswith(" B")
+    before = pages.ui.observer.newest
+    assert before is not None
+    after = await look(pages.ui.admin, before.time + 10)
+    pages.ui.observer.history.add(before, after)
+    assert pages.ui.observer.history.rates[name][-1] == (before.time + 10, 0.0)
+
+
+async def test_a_topic_with_its_partitions_configs_and_groups(
+    pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker
+) -> None:
+    name = topic(b"a", b"b", b"c", partitions=2)
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_configs([ConfigResource("TOPIC", name, {"retention.ms": "123456"})])
+    page = await pages.get("/topic", name=name)
+    assert [row[:2] + row[4:7] for row in rows_of(page, "Partitions")] == [
+        ["0", "1", "0", "2", "2"],
+        ["1", "1", "0", "1", "1"],
+    ]
+    assert ["retention.ms", "123456"] in rows_of(page, "Configs")
+    assert "There is nothing" in await pages.get("/topic", 404, name=HOSTILE)
+
+
+async def test_a_value_that_the_cluster_calls_sensitive_is_not_shown(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic()
+
+    async def describe_configs(*_: object, **__: object) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
+        return {"topic": {name: {"password": {"value": "hunter2", "is_sensitive": True}}}}
+
+    monkeypatch.setattr(pages.ui.admin, "describe_configs", describe_configs)
+    page = await pages.get("/topic", name=name)
+    assert "hunter2" not in page
+    assert rows_of(page, "Configs") == [["password", "not shown"]]
+
+
+async def test_groups_with_their_lag_and_members(
+    pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker
+) -> None:
+    name, group = topic(*[b"v"] * 5), f"group/{HOSTILE}"
+    consumer = KafkaConsumer(
+        name,
+        bootstrap_servers=broker.bootstrap_servers,
+        group_id=group,
+        auto_offset_reset="earliest",
+        max_poll_records=3,
+    )
+    try:
+        found = 0
+        while not found:
+            found = sum(map(len, (await asyncio.to_thread(consumer.poll, 200)).values()))
+        await asyncio.to_thread(consumer.commit)
+        page = await pages.get("/groups")
+        assert [group, "classic", "Stable", name, str(5 - found)] in rows_of(page, "Groups")
+        assert "<img" not in page
+        page = await pages.get("/group", id=group)
+        assert rows_of(page, "Partitions") == [[name, "0", str(found), str(5 - found)]]
+        (member,) = rows_of(page, "Members")
+        assert member[2:] == ["127.0.0.1", f"{name}:0"]
+        assert "<img" not in page
+        assert [group, "Stable", str(5 - found)] in rows_of(await pages.get("/topic", name=name), "Groups")
+    finally:
+        await asyncio.to_thread(consumer.close)
+    await pages.get("/group", 404, id="nobody")
+
+
+async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(*[b"value %d" % at for at in range(10)], partitions=3)
+    page = await pages.get("/messages", topic=name, most=4)
+    assert [row[4] for row in rows_of(page, "Messages found")] == ["value 9", "value 8", "value 7", "value 6"]
+    assert "the newest records, newest first" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"key": "k1"}, [1, 10, 11]),
+        ({"key": "k1", "exact": "1"}, [1]),
+        ({"key": "6b 31", "match": "hex"}, [1, 10, 11]),
+        ({"value": "item 7"}, [7]),
+        ({"value": "item", "from": "3", "until": "5"}, [3, 4]),
+        ({"from": "9"}, [9, 10, 11]),
+        ({"from": "@1700000000008", "until": "@1700000000010"}, [8, 9]),
+        ({"from": "2023-11-14T22:13:20.010+00:00"}, [10, 11]),
+        ({"key": "k1", "value": "item 10"}, [10]),
+        ({"value": "nothing"}, []),
+        ({"partition": "0", "from": "11"}, [11]),
+        ({"value": "item", "most": "2"}, [0, 1]),
+    ],
+)
+async def test_messages_are_found(
+    pages: Pages, topic: Callable[..., str], query: dict[str, str], found: list[int]
+) -> None:
+    name = topic(*[(b"k%d" % at, b"item %d" % at) for at in range(12)])
+    page = await pages.get("/messages", topic=name, **query)
+    assert [int(row[1]) for row in rows_of(page, "Messages found")] == found
+    assert "of 12 offsets" in page or "from" in query or "until" in query
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"partition": "9"}, "but not 9"),
+        ({"partition": "-1"}, "expected a number from 0 to 2147483647 as partition, got '-1'"),
+        ({"partition": "²"}, "as partition"),
+        ({"most": "501"}, "expected a number from 1 to 500 as most, got '501'"),
+        ({"from": "soon"}, "expected an offset, 'earliest', 'latest'"),
+        ({"key": "xyz", "match": "hex"}, "expected hexadecimal digits"),
+        ({"from": "9" * 400}, "expected an offset"),
+        ({"topic": HOSTILE}, "topic"),
+        ({"topic": "nothing"}, "there is no topic 'nothing' to read"),
+        ({"topic": "a" * 300}, ""),
+    ],
+)
+async def test_what_cannot_be_searched_is_a_sentence(
+    pages: Pages, topic: Callable[..., str], query: dict[str, str], told: str
+) -> None:
+    page = await pages.get("/messages", **{"topic": topic(b"v"), **query})
+    assert told in text_of(page)
+    assert 'class="trouble"' in page
+    assert "<img" not in page
+    assert page.endswith("</html>")
+
+
+async def test_hostile_keys_and_values_are_text(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic((HOSTILE.encode(), HOSTILE.encode()), (b"key", None), (b"\x00\xff", b'{"a": "<b>"}'))
+    page = await pages.get("/messages", topic=name)
+    assert [row[3:] for row in rows_of(page, "Messages found")] == [
+        ["00ff", '{"a": "<b>"}'],
+        ["key", "null"],
+        [HOSTILE, HOSTILE],
+    ]
+    assert "<img" not in page
+    page = await pages.get("/message", topic=name, partition=0, offset=0)
+    assert HOSTILE in text_of(page)
+    assert "<img" not in page
+
+
+async def test_one_message_as_a_whole(pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker) -> None:
+    name = topic(b"v" * 100_000, b"next")
+    page = await pages.get("/message", topic=name, partition=0, offset=0)
+    assert "the first 64.0 KiB of 97.7 KiB (100,000 bytes)" in page
+    assert len(page) < 70_000
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send(name, b"[1]", headers=[(HOSTILE, b"\xff"), ("none", None)])
+    page = await pages.get("/message", topic=name, partition=0, offset=2, **{"as": "hex"})
+    assert "00000000 5b 31 5d [1]" in text_of(page)
+    assert rows_of(page, "Headers") == [[HOSTILE, "ff"], ["none", "null"]]
+    await pages.get("/message", 404, topic=name, partition=0, offset=3)
+    for query in ({"offset": "x"}, {"offset": "1", "partition": "99"}, {"offset": "1", "topic": "nothing"}):
+        assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
+
+
+async def test_a_search_ends_at_its_bounds(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
+    name = topic(*[b"v"] * 20)
+    async with pages_of(settings(broker.bootstrap_servers, search_records=7)) as pages:
+        page = await pages.get("/messages", topic=name, value="nothing")
+        assert "7 records of 20 offsets were looked at. The search ended early: 7 records were looked at" in page
+    async with pages_of(settings(broker.bootstrap_servers, search_s=0.0)) as pages:
+        page = await pages.get("/messages", topic=name)
+        assert "The search ended early: the time was up (0 s)" in page
+        assert "the time was up" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
+
+
+async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
+    name = topic(*[b"v"] * 20)
+    async with pages_of(settings(broker.bootstrap_servers, searches=1)) as pages:
+        for _ in range(3):
+            progress = Progress()
+            async with aclosing(pages.ui.searches.run(Search(name, start=0, most=1), progress)) as found:
+                assert len(await anext(found)) == 1
+        waiting = asyncio.create_task(anext(pages.ui.searches.run(Search(name, start=0), Progress())))
+        async with aclosing(pages.ui.searches.run(Search(name), Progress())) as found:
+            waiting.cancel()
+            assert len(await anext(found)) == 20
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+
+async def test_spark_s_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
+    file = tmp_path / "progress.jsonl"
+    async with pages_of(settings(broker.bootstrap_servers, spark=file)) as watching:
+        assert rows_of(await watching.get("/spark"), "Queries") == [["none"]]
+        file.write_text(line(1) + line(2, lag=1_234) + line(1, query=HOSTILE) + "{}\n")
+        page = await watching.get("/spark")
+        rows = {row[0]: row[1:] for row in rows_of(page, "Queries")}
+        assert rows["flights"] == ["2", "2026-01-31 12:00:00.000Z", "5", "–", "2.5 rows/s", "1.50 s", "1,234", "3"]  # noqa: RUF001
+        assert HOSTILE in rows
+        assert "<img" not in page
+        assert "1 lines of progress.jsonl are no reports" in page
+        file.unlink()
+        file.mkdir()
+        assert "Is a directory" in await watching.get("/spark")
+    assert "kafka ui --spark PATH" in await pages.get("/spark")
+
+
+async def test_a_cluster_that_is_gone_is_told() -> None:
+    with EmbeddedBroker() as other:
+        gone = settings(other.bootstrap_servers)
+        clients = {**gone.admin, "request_timeout_ms": 500, "retry_backoff_ms": 10}
+        async with pages_of(settings(other.bootstrap_servers, admin=clients)) as pages:
+            await asyncio.to_thread(other.stop)
+            for path in ("/", "/groups"):
+                page = await pages.get(path)
+                assert 'class="trouble"' in page
+                assert page.endswith("</html>")
+
+
+def test_an_event_is_one_whatever_it_says() -> None:
+    assert event("a\nb") == b"data: a\ndata: b\n\n"
+    assert event("a\r\revent: x\u2028\x85y") == "data: a␍␍event: x\\u2028\\x85y\n\n".encode()
+
+
+async def test_an_unknown_stream_is_not_there(pages: Pages) -> None:
+    await pages.get("/live/nothing", 404)
+    await pages.get("/nowhere", 404)

@@ -1,0 +1,97 @@
+"""The file of Spark's queries is read while it is written."""
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from kafka.spark.progress import PartitionProgress, QueryProgress, SourceProgress, to_json
+from kafka.structs import TopicPartition
+from kafka.ui.spark_log import SparkLog
+
+pytestmark = pytest.mark.once
+
+
+def line(batch: int, lag: int | None = 7, query: str = "flights") -> str:
+    """What `kafka.spark.watch` writes of a micro-batch."""
+    latest = None if lag is None else 100 + lag
+    source = SourceProgress("s", 5, None, 2.5, {TopicPartition("t", 0): PartitionProgress(90, 100, latest, 3)})
+    progress = QueryProgress("2026-01-31T12:00:00.000Z", query, "id", "run", batch, 1.5, 5, 0, 0, (source,))
+    return to_json(progress) + "\n"
+
+
+def batches(log: SparkLog, query: str = "flights") -> list[int]:
+    log.read()
+    return [each.number for each in log.queries.get(query, ())]
+
+
+def test_what_watch_writes_is_read(tmp_path: pathlib.Path) -> None:
+    log = SparkLog(tmp_path / "progress.jsonl")
+    assert batches(log) == []
+    log.path.write_text(line(1) + line(2, lag=None))
+    assert batches(log) == [1, 2]
+    first, second = log.queries["flights"]
+    assert (first.lag, first.rate, first.input_rate, first.rows, first.seconds, first.lost) == (7, 2.5, None, 5, 1.5, 3)
+    assert first.time == 1769860800.0
+    assert second.lag is None
+
+
+def test_half_a_line_waits_for_the_rest(tmp_path: pathlib.Path) -> None:
+    log, whole = SparkLog(tmp_path / "progress.jsonl"), line(2)
+    log.path.write_text(line(1) + whole[:30])
+    assert batches(log) == [1]
+    log.path.write_text(line(1) + whole)
+    assert batches(log) == [1, 2]
+    assert log.unread == 0
+
+
+def test_a_file_that_is_made_anew_is_read_from_its_start(tmp_path: pathlib.Path) -> None:
+    log = SparkLog(tmp_path / "progress.jsonl")
+    log.path.write_text(line(1) + line(2))
+    assert batches(log) == [1, 2]
+    log.path.write_text(line(3))
+    assert batches(log) == [1, 2, 3]
+
+
+def test_of_a_long_file_the_end_is_read(tmp_path: pathlib.Path) -> None:
+    log = SparkLog(tmp_path / "progress.jsonl")
+    with log.path.open("w") as file:
+        for at in range(20_000):
+            file.write(line(at))
+    found = batches(log)
+    assert len(found) == 720
+    assert found[-1] == 19_999
+    assert log.unread == 0
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "no json",
+        "[]",
+        "{}",
+        "3",
+        "[" * 100_000,
+        json.dumps({"sources": 3}),
+        line(1).replace('"2026-01-31T12:00:00.000Z"', '"yesterday"').strip(),
+        line(1).replace('"batch":1', '"batch":1e999').strip(),
+        line(1).replace('"lag":7', '"lag":"<b>"').strip(),
+    ],
+)
+def test_a_line_that_is_none_is_counted(tmp_path: pathlib.Path, bad: str) -> None:
+    log = SparkLog(tmp_path / "progress.jsonl")
+    log.path.write_text(bad + "\n" + line(2))
+    assert batches(log) == [2]
+    assert log.unread == 1
+
+
+def test_a_folder_is_an_error(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(OSError, match="directory"):
+        SparkLog(tmp_path).read()
+
+
+def test_queries_are_told_apart(tmp_path: pathlib.Path) -> None:
+    log: Any = SparkLog(tmp_path / "progress.jsonl")
+    log.path.write_text(line(1) + line(5, query="delays"))
+    assert (batches(log), batches(log, "delays")) == ([1], [5])

@@ -1,0 +1,71 @@
+"""A page on a broker, in this process."""
+
+import contextlib
+import dataclasses
+import html
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+
+from kafka.cli.positions import parse_position
+from kafka.ui.app import make_app
+from kafka.ui.settings import UiSettings
+from kafka.ui.state import Ui, connected
+
+ADDRESS = "http://127.0.0.1:8085"
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
+"""Text that does something where it is not escaped."""
+
+
+def settings(bootstrap_servers: str, **own: Any) -> UiSettings:
+    """Settings for a page about a cluster."""
+    clients = {"bootstrap_servers": bootstrap_servers}
+    return dataclasses.replace(UiSettings(clients, clients, parse_position), **own)
+
+
+@dataclasses.dataclass
+class Pages:
+    """A page, and a browser that asks for it."""
+
+    ui: Ui
+    browser: httpx.AsyncClient
+
+    async def get(self, path: str, status: int = 200, **query: Any) -> str:
+        """The HTML of a page."""
+        answer = await self.browser.get(path, params=query)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+    async def post(self, path: str, status: int = 200, headers: dict[str, str] | None = None, **fields: str) -> str:
+        """Send a form, with the token of the page."""
+        fields.setdefault("token", self.ui.forms.token)
+        answer = await self.browser.post(path, data=fields, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+
+@contextlib.asynccontextmanager
+async def pages_of(given: UiSettings) -> AsyncIterator[Pages]:
+    """A page and its browser, for as long as the block runs."""
+    async with connected(given) as ui:
+        transport = httpx.ASGITransport(make_app(ui))
+        async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as browser:
+            yield Pages(ui, browser)
+
+
+def text_of(page: str) -> str:
+    """What one reads on a page."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.partition("</header>")[2])).split())
+
+
+def rows_of(page: str, table: str) -> list[list[str]]:
+    """The cells of one of its tables."""
+    found = re.search(rf'aria-label="{table}"><table>.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert found is not None, page
+    rows = re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
+    return [
+        [text_of(f"</header>{cell}") for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
+        for row in rows
+    ]
