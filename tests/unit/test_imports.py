@@ -53,7 +53,20 @@ def visit(package):
 
 visit("")
 """
-LIBRARIES = ("asyncio", "ssl", "cramjam", "crc32c", "pyarrow", "pyspark.sql.datasource", "pyspark.sql", "click", "rich")
+LIBRARIES = (
+    "asyncio",
+    "ssl",
+    "cramjam",
+    "crc32c",
+    "pyarrow",
+    "pyspark.sql.datasource",
+    "pyspark.sql",
+    "click",
+    "rich",
+    "starlette.applications",
+    "uvicorn",
+    "matplotlib.figure",
+)
 
 
 def all_modules() -> list[str]:
