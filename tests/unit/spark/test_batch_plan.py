@@ -140,3 +140,14 @@ def test_a_thousand_partitions_take_as_many_questions_as_one():
         assert len(plan_batch(parse_read(WHOLE, streaming=False), cluster)) == count
         asked.append(cluster.asked)
     assert asked == [1, 1]
+
+
+def test_a_thousand_partitions_are_asked_for_together():
+    asked = []
+    for count in (2, 1_000):
+        cluster = FakeCluster({("t", number): (0, 3) for number in range(count)})
+        tasks = plan_batch(parse_read(WHOLE, streaming=False), cluster)
+        asked.append(cluster.asked)
+        assert sum(len(task) for task in tasks) == count
+        assert sum(len(each) for task in tasks for each in task) == 3 * count
+    assert asked[0] == asked[1]
