@@ -3,7 +3,7 @@
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
-# make spark-trials   Spark where it runs (a standalone cluster, archives, declarative pipelines), and 200 programs on its own Kafka
+# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines), and 200 programs on its own Kafka
 #                     connector and on ours
 # make check     lint, types and unit tests, in a minute and a half
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
