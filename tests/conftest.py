@@ -6,6 +6,7 @@ second is skipped; where the environment says `CI=true` it fails instead, so tha
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -84,6 +85,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for reason in missing_in(release, item.iter_markers("needs")):
             item.add_marker(pytest.mark.skip(reason))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected, thousands of tests and their modules, out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -100,6 +100,7 @@ def loaded_after(statement: str, **env: str) -> set[str]:
 
 
 @pytest.mark.once
+@pytest.mark.exhaustive
 def test_each_module_imports_alone() -> None:
     import_alone(all_modules(), preload=LIBRARIES)
 

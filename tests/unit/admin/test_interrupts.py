@@ -17,15 +17,6 @@ from unit.interrupt import PACKAGE, interrupts
 PATHS = [os.path.join(PACKAGE, *part) for part in (("admin", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))]
 
 
-@pytest.fixture(autouse=True)
-def few_objects():
-    """Leave what was there before the test out of each collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 def assert_nothing_is_left(where):
     """The loop's connections end, and the tasks that ask for metadata."""
     gc.collect()
@@ -42,6 +33,7 @@ def assert_nothing_is_left(where):
         pytest.fail(f"interrupted in {where}: a connection or a task is left")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker):
     def make():
@@ -56,6 +48,7 @@ def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker):
         assert_nothing_is_left(interrupt.where)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker):
     def make():

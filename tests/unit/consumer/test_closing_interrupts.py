@@ -7,7 +7,6 @@ import contextlib
 import gc
 import os
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,15 +31,6 @@ PATHS = [
 PATIENCE_S = 10
 
 
-@pytest.fixture(autouse=True)
-def few_objects() -> Iterator[None]:
-    """Leave what was there before the test out of each collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 def is_anything_left() -> bool:
     """Whether the loop keeps connections or tasks."""
     gc.collect()
@@ -57,6 +47,7 @@ def is_anything_left() -> bool:
     return loop.run(left())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker) -> None:
     def make() -> KafkaConsumer:

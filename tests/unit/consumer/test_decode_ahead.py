@@ -386,6 +386,7 @@ def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
     assert bench.rest() == offsets(1, 0, COUNT)
 
 
+@pytest.mark.exhaustive
 def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
     data = packed(0)
 

@@ -187,7 +187,13 @@ GIVING_BACK: dict[str, GivingBack] = {
 }
 
 
-@pytest.mark.parametrize("give_back", GIVING_BACK.values(), ids=GIVING_BACK)
+@pytest.mark.parametrize(
+    "give_back",
+    [
+        pytest.param(each, id=name, marks=() if name == "roll_back" else pytest.mark.exhaustive)
+        for name, each in GIVING_BACK.items()
+    ],
+)
 def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack) -> None:
     def taken() -> tuple[Desk, HandOut]:
         desk = Desk(0, 0)
@@ -206,7 +212,7 @@ def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: Givin
         assert desk.positions() == [9, 2]
 
 
-@pytest.mark.parametrize("how", ["withdraw", "roll_back"])
+@pytest.mark.parametrize("how", ["withdraw", pytest.param("roll_back", marks=pytest.mark.exhaustive)])
 def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrupted(how: str) -> None:
     give_back = GIVING_BACK[how]
 

@@ -142,10 +142,14 @@ CALLS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Rows]]] = {
     "poll_arrow": (lambda calls: calls.poll_arrow(0), of_arrow),
     "iteration": (next_one, of_records),
 }
+EACH_CALL = [
+    pytest.param(*each, id=name, marks=() if name == "poll" else pytest.mark.exhaustive) for name, each in CALLS.items()
+]
+"""The calls for tests that interrupt at every moment."""
 EVERYTHING = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
 
 
-@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
     call(Desk().calls)  # the first one does more, such as to import
     desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
@@ -261,7 +265,7 @@ def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
 
 
 @pytest.mark.parametrize("act", ["poll", "pause", "seek"])
-@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_of_a_signal_may_come_anywhere(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows], act: str
 ) -> None:
@@ -299,7 +303,7 @@ def test_a_handler_of_a_signal_may_come_anywhere(
         assert desk.positions() == ENDS
 
 
-@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]
 ) -> None:
@@ -321,7 +325,7 @@ def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers
         assert sorted(got) == everything, f"in {signal.where}"
 
 
-@pytest.mark.parametrize(("call", "rows"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the_buffer(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]
 ) -> None:

@@ -156,7 +156,9 @@ def test_pipelined_batches_keep_their_order_over_a_fault(fault: Fault, hit: int)
     simulate(scenario)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(10, 40))]
+)
 def test_under_random_faults_nothing_is_lost_doubled_or_reordered(seed: int) -> None:
     rng = random.Random(seed)
     errors = [

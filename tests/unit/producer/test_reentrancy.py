@@ -89,8 +89,8 @@ class Signal(Interrupt):
             self._handler()
 
 
-@pytest.mark.parametrize("magic", [1, 2])
-@pytest.mark.parametrize("before", [None, 100, 900])
+@pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
+@pytest.mark.parametrize("before", [None, *(pytest.param(size, marks=pytest.mark.exhaustive) for size in (100, 900))])
 @pytest.mark.parametrize("within", [[10], [900], [900, 900]])
 def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
     loop: asyncio.AbstractEventLoop, magic: int, before: int | None, within: list[int]
@@ -109,7 +109,7 @@ def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
             break
 
 
-@pytest.mark.parametrize("magic", [1, 2])
+@pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_a_finalizer_may_send_whenever_the_collector_runs_it(loop: asyncio.AbstractEventLoop, magic: int) -> None:
     sends = Sends(loop, magic)
 

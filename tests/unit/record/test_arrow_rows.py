@@ -337,7 +337,9 @@ print("refused or made", refused + made)
 """
 
 
-@pytest.mark.parametrize("column", ["value", "header lists", "headers"])
+@pytest.mark.parametrize(
+    "column", ["value", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("header lists", "headers"))]
+)
 def test_columns_that_another_thread_writes_to_are_an_error_or_encoded(column: str) -> None:
     count, times = (20_000, 60) if variant() == "compiled" else (2_000, 5)
     ran = subprocess.run(

@@ -42,7 +42,14 @@ def unpickled_without(made, *missing: str) -> str:
     return subprocess.run(command, input=cloudpickle.dumps(made), check=True, capture_output=True).stdout.decode()
 
 
-@pytest.mark.parametrize("make", TRAVELLERS.values(), ids=TRAVELLERS)
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=() if name == "stream writer" else pytest.mark.exhaustive)
+        for name, make in TRAVELLERS.items()
+    ],
+)
 def test_a_task_without_the_package_names_it_and_the_remedy(make):
     said = unpickled_without(make(), "kafka")
     assert said.startswith("kafka-columnar is not installed in the Python of this Spark process, ")

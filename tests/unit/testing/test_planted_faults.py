@@ -41,6 +41,8 @@ from kafka.testing import (
     transaction_trial,
 )
 
+pytestmark = [pytest.mark.once, pytest.mark.exhaustive]
+
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 SEEDS = range(1, 41)
@@ -356,7 +358,7 @@ def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:
     [
         (commit_does_nothing, "was told that", 6),
         (no_commit_is_sent, "was told that", 1),
-        (nothing_is_committed_automatically, "but has committed 0", 1),
+        (nothing_is_committed_automatically, "but has committed 0", 2),
         (a_newer_commit_is_followed_by_an_older_one, "back from", 7),
         (one_record_too_many_is_committed, "was only given records up to", 1),
         (callbacks_of_commits_are_forgotten, "commits never called back", 5),
@@ -364,10 +366,10 @@ def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:
         (a_record_is_handed_out_twice, "out of order", 1),
         (a_batch_is_handed_out_again, "after it had read up to", 1),
         (a_record_is_not_handed_out, "after it had read up to", 1),
-        (committed_offsets_are_not_asked_for, "starts at", 2),
+        (committed_offsets_are_not_asked_for, "starts at", 3),
         (a_broker_keeps_commits_in_memory, "broker-1: group-0 has committed", 17),
         (a_broker_forgets_commits, "at the end: group-0 has committed", 1),
-        (retries_come_last_and_brokers_take_any_order, "stands behind", 14),
+        (retries_come_last_and_brokers_take_any_order, "stands behind", 11),
         (brokers_take_retries_for_new, "is in the log twice", 60),
         (a_record_is_never_sent, "was acknowledged at", 1),
         (a_record_has_no_outcome, "did not end", 3),

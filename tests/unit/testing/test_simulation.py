@@ -16,13 +16,15 @@ from kafka.testing import run_seed, simulation
 from kafka.testing.__main__ import main
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in (3, 4, 5))])
 def test_a_seed_finds_no_problem(seed: int) -> None:
     report = run_seed(seed)
     assert not report.problems, "\n".join(report.story)
     assert report.acknowledged > 0
 
 
+@pytest.mark.once
+@pytest.mark.exhaustive
 def test_a_simulation_that_does_not_end_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     class Blind(AsyncKafkaConsumer):
         async def poll(self, *arguments: Any, **options: Any) -> Any:
@@ -42,6 +44,8 @@ def program(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.once
+@pytest.mark.exhaustive
 def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
     story = program("--seed", "1")
     assert re.search(r"^ *\d+\.\d{6} broker-1 +\w", story, flags=re.MULTILINE), "what went wrong is part of it"
@@ -50,6 +54,7 @@ def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
     assert others[-1] == story.splitlines()[-1]  # with a digest of the story
 
 
+@pytest.mark.once
 def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
     command = [sys.executable, "-m", "kafka.testing", "--seed", "1-100000", "--jobs", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -60,11 +65,14 @@ def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
     assert (process.returncode, errors) == (130, "interrupted\n")
 
 
+@pytest.mark.once
+@pytest.mark.exhaustive
 def test_a_seed_does_not_depend_on_what_ran_before() -> None:
     first = [run_seed(seed).digest for seed in (4, 6)]
     assert first == [run_seed(seed).digest for seed in (4, 6)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seeds", ["x", "1-x", ""])
 def test_a_seed_that_is_no_number_is_refused_in_words(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
