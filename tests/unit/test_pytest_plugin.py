@@ -47,6 +47,13 @@ def test_topics_and_clients(kafka_shared_broker, kafka_topic, kafka_producer, ka
     assert kafka_topic.startswith("test_topics_and_clients-")
 
 
+@pytest.mark.parametrize("number", range(2))
+def test_faults_end_with_the_test(kafka_shared_broker, kafka_topic, kafka_producer, kafka_consumer, number):
+    kafka_producer().send(kafka_topic, b"x").get(60)
+    assert next(kafka_consumer(kafka_topic, group_id="g", consumer_timeout_ms=60_000)).value == b"x"
+    kafka_shared_broker.faults.hang_up()
+
+
 async def both(producer, consumer, topic):
     await producer.send_and_wait(topic, b"there")
     assert (await anext(consumer)).value == b"there"
@@ -58,6 +65,7 @@ async def test_asyncio(kafka_broker, kafka_topic, kafka_async_producer, kafka_as
     consumer = await kafka_async_consumer(kafka_topic)
     await both(producer, consumer, kafka_topic)
     assert kafka_topic in await (await kafka_async_admin()).list_topics()
+    kafka_broker.faults.hang_up()
 """
 
 
@@ -79,17 +87,17 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_project_has_brokers_topics_and_clients(project: Path) -> None:
-    assert "6 passed" in run(project)
+    assert "8 passed" in run(project)
 
 
 def test_each_worker_of_xdist_has_a_broker_of_its_own(project: Path) -> None:
-    assert "6 passed" in run(project, "-n", "2")
+    assert "8 passed" in run(project, "-n", "2")
 
 
 def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\nmarkers = asyncio\n")
     out = run(project, "-p", "no:asyncio", "-k", "not asyncio")
-    assert "5 passed" in out
+    assert "7 passed" in out
 
 
 def test_a_marker_with_arguments_without_names_is_explained(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
+
+from kafka.pytest_plugin.fixtures import end_faults
 
 if TYPE_CHECKING:
     from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 @pytest_asyncio.fixture(loop_scope="function")
 async def kafka_async_producer(
+    request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaProducer[Any, Any]]]]:
     """Makes and starts an `AsyncKafkaProducer`: ``producer = await kafka_async_producer()``; closed in the end."""
@@ -21,10 +25,12 @@ async def kafka_async_producer(
 
     async with AsyncExitStack() as clients:
         yield _maker(clients, AsyncKafkaProducer, kafka_bootstrap_servers)
+        end_faults(request)
 
 
 @pytest_asyncio.fixture(loop_scope="function")
 async def kafka_async_consumer(
+    request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaConsumer[Any, Any]]]]:
     """Makes and starts an `AsyncKafkaConsumer`, from the first record on, as `kafka_consumer`; closed in the end."""
@@ -32,10 +38,12 @@ async def kafka_async_consumer(
 
     async with AsyncExitStack() as clients:
         yield _maker(clients, AsyncKafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
+        end_faults(request)
 
 
 @pytest_asyncio.fixture(loop_scope="function")
 async def kafka_async_admin(
+    request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaAdminClient]]]:
     """Makes and starts an `AsyncKafkaAdminClient`; closed in the end."""
@@ -43,6 +51,7 @@ async def kafka_async_admin(
 
     async with AsyncExitStack() as clients:
         yield _maker(clients, AsyncKafkaAdminClient, kafka_bootstrap_servers)
+        end_faults(request)
 
 
 def _maker(

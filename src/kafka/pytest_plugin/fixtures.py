@@ -64,6 +64,20 @@ def topic_name(request: pytest.FixtureRequest) -> str:
     return f"{test}-{uuid.uuid4().hex[:8]}"
 
 
+_BROKERS = pytest.StashKey["list[EmbeddedBroker]"]()
+
+
+def end_faults(request: pytest.FixtureRequest) -> None:
+    """What a test asked its brokers to do wrong ends before its clients are closed and its topics deleted."""
+    for broker in request.node.stash.get(_BROKERS, ()):
+        broker.faults.clear()
+
+
+def _remember(request: pytest.FixtureRequest, broker: EmbeddedBroker) -> EmbeddedBroker:
+    request.node.stash.setdefault(_BROKERS, []).append(broker)
+    return broker
+
+
 @pytest.fixture
 def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     """An `EmbeddedBroker` of the test's own, empty, on a free port of the loopback interface.
@@ -74,7 +88,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     from kafka.broker import EmbeddedBroker
 
     with EmbeddedBroker(**settings_of(request, "kafka_broker")) as broker:
-        yield broker
+        yield _remember(request, broker)
 
 
 @pytest.fixture(scope="session")
@@ -93,10 +107,12 @@ def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[E
 
 
 @pytest.fixture
-def kafka_shared_broker(kafka_session_broker: EmbeddedBroker) -> Iterator[EmbeddedBroker]:
+def kafka_shared_broker(
+    request: pytest.FixtureRequest, kafka_session_broker: EmbeddedBroker
+) -> Iterator[EmbeddedBroker]:
     """`kafka_session_broker`, with faults that end with the test. It has the topics of all tests: use `kafka_topic`."""
     kafka_session_broker.faults.clear()
-    yield kafka_session_broker
+    yield _remember(request, kafka_session_broker)
     kafka_session_broker.faults.clear()
 
 
@@ -112,11 +128,13 @@ def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def kafka_admin(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaAdminClient]]:
+def kafka_admin(
+    request: pytest.FixtureRequest, kafka_bootstrap_servers: str
+) -> Iterator[Callable[..., KafkaAdminClient]]:
     """Makes a `KafkaAdminClient` with the options that are given; it is closed in the end."""
     from kafka import KafkaAdminClient
 
-    yield from _making(KafkaAdminClient, kafka_bootstrap_servers)
+    yield from _making(request, KafkaAdminClient, kafka_bootstrap_servers)
 
 
 @pytest.fixture
@@ -141,6 +159,7 @@ def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., Kafk
         return topic
 
     yield make
+    end_faults(request)
     if made:
         admin.delete_topics(made, raise_errors=False)
 
@@ -152,25 +171,31 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_topics: MakeTopic) -> str:
 
 
 @pytest.fixture
-def kafka_producer(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaProducer[Any, Any]]]:
+def kafka_producer(
+    request: pytest.FixtureRequest, kafka_bootstrap_servers: str
+) -> Iterator[Callable[..., KafkaProducer[Any, Any]]]:
     """Makes a `KafkaProducer` with the options that are given; it is flushed and closed in the end."""
     from kafka import KafkaProducer
 
-    yield from _making(KafkaProducer, kafka_bootstrap_servers)
+    yield from _making(request, KafkaProducer, kafka_bootstrap_servers)
 
 
 @pytest.fixture
-def kafka_consumer(kafka_bootstrap_servers: str) -> Iterator[Callable[..., KafkaConsumer[Any, Any]]]:
+def kafka_consumer(
+    request: pytest.FixtureRequest, kafka_bootstrap_servers: str
+) -> Iterator[Callable[..., KafkaConsumer[Any, Any]]]:
     """Makes a `KafkaConsumer` of the topics and with the options that are given; it is closed in the end.
 
     It begins at the first record (``auto_offset_reset="earliest"``), unlike one of your own.
     """
     from kafka import KafkaConsumer
 
-    yield from _making(KafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
+    yield from _making(request, KafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
 
 
-def _making(client: Callable[..., Any], bootstrap_servers: str, **defaults: Any) -> Iterator[Callable[..., Any]]:
+def _making(
+    request: pytest.FixtureRequest, client: Callable[..., Any], bootstrap_servers: str, **defaults: Any
+) -> Iterator[Callable[..., Any]]:
     """What makes clients, until they are closed, the newest first."""
     with ExitStack() as clients:
 
@@ -180,3 +205,4 @@ def _making(client: Callable[..., Any], bootstrap_servers: str, **defaults: Any)
             return made
 
         yield make
+        end_faults(request)
