@@ -89,6 +89,18 @@ def test_text_has_the_form_that_is_asked_for(cli: Cli, filled: str, options: lis
     assert cli("consume", filled, "-n", "1", *options) == expected.replace("TOPIC", filled)
 
 
+def test_so_many_records_in_all_come_from_several_partitions(cli: Cli, topic: MakeTopic) -> None:
+    name = topic(2)
+    for number in ("0", "1"):
+        cli("produce", name, "-p", number, stdin="x\n")
+    assert cli("consume", name, "-n", "2") == "x\nx\n"
+
+
+def test_a_bar_ends_with_a_line_of_its_own(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+    result = cli.run("consume", filled, "--progress", "-o", str(tmp_path / "f.txt"))
+    assert f"\r[{'#' * 30}] 100% of 10 offsets\n" in result.stderr
+
+
 def test_a_whole_record_as_kafka_python_shows_it(cli: Cli, filled: str) -> None:
     assert cli("consume", "-t", filled, "-n", "1", "-f", "full").startswith("ConsumerRecord(topic=")
 

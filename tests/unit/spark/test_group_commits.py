@@ -154,6 +154,22 @@ def test_the_end_of_a_query_waits_for_a_slow_group_only_so_long(group):
     group.gate.clear()
     group.finished(1)
     assert not group.committing.flush(0.01)
+    group.committing.close(0.01)
+    assert not group.closed.is_set()
+
+
+@pytest.mark.parametrize("group", [[KafkaTimeoutError("late"), KafkaTimeoutError("late")]], indirect=True)
+def test_what_fails_again_waits_twice_as_long(group):
+    group.commit_only_when_asked()
+    group.finished(1)
+    for _ in range(2):
+        assert not group.committing.flush(LIMIT_S)
+    group.later(1.5, 2)
+    assert group.commits == [{T0: 1}] * 2
+    group.later(0.5, 3)
+    for _ in range(3):
+        group.wait_for_a_commit()
+    assert group.commits == [{T0: 1}, {T0: 1}, {T0: 3}]
 
 
 def test_nothing_is_started_for_a_query_that_has_read_nothing(group):

@@ -88,6 +88,18 @@ def test_servers_may_be_a_list():
             found.abort()
 
 
+async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decided():
+    asked = []
+
+    class Marks(Shown):
+        async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
+            asked.append((group, stable))
+            return {}
+
+    assert not await Marks(stable=None).is_marked("x")
+    assert asked == [("p-batch-x", True)]
+
+
 class Admin:
     """What stands for an admin client."""
 
