@@ -11,7 +11,7 @@ from kafka.ui.app import make_app
 from kafka.ui.settings import UiSettings
 from kafka.ui.state import Ui, connected
 
-_PATIENCE_S = 5
+_PATIENCE_S = 15
 
 
 def is_loopback(host: str) -> bool:
