@@ -1,0 +1,68 @@
+"""``kafka ui`` in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.chromium import open_page
+from kafka import KafkaProducer
+from kafka.broker import EmbeddedBroker
+
+pytestmark = [pytest.mark.integration, pytest.mark.once]
+
+HOSTILE = "<img src=x onerror=document.title='taken'><script>document.title='taken'</script>"
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A page about a cluster with a topic "orders"."""
+    with EmbeddedBroker() as broker:
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send("orders", HOSTILE.encode(), key=HOSTILE.encode(), headers=[(HOSTILE, HOSTILE.encode())])
+            for number in range(20):
+                producer.send("orders", json.dumps({"number": number}).encode(), key=b"order %d" % number)
+        command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5"]
+        command += ["-b", broker.bootstrap_servers]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN) as process:
+            try:
+                assert process.stderr is not None
+                line = process.stderr.readline()
+                assert line.startswith("The page is at "), line
+                yield line.split()[4]
+            finally:
+                process.kill()
+
+
+def test_a_page_follows_the_cluster(chromium: Path, address: str) -> None:
+    page = open_page(chromium, address, ready="document.querySelector('.spark') !== null")
+    assert page.title.startswith("Topics")
+    assert "orders" in page.text
+    assert "records/s" in page.text
+    assert page.errors == []
+    assert all(each.startswith(address) for each in page.requests)
+
+
+def test_hostile_messages_are_text(chromium: Path, address: str) -> None:
+    for path in ("messages?topic=orders", "message?topic=orders&partition=0&offset=0"):
+        page = open_page(chromium, f"{address}{path}", dark=True)
+        assert HOSTILE in page.text
+        assert page.title.startswith("Message")
+        assert page.errors == []
+
+
+def test_it_works_without_scripts_and_on_a_phone(chromium: Path, address: str) -> None:
+    search = f"{address}messages?topic=orders&key=order+1&exact=1"
+    page = open_page(chromium, search, scripts=False, width=360, height=640)
+    assert '{"number": 1}' in page.text
+    assert "1 found" in page.text
+    assert page.errors == []
+    ready = "document.documentElement.scrollWidth <= innerWidth"
+    open_page(chromium, search, ready=ready, width=360, height=640)
