@@ -3,8 +3,8 @@
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
-# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines), and 200 programs on its own Kafka
-#                     connector and on ours
+# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines), kills while it writes
+#                     exactly once, and 200 programs on its own Kafka connector and on ours
 # make check     lint, types and unit tests, but for the exhaustive ones, in two minutes (make check-all: with these, as make test)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)

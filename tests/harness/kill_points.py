@@ -160,7 +160,9 @@ def install(folder: str) -> None:
 
     driver: Any = importlib.import_module("kafka.spark.exactly_once.driver")
     task: Any = importlib.import_module("kafka.spark.exactly_once.task")
-    access: Any = importlib.import_module("kafka.spark.exactly_once.prefix_access").PrefixAccess
+    prefix_access: Any = importlib.import_module("kafka.spark.exactly_once.prefix_access")
+    prefix_access.LIMIT_MS = LONGEST_S * 1_000  # the time that it stops is not the brokers'
+    access: Any = prefix_access.PrefixAccess
     requests: Any = importlib.import_module("kafka.producer.transactions.requests").TransactionRequests
     is_installed = hasattr(driver, "stops_at")
     driver.stops_at = folder

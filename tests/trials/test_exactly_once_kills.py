@@ -86,16 +86,7 @@ def test_each_id_is_seen_once_and_in_order_whatever_is_killed(kafka, driver, tmp
     while True:
         starts += 1
         assert starts <= MOST_STARTS, errors
-        run = Run(
-            kill.kind,
-            kafka.bootstrap_servers,
-            source,
-            target,
-            str(tmp_path / "checkpoint"),
-            str(point.folder),
-            kill.shuffle_partitions[starts - 1],
-            ROWS_A_BATCH,
-        )
+        run = run_of(kafka, kill.kind, source, target, tmp_path, point, kill.shuffle_partitions[starts - 1])
         driver.ask(run)
         if not killed:
             killed, told = kill_at(point, kill, seed, driver, kafka)
@@ -110,6 +101,45 @@ def test_each_id_is_seen_once_and_in_order_whatever_is_killed(kafka, driver, tmp
     wrong = faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
     note(capsys, seed=seed, kafka=kafka.version, **vars_of(kill), starts=starts, wrong=wrong)
     assert not wrong, (kill, errors)
+
+
+@pytest.fixture
+def second_driver(cluster, driver, tmp_path) -> Iterator[tuple[Driver, Driver]]:
+    """Two drivers, each with one of the cluster's cores."""
+    driver.end()
+    settings = {**CLUSTER, **SETTINGS, "spark.master": cluster.url, "spark.cores.max": "1"}
+    made = []
+    for name in ("older", "newer"):
+        (tmp_path / name).mkdir()
+        made.append(Driver(tmp_path / name, settings, cluster.worker_pids))
+    yield made[0], made[1]
+    for each in made:
+        each.end()
+
+
+def test_of_two_live_drivers_on_one_checkpoint_the_older_one_dies_fenced(kafka, second_driver, tmp_path):
+    older, newer = second_driver
+    source, target = make_topics(kafka, "two-drivers", some_twice=False)
+    point = KillPoint(tmp_path / "points", "undecided", 2)
+    older.ask(run_of(kafka, "stateless", source, target, tmp_path, point, 3))
+    assert stops(point, older), "the query has ended"
+    nowhere = KillPoint(tmp_path / "no-points", "none", 1)
+    newer.ask(run_of(kafka, "stateless", source, target, tmp_path, nowhere, 5))
+    assert newer.answer() == {"error": None, "batches": [1, 2, 3, 4]}
+    point.release()
+    told = older.answer()
+    assert told is not None, "the older driver has not ended"
+    assert "another driver has taken over transactionalIdPrefix" in str(told["error"])
+    assert not faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
+
+
+def stops(point: KillPoint, driver: Driver) -> bool:
+    """Wait until a process has stopped at the point; False: the query has ended without that."""
+    for _ in range(int(LIMIT_S / POLL_S)):
+        told = driver.answer(POLL_S)
+        if point.stopped is not None or told is not None:
+            return point.stopped is not None
+    raise AssertionError("nothing has stopped")
 
 
 def kill_at(
@@ -146,6 +176,20 @@ def strike(kill: Kill, stopped: int, dice: random.Random, driver: Driver, kafka:
     else:
         planners = driver.planners
         kill_process(stopped if stopped in planners else dice.choice(planners))
+
+
+def run_of(
+    kafka: ApacheKafka,
+    kind: str,
+    source: str,
+    target: str,
+    folder: Path,
+    point: KillPoint,
+    shuffle_partitions: int,
+    **options: str,
+) -> Run:
+    servers, checkpoint = kafka.bootstrap_servers, str(folder / "checkpoint")
+    return Run(kind, servers, source, target, checkpoint, str(point.folder), shuffle_partitions, ROWS_A_BATCH, options)
 
 
 def vars_of(kill: Kill) -> dict[str, Any]:
