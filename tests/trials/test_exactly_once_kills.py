@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from harness.apache import ApacheKafka
 from harness.kill_points import KillPoint
 from harness.spark_cluster import Standalone
 from harness.topics import create_topic
+from kafka.spark import transactions
+from kafka.spark.exactly_once.decision import numbers_in
 
 from .kill_program import Run
 from .kill_support import (
@@ -131,6 +135,35 @@ def test_of_two_live_drivers_on_one_checkpoint_the_older_one_dies_fenced(kafka, 
     assert told is not None, "the older driver has not ended"
     assert "another driver has taken over transactionalIdPrefix" in str(told["error"])
     assert not faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
+
+
+def test_a_transaction_that_timed_out_after_the_decision_is_told_with_its_partitions(kafka, driver, tmp_path):
+    source, target = make_topics(kafka, "timed-out", some_twice=False)
+    point = KillPoint(tmp_path / "points", "decided", 2)
+    timeout = {"kafka.transaction.timeout.ms": "30000"}
+    for number in range(2, 2 + MOST_STARTS):  # on a busy machine a batch may time out before it is decided
+        driver.ask(run_of(kafka, "stateless", source, target, tmp_path, point, number, **timeout))
+        if stops(point, driver):
+            break
+    assert point.stopped is not None
+    driver.kill()
+    driver.end()
+    left = transactions(f"of-{target}", bootstrap_servers=kafka.bootstrap_servers)
+    assert left.open
+    assert all(each.is_decided for each in left.open)
+    deadline = time.monotonic() + LIMIT_S
+    while transactions(f"of-{target}", bootstrap_servers=kafka.bootstrap_servers).open:
+        assert time.monotonic() < deadline, "Kafka has not aborted what timed out"
+        time.sleep(1.0)
+    driver.ask(run_of(kafka, "stateless", source, target, tmp_path, point, 8, **timeout))
+    told = driver.answer()
+    point.release()
+    assert told is not None, "the query has not ended"
+    assert "rows of batch 1 of" in str(told["error"])
+    assert "are lost: it was decided" in str(told["error"])
+    lost = sorted({str(number) for each in left.open for _, number in each.partitions})
+    named = re.findall(rf"{target}-\[([0-9,-]+)\]", str(told["error"]))
+    assert sorted({str(number) for text in named for number in numbers_in(text)}) == lost
 
 
 def stops(point: KillPoint, driver: Driver) -> bool:
