@@ -1,0 +1,62 @@
+"""The pairs of programs in docs/SIDE_BY_SIDE.md give the same, each on a broker of its own with the same records."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.broker import EmbeddedBroker
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "SIDE_BY_SIDE.md"
+SECTIONS = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+PAIRS = {
+    section.splitlines()[0]: re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    for section in SECTIONS
+}
+FIRST_TIME_MS = 1_700_000_000_000
+
+
+def prepare(servers: str) -> None:
+    with KafkaAdminClient(bootstrap_servers=servers) as admin:
+        admin.create_topics({"orders": {"num_partitions": 2}, "done": {"num_partitions": 1}})
+    with KafkaProducer(bootstrap_servers=servers) as producer:
+        for number in range(10):
+            time_ms = FIRST_TIME_MS + 1000 * number
+            producer.send("orders", b"%d" % number, partition=number % 2, timestamp_ms=time_ms)
+
+
+def contents(servers: str) -> list[tuple[object, ...]]:
+    """What the topics have in the end; which of two partitions is read first is left to each client."""
+    found = []
+    parts = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("done", 0)]
+    with KafkaConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
+        consumer.assign(parts)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(parts)
+        while any(consumer.position(tp) < end for tp, end in ends.items()):
+            for record in consumer.poll(timeout_ms=1000):
+                found.append((record.topic, record.partition, record.value or b"", record.key or b"", record.headers))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("title", PAIRS)
+def test_both_programs_print_the_same_and_leave_the_same_records(title: str, tmp_path: Path) -> None:
+    printed, left = [], []
+    assert len(PAIRS[title]) == 2
+    for number, program in enumerate(PAIRS[title]):
+        with EmbeddedBroker(tmp_path / str(number), group_initial_rebalance_delay_ms=0) as broker:
+            prepare(broker.bootstrap_servers)
+            command = [sys.executable, "-c", program.replace("localhost:9092", broker.bootstrap_servers)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, done.stderr
+            printed.append(done.stdout)
+            left.append(contents(broker.bootstrap_servers))
+    assert printed[0].strip()
+    assert printed[0] == printed[1]
+    assert left[0] == left[1]
+    assert left[0]
