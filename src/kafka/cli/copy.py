@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.options import connected
+from kafka.cli.options import complete_topic, connected
 from kafka.cli.output import note
 from kafka.cli.positions import POSITION, Position
 from kafka.cli.session import Session
@@ -26,7 +26,7 @@ _TRANSACTION_S = 2.0
 
 
 @click.command(name="copy")
-@click.argument("source")
+@click.argument("source", shell_complete=complete_topic)
 @click.argument("target")
 @click.option(
     "--to-bootstrap-servers", "--to-brokers", multiple=True, metavar="HOST:PORT", help="The target's cluster."

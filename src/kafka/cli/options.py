@@ -117,6 +117,29 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
+def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What a shell offers for the name of a topic: see `click.Parameter.shell_complete`."""
+    from kafka.cli import names
+
+    return names.topics(_said_so_far(context), incomplete)
+
+
+def complete_group(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What a shell offers for the name of a group."""
+    from kafka.cli import names
+
+    return names.groups(_said_so_far(context), incomplete)
+
+
+def _said_so_far(context: click.Context | None) -> dict[str, Any]:
+    """What the words before say of the connection; commands do not run then, and remember nothing."""
+    layers: list[dict[str, Any]] = []
+    while context is not None:
+        layers.insert(0, {name: context.params[name] for name in _NAMES if context.params.get(name)})
+        context = context.parent
+    return _merged(layers)
+
+
 def log_from(context: click.Context, logger: str | None, level: str) -> None:
     """Show log lines from a level on, until the command ends."""
     log = logging.getLogger(logger)
@@ -132,8 +155,16 @@ def topic_option(command: Callable[..., R]) -> Callable[..., R]:
     def run(*args: Any, topic_names: tuple[str, ...], more_topics: tuple[str, ...], **given: Any) -> R:
         return command(*args, topics=[*topic_names, *more_topics], **given)
 
-    option = click.option("-t", "--topic", "more_topics", multiple=True, metavar="TOPIC", help="The same as TOPIC.")
-    return click.argument("topic_names", nargs=-1, metavar="TOPIC...")(option(run))
+    option = click.option(
+        "-t",
+        "--topic",
+        "more_topics",
+        multiple=True,
+        metavar="TOPIC",
+        help="The same as TOPIC.",
+        shell_complete=complete_topic,
+    )
+    return click.argument("topic_names", nargs=-1, metavar="TOPIC...", shell_complete=complete_topic)(option(run))
 
 
 def group_option(command: Callable[..., R]) -> Callable[..., R]:
@@ -144,9 +175,16 @@ def group_option(command: Callable[..., R]) -> Callable[..., R]:
         return command(*args, groups=[*group_names, *more_groups], **given)
 
     option = click.option(
-        "-g", "--group", "--group-id", "more_groups", multiple=True, metavar="GROUP", help="The same as GROUP."
+        "-g",
+        "--group",
+        "--group-id",
+        "more_groups",
+        multiple=True,
+        metavar="GROUP",
+        help="The same as GROUP.",
+        shell_complete=complete_group,
     )
-    return click.argument("group_names", nargs=-1, metavar="GROUP...")(option(run))
+    return click.argument("group_names", nargs=-1, metavar="GROUP...", shell_complete=complete_group)(option(run))
 
 
 def one(kind: str, given: list[str]) -> str:

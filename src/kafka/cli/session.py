@@ -41,11 +41,11 @@ class Session:
 
         return {**_DEFAULTS, **of_client(self.settings, client)}
 
-    def admin(self) -> "KafkaAdminClient":
-        """An admin client."""
+    def admin(self, **own: Any) -> "KafkaAdminClient":
+        """An admin client; ``own`` goes before the settings."""
         from kafka.admin import KafkaAdminClient
 
-        return KafkaAdminClient(**self.configs("admin"))
+        return KafkaAdminClient(**{**self.configs("admin"), **own})
 
     def producer(self, **own: Any) -> "KafkaProducer":
         """A producer; ``own`` goes before the settings."""

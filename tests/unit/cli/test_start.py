@@ -56,6 +56,43 @@ def test_commands_and_options_are_completed(words: str, expected: str) -> None:
     assert CliRunner().invoke(commands, [], env=env, prog_name="kafka").output == f"{expected}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("kafka -b {} consume complete-a", ["complete-able"]),
+        ("kafka consume -b {} -t complete-", ["complete-able", "complete-too"]),
+        ("kafka -b {} produce complete-t", ["complete-too"]),
+        ("kafka -b {} topics describe complete-able complete-t", ["complete-too"]),
+        ("kafka -b {} copy complete-a", ["complete-able"]),
+        ("kafka -b {} groups lag complete-", ["complete-group"]),
+        ("kafka -b {} consume complete-able --group complete-", ["complete-group"]),
+        ("kafka -b {} consume nothing-begins-so", []),
+    ],
+)
+def test_names_of_topics_and_groups_are_completed_from_the_cluster(
+    cli: Cli, words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka.cli.names._QUICK", {})  # a busy machine may take longer than a person waits
+    if "complete-able" not in cli("topics", "list").split():
+        cli("topics", "create", "complete-able", "complete-too")
+        cli("groups", "set-offsets", "complete-group", "-o", "complete-able:0:0")
+    assert completed(words.format(cli.bootstrap_servers)) == [f"plain,{name}" for name in expected]
+
+
+def test_a_cluster_that_cannot_be_asked_completes_nothing_and_says_nothing(unused_tcp_port: int) -> None:
+    assert completed(f"kafka -b 127.0.0.1:{unused_tcp_port} consume x") == []
+    assert completed("kafka -X nonsense=1 consume x") == []
+    assert completed("kafka -X nonsense consume x") == []
+
+
+def completed(words: str) -> list[str]:
+    """The lines that a shell gets for what was typed; nothing may be written elsewhere."""
+    env = {"_KAFKA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    result = CliRunner().invoke(commands, [], env=env, prog_name="kafka")
+    assert result.stderr == ""
+    return result.stdout.split()
+
+
 @pytest.mark.parametrize(("module", "usage"), [("consumer", "kafka consume"), ("producer", "kafka produce")])
 def test_kafka_python_s_modules_are_commands(module: str, usage: str) -> None:
     command = [sys.executable, "-m", f"kafka.{module}", "--help"]

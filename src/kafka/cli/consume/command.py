@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import at_least_one, connected, topic_option
+from kafka.cli.options import at_least_one, complete_group, connected, topic_option
 from kafka.cli.output import note
 from kafka.cli.positions import DURATION, POSITION, Position
 from kafka.cli.session import Session
@@ -28,7 +28,12 @@ _OPTIONS = [
     click.option("--last", type=click.IntRange(1), metavar="N", help="The last N records of each partition."),
     click.option("-n", "-c", "--max-records", "--max-messages", type=click.IntRange(1), help="So many records in all."),
     click.option("-p", "--partition", "partitions", type=click.IntRange(0), multiple=True, help="May be repeated."),
-    click.option("-g", "--group", help="As a member of this group, whose offsets are committed."),
+    click.option(
+        "-g",
+        "--group",
+        help="As a member of this group, whose offsets are committed.",
+        shell_complete=complete_group,
+    ),
     click.option("-i", "--group-instance-id", help="As this static member."),
     click.option(
         "-f",

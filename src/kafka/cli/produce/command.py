@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import click
 
-from kafka.cli.options import connected, one
+from kafka.cli.options import complete_topic, connected, one
 from kafka.cli.session import Session
 
 _FORMATS = ("lines", "json", "csv", "parquet", "arrow")
@@ -21,9 +21,16 @@ _SUFFIXES = {
 
 
 @click.command(name="produce")
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=complete_topic)
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path))
-@click.option("-t", "--topic", "topic_option", metavar="TOPIC", help="The same as TOPIC; arguments are files then.")
+@click.option(
+    "-t",
+    "--topic",
+    "topic_option",
+    metavar="TOPIC",
+    help="The same as TOPIC; arguments are files then.",
+    shell_complete=complete_topic,
+)
 @click.option(
     "-f", "--format", "name", type=click.Choice(_FORMATS), help="[default: lines, or what a file's name says]"
 )

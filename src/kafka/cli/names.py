@@ -1,0 +1,39 @@
+"""The names of topics and groups that complete a word, as the cluster has them."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.session import Session
+from kafka.errors import KafkaError
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+_QUICK = {"bootstrap_timeout_ms": 2_000, "request_timeout_ms": 2_000}
+"""Someone has pressed a key, and waits."""
+
+
+def topics(given: Mapping[str, Any], begin: str) -> list[str]:
+    """The topics that begin so; those that Kafka keeps for itself once an underscore was typed."""
+    return _named(given, begin, lambda admin: admin.list_topics(include_internal=begin.startswith("_")))
+
+
+def groups(given: Mapping[str, Any], begin: str) -> list[str]:
+    """The groups, of any kind, that begin so."""
+    return _named(given, begin, lambda admin: (each["group_id"] for each in admin.list_groups(raise_errors=False)))
+
+
+def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
+    """The names that the cluster has; none where it cannot be asked, as a shell has no place to say why."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)  # a line of the log would stand within what is typed
+    try:
+        with Session(given).admin(**_QUICK) as admin:
+            return sorted(name for name in ask(admin) if name.startswith(begin))
+    except (KafkaError, OSError, ValueError, click.ClickException):
+        return []
+    finally:
+        logging.disable(before)
