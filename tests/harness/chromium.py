@@ -26,6 +26,7 @@ from harness.cache import cache_folder, locked
 from harness.process import Supervised
 
 PACKAGES = ("chromium", "fonts-dejavu-core")
+_APT_S = 100
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SWITCHES = (
     "--headless=new",
@@ -109,7 +110,10 @@ def _install() -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES]
     for command in (["apt-get", "update", "-qq"], install):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_APT_S)
+        except subprocess.TimeoutExpired as error:
+            raise ChromiumMissing(f"{' '.join(command[:2])} took longer than {_APT_S} s") from error
         if done.returncode:
             raise ChromiumMissing(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-300:]}")
 
