@@ -101,6 +101,7 @@ def loaded_after(statement: str, **env: str) -> set[str]:
 
 @pytest.mark.once
 @pytest.mark.exhaustive
+@pytest.mark.timeout(900)  # a process for each of a thousand modules: minutes on a busy machine
 def test_each_module_imports_alone() -> None:
     import_alone(all_modules(), preload=LIBRARIES)
 
