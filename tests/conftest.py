@@ -110,8 +110,8 @@ def kept_together(nodeid: str) -> str:
     if "/test_spark_" in nodeid:
         return "spark"
     if any(
-        f"/test_{name}.py" in nodeid for name in ("logins", "telemetry", "tls_stores")
-    ):  # a broker for the whole file
+        f"/test_{name}.py" in nodeid for name in ("demo", "logins", "telemetry", "tls_stores")
+    ):  # a broker, or a run of the demo, for the whole file
         return nodeid.partition("::")[0]
     if "/test_generations.py" in nodeid:
         return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"

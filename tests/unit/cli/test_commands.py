@@ -107,6 +107,8 @@ def test_the_broker_needs_no_more_than_the_base_installation() -> None:
         (["demo", "--flights", "-1"], {}, "-1"),
         (["demo", "--output", __file__], {}, "is a file"),
         (["demo", "--output", "/proc/no/such"], {}, "/proc/no"),
+        (["demo", "--report", "/no/such/report.html"], {}, "/no/such"),
+        (["demo", "--report", "page.html", "--no-report"], {}, "exclude each other"),
         (["demo", "--bootstrap-servers", "host:port", "--flights", "1"], {}, "host:port"),
     ],
 )
@@ -233,10 +235,10 @@ def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
 
 
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
-    done = run_without(["rich"], "demo")
+    done = run_without(["pandas"], "demo")
     assert done.returncode == 1
     needs, _, advice = done.stderr.partition("; ")
-    assert needs == "Error: this command needs 'rich', which is not installed"
+    assert needs == "Error: this command needs 'pandas', which is not installed"
     assert advice == "install it with: pip install 'kafka-columnar[demo]'\n"
     done = run_without(["click"], "broker")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)

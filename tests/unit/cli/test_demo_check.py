@@ -1,11 +1,16 @@
-"""The demo's own check: the pandas computation, and that a difference is found."""
+"""The demo's own check: the pandas computation, that a difference is found, and what is said of a killed driver."""
+
+import importlib.util
+import json
+import pathlib
 
 import pandas as pd
 import pytest
 
-from kafka.cli.demo import check
+from kafka.cli.demo import check, drivers
 from kafka.cli.demo.expected import expected_delays
-from kafka.cli.demo.flights import Flights, read_flights
+from kafka.cli.demo.flights import COLUMNS, Flights, read_flights
+from kafka.cli.demo.plan import TOPIC_QUERY, Plan, read_plan
 
 pytestmark = pytest.mark.once
 
@@ -63,3 +68,56 @@ def test_the_data_are_all_flights_of_the_year_in_order() -> None:
     flights = read_flights().flights
     assert len(flights) == 336_776
     assert flights["departure"].is_monotonic_increasing
+
+
+def test_files_that_a_killed_driver_left_are_no_results_and_go(tmp_path: pathlib.Path) -> None:
+    right = expected_delays(small())
+    (tmp_path / "_spark_metadata").mkdir()
+    for name in ("part-a.parquet", "part-b.parquet"):
+        right.to_parquet(tmp_path / name)
+    line = json.dumps({"path": f"file://{tmp_path}/part-a.parquet", "action": "add"})
+    (tmp_path / "_spark_metadata" / "0").write_text(f"v1\n{line}")
+    (tmp_path / "_spark_metadata" / ".0.crc").write_bytes(b"crc\n")
+    found = check.from_parquet(tmp_path)
+    assert len(found) == len(right)
+    assert sorted(path.name for path in tmp_path.glob("*.parquet")) == ["part-a.parquet"]
+
+
+def test_flights_are_made_up_where_the_real_ones_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    made_up, again = read_flights(5_000), read_flights(5_000)
+    assert not made_up.real
+    pd.testing.assert_frame_equal(made_up.flights, again.flights)
+    assert len(made_up.flights) == 5_000
+    assert list(made_up.flights.columns) == COLUMNS
+    assert made_up.flights["departure"].is_monotonic_increasing
+    assert 0 < made_up.flights["dep_delay"].isna().sum() < 500
+    assert expected_delays(made_up)["flights"].sum() == 5_000
+
+
+def checkpoint(folder: pathlib.Path, begun: int, done: int) -> pathlib.Path:
+    """A checkpoint that has begun and finished so many micro-batches of 10 records."""
+    for name, count in (("offsets", begun), ("commits", done)):
+        (folder / name).mkdir(parents=True)
+        for number in range(count):
+            (folder / name / f".{number}.crc").touch()
+            (folder / name / str(number)).write_text(f'v1\n{{}}\n{{"flights":{{"0":{5 + 10 * (number + 1)}}}}}')
+    return folder
+
+
+@pytest.mark.parametrize(("begun", "done", "found"), [(0, 0, None), (1, 0, 0), (3, 3, None), (12, 11, 11)])
+def test_a_micro_batch_in_flight_has_begun_and_is_not_done(
+    tmp_path: pathlib.Path, begun: int, done: int, found: int | None
+) -> None:
+    assert drivers.in_flight(checkpoint(tmp_path, begun, done)) == found
+
+
+def test_a_plan_is_read_as_it_was_written_and_the_checkpoint_says_how_far_it_is(tmp_path: pathlib.Path) -> None:
+    plan = Plan(
+        "host:1", {0: 5}, 10, "prefix", {TOPIC_QUERY: "group"}, "parquet", str(tmp_path), [("UA", "United")], []
+    )
+    read = read_plan(plan.write())
+    assert (read.starting, read.groups, read.airlines) == ({0: 5}, {TOPIC_QUERY: "group"}, [["UA", "United"]])
+    assert drivers.rows_done(plan) == 0
+    checkpoint(plan.checkpoint(TOPIC_QUERY), 4, 3)
+    assert drivers.rows_done(plan) == 30

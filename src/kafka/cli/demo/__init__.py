@@ -1,7 +1,8 @@
 """``kafka demo``: a year of real flights through a broker and Spark, checked against plain pandas.
 
-``flights`` reads the data, ``ingest`` sends them as JSON, ``pipeline`` is the Spark query, ``expected`` the same
-computation in pandas, ``check`` compares the two, ``run`` puts it together and ``report`` prints it.
+``flights`` reads the data, ``ingest`` sends them as JSON, ``driver`` is a process that runs the Spark queries of
+``pipeline``, ``drivers`` starts it, kills it and starts it again, ``expected`` is the same computation in pandas,
+``check`` compares the two, ``run`` puts it together, ``report`` prints it and ``page`` draws it.
 """
 
 import pathlib
@@ -30,14 +31,31 @@ from kafka.cli.demo.run import run
     default=None,
     help="Take only the first so many flights of the year.",
 )
-def command(bootstrap_servers: str | None, output: pathlib.Path, flights: int | None) -> None:
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=pathlib.Path),
+    default=None,
+    help="Where the report goes, a page with pictures. [default: report.html in the folder of --output]",
+)
+@click.option("--no-report", is_flag=True, help="Write no report.")
+def command(
+    bootstrap_servers: str | None,
+    output: pathlib.Path,
+    flights: int | None,
+    report: pathlib.Path | None,
+    no_report: bool,
+) -> None:
     """Stream a year of flights through a broker and Spark.
 
     All 336,776 flights that left New York in 2013 go into the topic `flights` as JSON. Spark reads the topic as a
     stream, joins airlines and airports, and computes the delays by origin and hour, which go to the topic
-    `flight_delays` and to Parquet files. The result is compared with the same computation in pandas.
+    `flight_delays`, exactly once, and to Parquet files. In the middle of it the demo kills the Spark driver and starts
+    another. The result is compared with the same computation in pandas: each row is there once.
     """
-    run(bootstrap_servers=bootstrap_servers, output=output, limit=flights)
+    if no_report and report is not None:
+        raise click.UsageError("--report and --no-report exclude each other")
+    page = None if no_report else report or output / "report.html"
+    run(bootstrap_servers=bootstrap_servers, output=output, limit=flights, page=page)
 
 
 __all__ = ["command"]

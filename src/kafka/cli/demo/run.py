@@ -1,65 +1,61 @@
 """The demo from end to end."""
 
 import contextlib
-import os
 import pathlib
+import secrets
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+import click
 
-from kafka.spark.requirements import check_java
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.requirements import check_java, check_pyspark
 
-SPARK = {
-    "spark.log.level": "WARN",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.showConsoleProgress": "false",
-}
-"""Settings of the demo's session, beside those of `kafka.spark.session`."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kafka.cli.demo.flights import Flights
+    from kafka.cli.demo.plan import Plan
+
+RECORDS_PER_TRIGGER = 60_000
+_BATCHES = 4
+"""At least so many micro-batches, also of few flights: the driver is killed in the middle."""
 
 
-def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None) -> None:
+def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None, page: pathlib.Path | None) -> None:
     """Run the demo; raises `DifferentResult` if what came out is not what pandas computes.
 
     Arguments:
         bootstrap_servers: "host:port,..." of a cluster; None starts an embedded broker.
         output: folder for the Parquet files.
         limit: how many flights to take; None for all.
+        page: where the report goes; None: there is none.
     """
+    check_pyspark()
     check_java()
-    parquet = _prepare(output)
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    from kafka.cli.demo.flights import read_flights  # pandas may lack: before anything is made
+
+    parquet = _prepare(output, page)
     with contextlib.ExitStack() as stack:
         work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-demo-")))
         servers = bootstrap_servers or stack.enter_context(_embedded(work / "broker"))
-        console.print(f"Broker: {servers}{'' if bootstrap_servers else ' (embedded)'}")
-        _stream(console, servers, parquet, work / "checkpoints", limit)
+        click.echo(f"Broker: {servers}{'' if bootstrap_servers else ' (embedded)'}")
+        _stream(servers, parquet, work, read_flights(limit), page)
 
 
-@contextlib.contextmanager
-def _stderr_into(path: pathlib.Path) -> Iterator[None]:
-    """Send what this process and its children write to standard error into a file: Spark's log, mostly."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with path.open("wb") as file:
-            os.dup2(file.fileno(), 2)
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
-
-
-def _prepare(output: pathlib.Path) -> pathlib.Path:
+def _prepare(output: pathlib.Path, page: pathlib.Path | None) -> pathlib.Path:
     output.mkdir(parents=True, exist_ok=True)
+    if page is not None:
+        if not page.resolve().parent.is_dir():
+            raise KafkaConfigurationError(f"the report cannot be written: there is no folder {page.resolve().parent}")
+        page.unlink(missing_ok=True)
     parquet = output.resolve() / "flight_delays.parquet"
     if parquet.exists():
         shutil.rmtree(parquet)
+    (output / "spark.log").unlink(missing_ok=True)
     return parquet
 
 
@@ -71,51 +67,77 @@ def _embedded(data_dir: pathlib.Path) -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
+def _plan(servers: str, starting: dict[int, int], data: "Flights", parquet: pathlib.Path, work: pathlib.Path) -> "Plan":
+    from kafka.cli.demo.plan import PARQUET_QUERY, TOPIC_QUERY, Plan
+
+    return Plan(
+        bootstrap_servers=servers,
+        starting=starting,
+        records_per_trigger=min(RECORDS_PER_TRIGGER, -(-(len(data.flights) + len(starting)) // _BATCHES)),
+        transactional_id_prefix=f"kafka-demo-{secrets.token_hex(4)}",
+        groups={TOPIC_QUERY: "flight-delays", PARQUET_QUERY: "flight-delays-parquet"},
+        parquet=str(parquet),
+        work=str(work),
+        airlines=list(data.airlines.itertuples(index=False, name=None)),
+        airports=list(data.airports.itertuples(index=False, name=None)),
+    )
+
+
 def _stream(
-    console: Console, servers: str, parquet: pathlib.Path, checkpoints: pathlib.Path, limit: int | None
+    servers: str, parquet: pathlib.Path, work: pathlib.Path, data: "Flights", page: pathlib.Path | None
 ) -> None:
-    from kafka.cli.demo import check, expected, flights, ingest, pipeline, report
-    from kafka.spark import session
+    from kafka.cli.demo import drivers, ingest, report
+    from kafka.cli.demo.page import write_page
+    from kafka.spark import transactions
 
     began = time.perf_counter()
-    data = flights.read_flights(limit)
+    if not data.real:
+        click.echo("These flights are made up. For the real ones: pip install 'kafka-columnar[demo]'")
     ingest.create_topics(servers)
     starting = ingest.end_offsets(servers, ingest.SOURCE_TOPIC)
     result_starting = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
     sent_bytes, send_s = ingest.send_flights(servers, data.flights)
+    click.echo(f"Sent {len(data.flights):,} flights to the topic {ingest.SOURCE_TOPIC!r} in {send_s:.1f} s.")
 
     log = parquet.parent / "spark.log"
-    console.print(f"Starting Spark; its log is {log}")
-    with _stderr_into(log):
-        spark = session("kafka demo", **SPARK)
-        try:
-            streaming = time.perf_counter()
-            stream = pipeline.delays(spark, servers, starting, data)
-            queries = pipeline.start(stream, servers, parquet, checkpoints)
-            rows_read, late = pipeline.await_all(queries, len(data.flights) + len(starting))
-            stream_s = time.perf_counter() - streaming
-        finally:
-            spark.stop()
+    click.echo(f"Spark's log: {log}")
+    plan = _plan(servers, starting, data, parquet, work)
+    streaming = time.perf_counter()
+    kill, again = drivers.run_with_a_kill(plan, len(data.flights) + len(starting), log, click.echo)
+    stream_s = time.perf_counter() - streaming
+    click.echo(drivers.told_lag("Lag of the groups at the end", drivers.lag_of(plan)))
+    transactions(plan.transactional_id_prefix, bootstrap_servers=servers).forget()
 
-    sent = len(data.flights) + len(starting)
-    for rows in rows_read:
-        if rows != sent:
-            raise check.DifferentResult(f"Spark read {rows:,} records, not the {sent:,} that were sent")
-    if late:
-        raise check.DifferentResult(f"Spark dropped {late:,} rows as late")
+    results, given_up = _checked(servers, result_starting, parquet, data)
+    figures = report.Figures(
+        flights=len(data.flights),
+        sent_bytes=sent_bytes,
+        send_s=send_s,
+        stream_s=stream_s,
+        results=len(results),
+        given_up=given_up,
+        parquet=parquet,
+        total_s=time.perf_counter() - began,
+    )
+    report.print_report(click.echo, figures, results)
+    if page is not None:
+        write_page(page, figures, results, plan.progress, kill, again)
+        click.echo(f"Report: {page.resolve()}")
+
+
+def _checked(
+    servers: str, starting: dict[int, int], parquet: pathlib.Path, data: "Flights"
+) -> "tuple[pd.DataFrame, int]":
+    """The results as a reader of committed records finds them, and how many rows it does not see.
+
+    Raises `DifferentResult` where they, or those in the Parquet files, are not what pandas computes.
+    """
+    from kafka.cli.demo import check, expected, ingest
+
     right = expected.expected_delays(data)
     ending = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
-    results = check.from_topic(servers, result_starting, ending)
+    results = check.from_topic(servers, starting, ending)
+    everything = check.from_topic(servers, starting, ending, "read_uncommitted")
     check.compare("the topic", results, right)
     check.compare("the Parquet files", check.from_parquet(parquet), right)
-    figures = report.Figures(
-        len(data.flights),
-        sent_bytes,
-        send_s,
-        rows_read,
-        stream_s,
-        len(results),
-        parquet,
-        time.perf_counter() - began,
-    )
-    report.print_report(console, figures, results)
+    return results, len(everything) - len(results)

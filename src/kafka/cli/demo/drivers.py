@@ -1,0 +1,167 @@
+"""Runs the queries: starts a driver, kills it while work is in flight, and starts another that goes on."""
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from kafka.cli.demo.ingest import SOURCE_TOPIC, group_lag
+from kafka.cli.demo.plan import TOPIC_QUERY, Plan
+from kafka.errors import KafkaError
+from kafka.spark import transactions
+
+_LOOK_EVERY_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Kill:
+    """How a driver was killed.
+
+    Arguments:
+        at: when.
+        batch: the micro-batch of the query to the topic that had begun and was not done; None: it was between two.
+        rows: that this query was done with.
+        open_transactions: that the driver left open in Kafka.
+        lag: what each group lacked then, by its name.
+    """
+
+    at: datetime.datetime
+    batch: int | None
+    rows: int
+    open_transactions: int
+    lag: dict[str, int]
+
+
+def run_with_a_kill(
+    plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]
+) -> tuple[Kill | None, datetime.datetime | None]:
+    """Run the queries to their end, with one driver killed on the way; raises `KafkaError` if a driver fails.
+
+    Arguments:
+        plan: of the queries.
+        total: how many records they have to read.
+        log: to which Spark's log is added.
+        say: told of each step.
+
+    Returns how the driver was killed and when another was started; None where it was done before it could be killed.
+    """
+    say("Started a Spark driver with two queries.")
+    with driver(plan, log) as first:
+        kill = _kill_in_flight(first, plan, total)
+        if kill is None:
+            _await_end(first, plan, log)
+            say("The driver was done before it could be killed.")
+            return None, None
+    say(_told(kill, total))
+    say(told_lag("Lag of the groups then", kill.lag))
+    again = datetime.datetime.now(datetime.UTC)
+    say("Restarted: another driver goes on from the checkpoints.")
+    with driver(plan, log) as second:
+        _await_end(second, plan, log)
+    return kill, again
+
+
+def _told(kill: Kill, total: int) -> str:
+    where = "between two micro-batches" if kill.batch is None else f"in the middle of micro-batch {kill.batch}"
+    text = f"Killed the driver (kill -9) {where}, after {kill.rows:,} of {total:,} records"
+    if kill.open_transactions:
+        left = kill.open_transactions
+        text += f"; it left {left} transaction{'s' * (left > 1)} open"
+    return f"{text}."
+
+
+def told_lag(what: str, lag: dict[str, int]) -> str:
+    """The lag of groups in words."""
+    return f"{what}: {', '.join(f'{group} {records:,}' for group, records in lag.items())}."
+
+
+def lag_of(plan: Plan) -> dict[str, int]:
+    """What each group lacks, by its name."""
+    groups = plan.groups.values()
+    return {group: group_lag(plan.bootstrap_servers, group, SOURCE_TOPIC, plan.starting) for group in groups}
+
+
+@contextlib.contextmanager
+def driver(plan: Plan, log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver in a session of its own, with its JVM; whatever is left of it in the end is killed."""
+    command = [sys.executable, "-m", "kafka.cli.demo.driver", str(plan.write())]
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield process
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """To the driver and its JVM, which are the process group that was started here."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # the second is macOS's word for the first
+        os.killpg(process.pid, number)
+
+
+def _await_end(process: subprocess.Popen[bytes], plan: Plan, log: pathlib.Path) -> None:
+    status = process.wait()
+    if status:
+        why = plan.failure.read_text(encoding="utf-8") if plan.failure.exists() else f"its exit status is {status}"
+        raise KafkaError(f"a Spark driver of the demo failed: {why[:1000]}; its log is {log}")
+
+
+def _kill_in_flight(process: subprocess.Popen[bytes], plan: Plan, total: int) -> Kill | None:
+    """Kill the driver in the middle of its work; None: it has ended by itself.
+
+    The moment is when a micro-batch in the middle has transactions open in Kafka, or at the latest when the next one
+    has begun. The driver is halted first, so that what is looked at is what it dies with.
+    """
+    middle = -(-total // plan.records_per_trigger) // 2
+    checkpoint = plan.checkpoint(TOPIC_QUERY)
+    while process.poll() is None:
+        batch = in_flight(checkpoint)
+        left = 0 if batch is None or batch < middle else _open_transactions(plan)
+        if left or (batch is not None and batch > middle) or (batch == middle == 0):
+            _signal(process, signal.SIGSTOP)
+            if in_flight(checkpoint) == batch:
+                at = datetime.datetime.now(datetime.UTC)
+                _signal(process, signal.SIGKILL)
+                process.wait()
+                batch, left = in_flight(checkpoint), _open_transactions(plan)
+                return Kill(at, batch, rows_done(plan), left, lag_of(plan))
+            _signal(process, signal.SIGCONT)
+        time.sleep(_LOOK_EVERY_S)
+    return None
+
+
+def _open_transactions(plan: Plan) -> int:
+    """How many transactions of the query are open; brokers before 3.0 cannot say."""
+    with contextlib.suppress(KafkaError):
+        return len(transactions(plan.transactional_id_prefix, bootstrap_servers=plan.bootstrap_servers).open)
+    return 0
+
+
+def in_flight(checkpoint: pathlib.Path) -> int | None:
+    """The micro-batch of a checkpoint that has begun and is not done."""
+    begun = max(_numbers(checkpoint / "offsets"), default=None)
+    return None if begun is None or begun in _numbers(checkpoint / "commits") else begun
+
+
+def rows_done(plan: Plan) -> int:
+    """How many records the query to the topic was done with, by its checkpoint."""
+    checkpoint = plan.checkpoint(TOPIC_QUERY)
+    done = max(_numbers(checkpoint / "commits"), default=None)
+    if done is None:
+        return 0
+    offsets = json.loads((checkpoint / "offsets" / str(done)).read_text().splitlines()[-1])[SOURCE_TOPIC]
+    return sum(offset - plan.starting[int(partition)] for partition, offset in offsets.items())
+
+
+def _numbers(folder: pathlib.Path) -> set[int]:
+    return {int(path.name) for path in folder.glob("*") if path.name.isdigit()}

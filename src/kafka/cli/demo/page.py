@@ -1,0 +1,178 @@
+"""The demo's report: one page of HTML, which loads nothing and runs no script."""
+
+import datetime
+import html
+import json
+import math
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from kafka.cli.demo.chart import STYLE, Chart, Series
+from kafka.cli.demo.drivers import Kill
+from kafka.cli.demo.report import Figures
+
+ZONE = "America/New_York"
+
+_STYLE = (
+    """
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1c; --grid: #dcdcdc;
+  --s0: #1f6fc4; --s1: #c2410c; --s2: #0f766e }
+@media (prefers-color-scheme: dark) { :root { --paper: #161616; --ink: #ededed; --grid: #3a3a3a;
+  --s0: #6cb0f5; --s1: #fb9a5b; --s2: #4fd1c0 } }
+body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; max-width: 760px;
+  margin: 2rem auto; padding: 0 1rem }
+h1, h2 { line-height: 1.2 }
+figure { margin: 1rem 0 2rem }
+table { border-collapse: collapse } th, td { padding: .15rem .8rem .15rem 0; text-align: right }
+th:first-child, td:first-child { text-align: left }
+"""
+    + STYLE
+)
+
+
+def write_page(
+    path: pathlib.Path,
+    figures: Figures,
+    results: pd.DataFrame,
+    progress: pathlib.Path,
+    kill: Kill | None,
+    again: datetime.datetime | None,
+) -> None:
+    """Write the report.
+
+    Arguments:
+        path: of the file.
+        figures: what went in and what came out.
+        results: the delays by hour and airport.
+        progress: what `kafka.spark.watch` wrote, a line for each micro-batch.
+        kill: how the driver was killed; None: it was not.
+        again: when the next driver was started.
+    """
+    reports = (
+        [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()] if progress.exists() else []
+    )
+    by_hour = delays_by_hour(results)
+    charts = [_delay_chart(by_hour), *_query_charts(reports, kill, again)]
+    body = "\n".join(f"<figure>\n<h2>{html.escape(each.title)}</h2>\n{each.svg()}\n</figure>" for each in charts)
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    path.write_text(
+        f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>A year of flights through Kafka and Spark</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>A year of flights through Kafka and Spark</h1>
+{_story(figures, kill)}
+{body}
+<details><summary>The delays as a table</summary>
+{_table(by_hour)}
+</details>
+</main>
+</body>
+</html>
+""",
+        encoding="utf-8",
+    )
+
+
+def delays_by_hour(results: pd.DataFrame) -> pd.DataFrame:
+    """The mean delay of the flights that left (minutes): a row for each hour of the day, a column for each airport."""
+    flown = results.dropna(subset=["dep_delay"])
+    count = flown["flights"] - flown["cancelled"]
+    hour = flown["hour"].dt.tz_convert(ZONE).dt.hour
+    frame = pd.DataFrame({"hour": hour, "airport": flown["airport"], "count": count, "sum": flown["dep_delay"] * count})
+    sums = frame.groupby(["hour", "airport"])[["count", "sum"]].sum()
+    return (sums["sum"] / sums["count"]).unstack("airport")
+
+
+def _story(figures: Figures, kill: Kill | None) -> str:
+    killed = (
+        "The driver was done before it could be killed."
+        if kill is None
+        else f"The Spark driver was killed after {kill.rows:,} records, and another went on."
+    )
+    text = (
+        f"{figures.flights:,} flights became {figures.results:,} rows in {figures.stream_s:.0f} s. {killed} "
+        "The topic and the Parquet files hold exactly what pandas computes, each row once."
+    )
+    return f"<p>{html.escape(text)}</p>"
+
+
+def _delay_chart(by_hour: pd.DataFrame) -> Chart:
+    hours = [float(hour) for hour in by_hour.index.tolist()]
+    columns = [(str(airport), column.tolist()) for airport, column in by_hour.items()][:3]
+    series = [
+        Series(name, [(hour, None if math.isnan(mean) else mean) for hour, mean in zip(hours, means, strict=True)])
+        for name, means in columns
+    ]
+    longest = [(mean, hour, each.name) for each in series for hour, mean in each.points if mean is not None]
+    _, at, where = max(longest, default=(0.0, None, ""))
+    seen = "No flight has left." if at is None else f"The longest mean delay is at {at:.0f} o'clock from {where}."
+    return Chart(
+        name="delays",
+        title="Mean delay by hour of departure and airport",
+        description=f"Minutes by hour of the day in New York, a line for each airport. {seen} The numbers are below.",
+        unit="minutes",
+        series=series,
+        x_unit="hour of the day (New York)",
+        x_end=23,
+    )
+
+
+def _query_charts(reports: Sequence[dict[str, Any]], kill: Kill | None, again: datetime.datetime | None) -> list[Chart]:
+    """Rates and lag of the queries over time."""
+    if not reports:
+        return []
+    began = min(_time(each) for each in reports)
+    ends = [(_time(each) - began).total_seconds() + each["seconds"] for each in reports]
+    happened = ((None if kill is None else kill.at, "killed"), (again, "restarted"))
+    marks = [((at - began).total_seconds(), text) for at, text in happened if at is not None]
+    rates, lags = [], []
+    for query in dict.fromkeys(each["query"] for each in reports):
+        rate: list[tuple[float, float | None]] = []
+        lag: list[tuple[float, float | None]] = []
+        for each, end in zip(reports, ends, strict=True):
+            if each["query"] == query:
+                rate.append((end, each["rows"] / each["seconds"] if each["seconds"] else None))
+                lag.append((end, _lag(each)))
+        rates.append(Series(query, rate))
+        lags.append(Series(query, lag))
+    shared = {"x_unit": "seconds", "x_end": max([*ends, *(at for at, _ in marks)]), "marks": marks}
+    told = "The driver was killed and another started where the lines are marked." if marks else ""
+    return [
+        Chart(
+            "rates", "Records a second", f"For each micro-batch of both queries. {told}", "a second", rates, **shared
+        ),
+        Chart("lag", "Lag", f"Records that each micro-batch left for later. {told}", "records", lags, **shared),
+    ]
+
+
+def _time(report: dict[str, Any]) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(report["time"])
+
+
+def _lag(report: dict[str, Any]) -> float | None:
+    found = [each["lag"] for each in report["sources"]]
+    return None if not found or None in found else float(sum(found))
+
+
+def _table(by_hour: pd.DataFrame) -> str:
+    heads = "".join(f'<th scope="col">{html.escape(str(each))}</th>' for each in by_hour.columns)
+    rows = [
+        f'<tr><th scope="row">{hour}</th>{"".join(f"<td>{_minutes(each)}</td>" for each in row)}</tr>'
+        for hour, row in zip(by_hour.index, by_hour.to_numpy(), strict=True)
+    ]
+    return f'<table>\n<tr><th scope="col">hour</th>{heads}</tr>\n' + "\n".join(rows) + "\n</table>"
+
+
+def _minutes(mean: float) -> str:
+    return "" if math.isnan(mean) else f"{mean:.1f}"
