@@ -1,0 +1,89 @@
+"""The demo without Spark: results that are made here are checked, told and drawn."""
+
+import datetime
+import importlib
+import json
+import pathlib
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.cli.demo import check, drivers
+from kafka.cli.demo.expected import expected_delays
+from kafka.cli.demo.flights import read_flights
+from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC, end_offsets
+from kafka.cli.demo.plan import Plan
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+run = importlib.import_module("kafka.cli.demo.run")  # the package has a function of this name
+pytestmark = pytest.mark.once
+FLIGHTS = 300
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, object]]:
+    """The rows as the pipeline writes them."""
+    rows = json.loads(table.to_json(orient="records", date_format="iso"))
+    for row in rows:
+        row["worst"] = {name: row.pop(f"worst_{name}") for name in ("dep_delay", "airline", "destination")}
+    return rows
+
+
+def write_results(plan: Plan, lost: int) -> None:
+    """What the queries write: some rows in a transaction that is aborted, then all but those that are lost."""
+    rows = rows_of(expected_delays(read_flights(FLIGHTS)))
+    with KafkaProducer(bootstrap_servers=plan.bootstrap_servers, transactional_id=plan.transactional_id_prefix) as sink:
+        sink.init_transactions()
+        for some, end in ((rows[:7], sink.abort_transaction), (rows[lost:], sink.commit_transaction)):
+            sink.begin_transaction()
+            for row in some:
+                sink.send(RESULT_TOPIC, json.dumps(row).encode())
+            sink.flush()
+            end()
+    folder = pathlib.Path(plan.parquet)
+    (folder / "_spark_metadata").mkdir(parents=True)
+    pd.DataFrame(rows).to_parquet(folder / "part-0.parquet")
+    (folder / "_spark_metadata" / "0").write_text(f'v1\n{{"path": "file://{folder}/part-0.parquet"}}')
+
+
+def commit_groups(plan: Plan) -> None:
+    ends = end_offsets(plan.bootstrap_servers, SOURCE_TOPIC)
+    offsets = {TopicPartition(SOURCE_TOPIC, partition): OffsetAndMetadata(end) for partition, end in ends.items()}
+    with KafkaAdminClient(bootstrap_servers=plan.bootstrap_servers) as admin:
+        for group in plan.groups.values():
+            admin.alter_group_offsets(group, offsets)
+
+
+def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 0) -> None:
+    def drive(plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]) -> object:
+        assert total == FLIGHTS + 4
+        say(drivers.told_lag("Lag of the groups then", drivers.lag_of(plan)))
+        write_results(plan, lost)
+        commit_groups(plan)
+        now = datetime.datetime.now(datetime.UTC)
+        return drivers.Kill(now, 2, 123, 1, {}), now
+
+    monkeypatch.setattr(run, "check_java", lambda: None)
+    monkeypatch.setattr(drivers, "run_with_a_kill", drive)
+    run.run(None, folder, FLIGHTS, folder / "report.html")
+
+
+def test_the_demo_checks_tells_and_draws_what_came_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_demo(monkeypatch, tmp_path)
+    said = capsys.readouterr().out
+    assert "Sent 300 flights to the topic 'flights'" in said
+    assert "Lag of the groups then: flight-delays 304, flight-delays-parquet 304." in said
+    assert "Lag of the groups at the end: flight-delays 0, flight-delays-parquet 0." in said
+    assert "exactly what pandas computes, each row once" in said
+    assert "do not see 7 rows that the killed driver wrote in vain" in said
+    assert said.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
+    assert "killed after 123 records" in (tmp_path / "report.html").read_text()
+
+
+def test_a_row_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(check.DifferentResult, match="the topic has"):
+        run_demo(monkeypatch, tmp_path, lost=1)
+    assert not (tmp_path / "report.html").exists()
