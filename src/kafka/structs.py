@@ -255,6 +255,12 @@ class GroupInformation(NamedTuple):
         """The same as ``protocol``."""
         return self.protocol
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the group, and its members."""
+        from kafka.display.descriptions import groups
+
+        return groups([self])
+
 
 class RetryOptions(NamedTuple):
     """How often and how long apart something is tried again.

@@ -24,6 +24,7 @@ GUIDES = {
         "10 sensors",
         "34",
         "10000 rows in the file",
+        "100000/100000",
     ],
     "TUNING.md": ["read 40000"],
     "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterAccess, ClusterClient
+from kafka.cluster.client_display import client_html
 from kafka.cluster.client_health import ClientHealth, Observed, not_started
 from kafka.cluster.telemetry.identity import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
@@ -60,6 +61,10 @@ class AdminFace:
         if self._health is None:
             return not_started(self._parsed.connection.client_id)
         return self._health.report(Observed(), self._is_closed())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the client: its health. In any thread; asks no broker."""
+        return client_html(type(self).__name__, self.health(), self._parsed.connection)
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
         """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).

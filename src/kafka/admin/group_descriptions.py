@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka.admin.consumer_protocol import MemberAssignment, MemberSubscription, classic_member, decoded
-from kafka.admin.group_results import DescribedGroups
+from kafka.admin.group_results import DescribedGroups, GroupDescriptions
 from kafka.admin.operations import operation_names
 from kafka.admin.requests import AdminRequests
 from kafka.admin.results import Result, as_result
@@ -84,37 +84,35 @@ async def describe_consumer_groups(
     return DescribedGroups(_information(found[each]) for each in group_ids)
 
 
-async def describe_groups(
-    requests: AdminRequests, group_ids: list[str], node_id: int | None
-) -> dict[str, dict[str, Any]]:
+async def describe_groups(requests: AdminRequests, group_ids: list[str], node_id: int | None) -> GroupDescriptions:
     """See `KafkaAdminClient.describe_groups`."""
     found = await _classic_or_consumer(requests, group_ids, node_id, True)
-    return {group_id: _classic_dict(group_id, told) for group_id, told in found.items()}
+    return GroupDescriptions((group_id, _classic_dict(group_id, told)) for group_id, told in found.items())
 
 
 async def describe_classic_groups(
     requests: AdminRequests, group_ids: list[str], node_id: int | None
-) -> dict[str, dict[str, Any]]:
+) -> GroupDescriptions:
     """See `KafkaAdminClient.describe_classic_groups`."""
     found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id)
-    return {group_id: _classic_dict(group_id, told) for group_id, told in found.items()}
+    return GroupDescriptions((group_id, _classic_dict(group_id, told)) for group_id, told in found.items())
 
 
 async def describe_share_groups(
     requests: AdminRequests, group_ids: list[str], node_id: int | None
-) -> dict[str, dict[str, Any]]:
+) -> GroupDescriptions:
     """See `KafkaAdminClient.describe_share_groups`."""
     found = await _ask(requests, ShareGroupDescribeRequest, group_ids, node_id)
-    return {group_id: _as_dict(group_id, told) for group_id, told in found.items()}
+    return GroupDescriptions((group_id, _as_dict(group_id, told)) for group_id, told in found.items())
 
 
 async def describe_streams_groups(
     requests: AdminRequests, group_ids: list[str], node_id: int | None, topology_description: bool
-) -> dict[str, dict[str, Any]]:
+) -> GroupDescriptions:
     """See `KafkaAdminClient.describe_streams_groups`."""
     options = {"include_topology_description": True} if topology_description else {}
     found = await _ask(requests, StreamsGroupDescribeRequest, group_ids, node_id, **options)
-    return {group_id: _as_dict(group_id, told) for group_id, told in found.items()}
+    return GroupDescriptions((group_id, _as_dict(group_id, told)) for group_id, told in found.items())
 
 
 def _as_dict(group_id: str, told: Any) -> dict[str, Any]:

@@ -40,6 +40,12 @@ class ListedGroups(list[dict[str, Any]]):
         super().__init__(groups)
         self.errors = errors
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self)
+
 
 class DescribedGroups(list[GroupInformation]):
     """Descriptions in the order asked for; by id as in a dict too."""
@@ -61,3 +67,19 @@ class DescribedGroups(list[GroupInformation]):
 
     def __getitem__(self, at: Any) -> Any:
         return self._by_id()[at] if isinstance(at, str) else super().__getitem__(at)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self)
+
+
+class GroupDescriptions(dict[str, dict[str, Any]]):
+    """What `describe_groups`, and its likes for one kind of groups, give: a dict for each group id."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self.values())

@@ -48,6 +48,16 @@ class CreateTopicsResult(Result):
         return [(each["name"], each["error_code"], each["error_message"]) for each in self["topics"]]
 
 
+class TopicDescriptions(list[dict[str, Any]]):
+    """What `describe_topics` gives: a dict for each topic."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a topic a row, and the partitions of a single one."""
+        from kafka.display.descriptions import topics
+
+        return topics(self)
+
+
 class DeleteTopicsResult(Result):
     """What `delete_topics` gives: per topic its name, error code and message."""
 

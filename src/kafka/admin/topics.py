@@ -10,7 +10,7 @@ from kafka.admin.new_topic import NewTopic
 from kafka.admin.operations import operation_names
 from kafka.admin.quota_retries import within_quota
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, as_result, id_text
+from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, TopicDescriptions, as_result, id_text
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
@@ -204,7 +204,7 @@ async def list_topics(requests: AdminRequests, include_internal: bool = True) ->
     return [each.name for each in topics if each.name is not None and (include_internal or not each.is_internal)]
 
 
-async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | None) -> list[dict[str, Any]]:
+async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | None) -> TopicDescriptions:
     """See `KafkaAdminClient.describe_topics`."""
     response = await read_metadata(requests, topics, authorized_operations=True)
     order: dict[str | UUID, int] = {name: place for place, name in enumerate(topics or ())}
@@ -212,7 +212,7 @@ async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | No
     def place(topic: Any) -> int:
         return order.get(topic.name, order.get(topic.topic_id, len(order)))
 
-    return [
+    return TopicDescriptions(
         {
             "error_code": each.error_code,
             "topic": each.name,
@@ -223,7 +223,7 @@ async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | No
             "authorized_operations": operation_names(each.topic_authorized_operations),
         }
         for each in sorted(response.topics, key=place)
-    ]
+    )
 
 
 def _partition(partition: Any) -> dict[str, Any]:

@@ -28,16 +28,15 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     _listener_types = (ConsumerRebalanceListener, AsyncConsumerRebalanceListener)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
-        self._config = parse_consumer(configs)
         self._topics = topics
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
-        self._make_parts(self._config)
+        self._make_parts(parse_consumer(configs))
 
     async def start(self) -> None:
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
         if self._started:
             raise IllegalStateError("the consumer has been started already")
-        self._make_driver(self._config)
+        self._make_driver(self._parsed)
         try:
             await self._core.start()
             if self._topics:

@@ -39,7 +39,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
 
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
-        self._client_id = config.connection.client_id
+        self._parsed = config
         self._deserializers = Deserializers(options.key_deserializer, options.value_deserializer)
         self._materializer = Materializer(
             self._deserializers.key, self._deserializers.value, options.on_deserialization_error

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from kafka.cluster.client_health import not_started
-from kafka.config import option_table
+from kafka.config import ConsumerConfig, option_table
 from kafka.config.table import values_of
 from kafka.consumer.arguments import check_offset, check_offsets, check_partition
 from kafka.consumer.commit.commit_future import CommitFuture
+from kafka.consumer.consumer_display import consumer_html
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
@@ -49,7 +50,7 @@ class ConsumerFace:
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _servers_given: Any
-    _client_id: str | None
+    _parsed: ConsumerConfig
     _api_timeout_ms: float
 
     @property
@@ -218,7 +219,7 @@ class ConsumerFace:
     def health(self) -> Health:
         """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
         if not self._started:
-            return not_started(self._client_id)
+            return not_started(self._parsed.connection.client_id)
         return self._core.health.report(self._core.closed)
 
     def wakeup(self) -> None:
@@ -241,6 +242,11 @@ class ConsumerFace:
         """
         self._check_open()
         self._core.enforce_rebalance(reason or "the program asked for a rebalance")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the consumer: its health, and where it reads. In any thread; asks no broker."""
+        options, read = self._parsed, self._core.subscription if self._started else None
+        return consumer_html(type(self).__name__, self.health(), options.connection, options.group.group_id, read)
 
     def __getstate__(self) -> object:
         raise TypeError(

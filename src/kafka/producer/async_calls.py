@@ -14,6 +14,7 @@ from kafka.producer.outcome.future import FutureRecordMetadata
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from kafka.display.progress import Tell
     from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow.future import FutureArrowResult
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class AsyncProducerCalls(AsyncTransactionCalls):
     """The calls of `AsyncKafkaProducer`, which has the core and the runner."""
 
-    async def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
+    async def send_arrow(self, topic: str, data: Any, *, progress: bool | Tell = False) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
 
         What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
@@ -35,6 +36,9 @@ class AsyncProducerCalls(AsyncTransactionCalls):
                 `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp, or
                 milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so that its
                 batches can be sent as they are. Serializers and a user's partitioner do not apply.
+            progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and in
+                all. Rows that are taken are on their way, and not yet acknowledged; what the function raises stops the
+                others.
 
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
         `TypeError` and `ValueError` for data that are no records.
@@ -45,7 +49,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         if topic not in core.buffer.topics:
             core.check_may_wait_for(topic)
             await self._runner.run(core, core.find_topic(topic))
-        return await send_rows(core, self._runner, topic, data)
+        return await send_rows(core, self._runner, topic, data, progress)
 
     async def flush(self, timeout: float | None = None) -> None:
         """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.

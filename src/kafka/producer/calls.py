@@ -15,6 +15,7 @@ from kafka.producer.transaction_calls import TransactionCalls
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from kafka.display.progress import Tell
     from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow.future import FutureArrowResult
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class ProducerCalls(TransactionCalls):
     """The calls of `KafkaProducer`, which has the core and the runner."""
 
-    def send_arrow(self, topic: str, data: Any) -> FutureArrowResult:
+    def send_arrow(self, topic: str, data: Any, *, progress: bool | Tell = False) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
 
         What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
@@ -36,6 +37,9 @@ class ProducerCalls(TransactionCalls):
                 `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp, or
                 milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so that its
                 batches can be sent as they are. Serializers and a user's partitioner do not apply.
+            progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and in
+                all. Rows that are taken are on their way, and not yet acknowledged; what the function raises stops the
+                others.
 
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
         `TypeError` and `ValueError` for data that are no records.
@@ -46,7 +50,7 @@ class ProducerCalls(TransactionCalls):
         if topic not in core.buffer.topics:
             core.check_may_wait_for(topic)
             self._runner.run(core, core.find_topic(topic))
-        return send_rows(core, self._runner, topic, data)
+        return send_rows(core, self._runner, topic, data, progress)
 
     def flush(self, timeout: float | None = None) -> None:
         """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.

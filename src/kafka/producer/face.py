@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from kafka.cluster.client_display import client_html
 from kafka.cluster.client_health import not_started
 from kafka.config import ProducerConfig, option_table, parse_producer
 from kafka.health import Health
@@ -33,6 +34,11 @@ class ProducerFace:
     def health(self) -> Health:
         """How the producer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
         return not_started(self._parsed.connection.client_id) if self._core is None else self._core.health()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the producer: its health. In any thread; asks no broker."""
+        more = (("transactional id", self._parsed.producer.transactional_id),)
+        return client_html(type(self).__name__, self.health(), self._parsed.connection, more)
 
     @property
     def config(self) -> dict[str, Any]:

@@ -75,6 +75,13 @@ class Columns:
     def __repr__(self) -> str:
         return f"<Columns of {len(self)} records of {self.topic}-{self.partition}, next offset {self.next_offset}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first records, one a row."""
+        from kafka.display.tables import MOST_ROWS, many_records
+
+        first = self.slice(0, MOST_ROWS).to_records()
+        return many_records(f"{len(self):,} record(s) of {self.topic}-{self.partition}", first, len(self))
+
     @property
     def offsets(self) -> memoryview:
         """The offsets, int64."""

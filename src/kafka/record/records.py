@@ -85,3 +85,9 @@ class ConsumerRecord(_Fields[Key, Value]):
         if given["headers"] is None:
             given["headers"] = []
         return tuple.__new__(cls, (topic, partition, *given.values()))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the fields, of which long ones are shortened."""
+        from kafka.display.tables import one_record
+
+        return one_record(self)

@@ -271,3 +271,35 @@ def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
                 await producer.send_arrow("t", wrong)
 
     asyncio.run(scenario())
+
+
+async def test_progress_is_told_up_to_all_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = ProducingCluster({"t": 2})
+    table = pa.table({"value": [b"x" * 1_000] * 1_000})
+    told: list[tuple[int, int]] = []
+    async with producing(cluster) as producer:
+        await (await producer.send_arrow("t", table, progress=lambda done, total: told.append((done, total))))
+        assert len(told) > 1
+        assert told == sorted(told)
+        assert told[-1] == (1_000, 1_000)
+        await (await producer.send_arrow("t", table, progress=True))
+        assert "sending" in capsys.readouterr().out
+        with pytest.raises(TypeError, match="expected progress to be True, False or a function"):
+            await producer.send_arrow("t", table, progress="yes")  # type: ignore[arg-type]
+    assert sum(len(cluster.log(p).values) for p in (0, 1)) == 2_000
+
+
+async def test_what_the_function_for_progress_raises_stops_the_rows_that_are_not_taken() -> None:
+    cluster = ProducingCluster({"t": 2})
+    table = pa.table({"value": [b"x" * 1_000] * 1_000})
+    taken: list[int] = []
+
+    def refuse(done: int, total: int) -> None:
+        taken.append(done)
+        raise RuntimeError("enough")
+
+    async with producing(cluster) as producer:
+        with pytest.raises(RuntimeError, match="enough"):
+            await producer.send_arrow("t", table, progress=refuse)
+        await producer.flush()
+        assert sum(len(cluster.log(p).values) for p in (0, 1)) == taken[0] < 1_000

@@ -22,7 +22,7 @@ from kafka.consumer.bounded.bounds import (
     parse_last,
     parse_topics,
 )
-from kafka.consumer.bounded.progress import ProgressReport, Tell
+from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
@@ -181,7 +181,7 @@ class AsyncBoundedRead:
         progress: bool | Tell,
         timeout_ms: float,
     ) -> None:
-        ProgressReport(progress, 0)  # what it cannot be is said at once
+        ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
         self._consumer: AsyncKafkaConsumer | None = consumer
         self._configs = dict(configs)
         self._progress = progress
@@ -289,7 +289,8 @@ class AsyncBoundedRead:
             )
         self._reading = True
         try:
-            with ProgressReport(progress, sum(each.end - each.start for each in ranges.values())) as report:
+            total = sum(each.end - each.start for each in ranges.values())
+            with ProgressReport(progress, total, "reading") as report:
                 if self._consumer is None:
                     self._consumer = await _opened(self._configs)
                 async with aclosing(self._between(self._consumer, ranges, report)) as found:

@@ -22,8 +22,8 @@ from kafka.consumer.bounded.bounds import (
     parse_last,
     parse_topics,
 )
-from kafka.consumer.bounded.progress import ProgressReport, Tell
 from kafka.consumer.kafka_consumer import KafkaConsumer
+from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
@@ -182,7 +182,7 @@ class BoundedRead:
         progress: bool | Tell,
         timeout_ms: float,
     ) -> None:
-        ProgressReport(progress, 0)  # what it cannot be is said at once
+        ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
         self._consumer: KafkaConsumer | None = consumer
         self._configs = dict(configs)
         self._progress = progress
@@ -288,7 +288,8 @@ class BoundedRead:
             )
         self._reading = True
         try:
-            with ProgressReport(progress, sum(each.end - each.start for each in ranges.values())) as report:
+            total = sum(each.end - each.start for each in ranges.values())
+            with ProgressReport(progress, total, "reading") as report:
                 if self._consumer is None:
                     self._consumer = _opened(self._configs)
                 with closing(self._between(self._consumer, ranges, report)) as found:

@@ -66,3 +66,10 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
 
     def __repr__(self) -> str:
         return f"ConsumerRecords({dict(self.items())!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first records, one a row."""
+        from kafka.display.tables import many_records
+
+        title = f"{len(self):,} record(s) of {len(self.keys()):,} partition(s)"
+        return many_records(title, self, len(self))

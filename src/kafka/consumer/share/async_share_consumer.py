@@ -23,10 +23,9 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
     """
 
     def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
-        self._config = parse_share(configs)
         self._topics = topics
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
-        self._make_parts(self._config)
+        self._make_parts(parse_share(configs))
 
     async def start(self) -> None:
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 from kafka.cluster.client_health import not_started
 from kafka.config import ShareConfig, option_table
 from kafka.config.table import values_of
+from kafka.consumer.consumer_display import consumer_html
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.consumer.share.core import ShareCore
@@ -38,6 +39,7 @@ class ShareFace:
     _config: ShareConfig
 
     def _make_parts(self, config: ShareConfig) -> None:
+        self._config = config
         options = config.share
         self._deserializers = Deserializers(options.key_deserializer, options.value_deserializer)
         self._materializer = ShareMaterializer(self._deserializers.key, self._deserializers.value)
@@ -162,6 +164,11 @@ class ShareFace:
         ``wakeup``.
         """
         self._core.events.wake()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the consumer: its health, and its topics. In any thread; asks no broker."""
+        options, read = self._config, self._core.subscription if self._started else None
+        return consumer_html(type(self).__name__, self.health(), options.connection, options.share.group_id, read)
 
     def __getstate__(self) -> object:
         raise TypeError(

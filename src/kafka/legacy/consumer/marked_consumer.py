@@ -79,6 +79,11 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     def __repr__(self) -> str:
         return f"<KafkaConsumer topics=({', '.join(f'{topic}-{partition}' for topic, partition in self._topics)})>"
 
+    def _repr_html_(self) -> str:
+        from kafka.display.markup import html
+
+        return html("<pre>{}</pre>", repr(self))
+
     def configure(self, **configs: Any) -> None:
         """Set all options anew, and connect. Call `set_topic_partitions` next."""
         self._config = parse(configs)

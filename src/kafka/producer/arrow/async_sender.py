@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka.display.progress import ProgressReport, Tell
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
 from kafka.producer.batch.memory_pool import Reservation
@@ -11,7 +12,9 @@ from kafka.producer.core import ProducerCore
 from kafka.producer.loop_runner import LoopRunner
 
 
-async def send_rows(core: ProducerCore, runner: LoopRunner, topic: str, data: Any) -> FutureArrowResult:
+async def send_rows(
+    core: ProducerCore, runner: LoopRunner, topic: str, data: Any, progress: bool | Tell
+) -> FutureArrowResult:
     """Send all rows; waits while there is no memory.
 
     Arguments:
@@ -19,16 +22,21 @@ async def send_rows(core: ProducerCore, runner: LoopRunner, topic: str, data: An
         runner: how it waits.
         topic: where the rows go; its partitions are known.
         data: the rows, see `as_rows`.
+        progress: see `ProgressReport`.
     """
     encoder = ArrowEncoder(core, topic, data)
     chunks = encoder.chunks()
-    while (chunk := await runner.work(next, chunks, None)) is not None:
-        for partition, encoded in chunk:
-            reserved = Reservation()
-            try:
-                with encoder.progress():
-                    await runner.acquire(core, len(encoded.data), reserved)
-                encoder.enqueue(partition, encoded, reserved)
-            finally:
-                core.buffer.give_back(reserved)
+    taken = 0
+    with ProgressReport(progress, encoder.rows, "sending") as report:
+        while (chunk := await runner.work(next, chunks, None)) is not None:
+            for partition, encoded in chunk:
+                reserved = Reservation()
+                try:
+                    with encoder.progress():
+                        await runner.acquire(core, len(encoded.data), reserved)
+                    encoder.enqueue(partition, encoded, reserved)
+                finally:
+                    core.buffer.give_back(reserved)
+                taken += encoded.count
+                report.reached(taken)
     return FutureArrowResult(core, runner.loop, encoder.batches)

@@ -42,6 +42,7 @@ class ArrowEncoder:
         self._core = core
         self._topic = topic
         self._data = as_rows(data)
+        self.rows: int = self._data.num_rows
         self._timestamp_ms = core.now_ms()
         self.batches: list[ProducerBatch] = []
         """All that were put into a queue."""
@@ -55,7 +56,7 @@ class ArrowEncoder:
 
     def progress(self) -> _Progress:
         """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""
-        return _Progress(self.batches, self._data.num_rows)
+        return _Progress(self.batches, self.rows)
 
     def encode(self, start: int, stop: int) -> list[tuple[int, EncodedBatch]]:
         """Make batches of some rows, of each partition in turn."""
@@ -82,7 +83,7 @@ class ArrowEncoder:
                 if len(encoded.data) > limit:
                     raise MessageSizeTooLargeError(
                         f"a row for topic {self._topic!r} takes {len(encoded.data)} bytes, more than max_request_size "
-                        f"({limit}); {_sent_so_far(self.batches)} of {self._data.num_rows} rows are on their way"
+                        f"({limit}); {_sent_so_far(self.batches)} of {self.rows} rows are on their way"
                     )
                 by_partition.append((number, encoded))
         by_partition.sort(key=lambda each: each[1].first)  # partitions side by side, not one after the other
@@ -90,7 +91,7 @@ class ArrowEncoder:
 
     def _chunks(self) -> Iterator[Callable[[], list[tuple[int, EncodedBatch]]]]:
         """What encodes slices that take little of the memory that the producer may use, and equally long."""
-        rows, size = self._data.num_rows, self._data.nbytes
+        rows, size = self.rows, self._data.nbytes
         limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
         count = -(-size // limit)
         together = self._helpers + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka.display.progress import ProgressReport, Tell
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
 from kafka.producer.batch.memory_pool import Reservation
@@ -12,7 +13,9 @@ from kafka.producer.core import ProducerCore
 from kafka.producer.thread_runner import ThreadRunner
 
 
-def send_rows(core: ProducerCore, runner: ThreadRunner, topic: str, data: Any) -> FutureArrowResult:
+def send_rows(
+    core: ProducerCore, runner: ThreadRunner, topic: str, data: Any, progress: bool | Tell
+) -> FutureArrowResult:
     """Send all rows; waits while there is no memory.
 
     Arguments:
@@ -20,16 +23,21 @@ def send_rows(core: ProducerCore, runner: ThreadRunner, topic: str, data: Any) -
         runner: how it waits.
         topic: where the rows go; its partitions are known.
         data: the rows, see `as_rows`.
+        progress: see `ProgressReport`.
     """
     encoder = ArrowEncoder(core, topic, data)
     chunks = encoder.chunks()
-    while (chunk := runner.work(next, chunks, None)) is not None:
-        for partition, encoded in chunk:
-            reserved = Reservation()
-            try:
-                with encoder.progress():
-                    runner.acquire(core, len(encoded.data), reserved)
-                encoder.enqueue(partition, encoded, reserved)
-            finally:
-                core.buffer.give_back(reserved)
+    taken = 0
+    with ProgressReport(progress, encoder.rows, "sending") as report:
+        while (chunk := runner.work(next, chunks, None)) is not None:
+            for partition, encoded in chunk:
+                reserved = Reservation()
+                try:
+                    with encoder.progress():
+                        runner.acquire(core, len(encoded.data), reserved)
+                    encoder.enqueue(partition, encoded, reserved)
+                finally:
+                    core.buffer.give_back(reserved)
+                taken += encoded.count
+                report.reached(taken)
     return FutureArrowResult(core, runner.loop, encoder.batches)

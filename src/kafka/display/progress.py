@@ -1,4 +1,4 @@
-"""Who is told how far a bounded read is: nobody, a bar on the terminal or in a notebook, or a function."""
+"""Who is told how far something is: nobody, a bar on the terminal or in a notebook, or a function."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -8,25 +8,26 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Tell = Callable[[int, int], object]
-"""Called with how many offsets are done, and how many there are."""
+"""Called with how many are done, and how many there are."""
 
 
 class ProgressReport:
-    """Tells how far a read is, in offsets, of which compaction and transactions leave some without a record.
+    """Tells how far something is.
 
     Arguments:
-        given: True shows a bar by Rich; a function is called after each hand-out; False tells nobody.
-        total: how many offsets there are.
+        given: True shows a bar by Rich; a function is called after each step; False tells nobody.
+        total: how many there are, such as offsets of a read, or rows to send.
+        what: what the bar is called, such as "reading".
 
     Raises `ImportError` for a bar without Rich, `TypeError` for what is none of these.
     """
 
-    def __init__(self, given: bool | Tell, total: int) -> None:
+    def __init__(self, given: bool | Tell, total: int, what: str) -> None:
         self._total = total
         self._tell: Tell | None = None
         self._bar: Progress | None = None
         if given is True:
-            self._bar, self._tell = _bar(total)
+            self._bar, self._tell = _bar(total, what)
         elif callable(given):
             self._tell = given
         elif given is not False:
@@ -44,17 +45,17 @@ class ProgressReport:
             self._bar.stop()
 
     def reached(self, done: int) -> None:
-        """So many offsets are done."""
+        """So many are done."""
         if self._tell is not None:
             self._tell(done, self._total)
 
 
-def _bar(total: int) -> "tuple[Progress, Tell]":
+def _bar(total: int, what: str) -> "tuple[Progress, Tell]":
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError as error:
         raise ImportError(f"a progress bar needs rich ({error}): pip install 'kafka-columnar[demo]'") from error
-    columns: tuple[Any, ...] = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns: tuple[Any, ...] = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns)
-    task = progress.add_task("reading", total=total)
+    task = progress.add_task(what, total=total)
     return progress, lambda done, _: progress.update(task, completed=done)

@@ -1,0 +1,107 @@
+"""The tables of what admin clients tell of topics and groups."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from kafka.display.markup import Html
+from kafka.display.tables import table, titled, value
+
+_TOPIC = ("topic", "partitions", "replicas", "without a leader", "out of sync", "internal", "error code")
+_PARTITION = ("partition", "leader", "replicas", "in sync", "offline")
+_GROUP = ("group", "state", "type", "assignor", "members", "error")
+_MEMBER = ("member", "client", "host", "assigned")
+
+
+def topics(described: Sequence[Mapping[str, Any]]) -> Html:
+    """Topics, one a row; of a single one its partitions too.
+
+    Arguments:
+        described: as `describe_topics` gives them.
+    """
+    parts = [table(_TOPIC, map(_topic, described), len(described))]
+    if len(described) == 1:
+        of_one = described[0]["partitions"]
+        parts.append(table(_PARTITION, map(_partition, of_one), len(of_one)))
+    return titled(f"{len(described):,} topic(s)", *parts)
+
+
+def groups(described: Collection[Any]) -> Html:
+    """Groups, one a row; of a single one its members too.
+
+    Arguments:
+        described: dicts as `describe_groups` and `list_groups` give them, or named tuples.
+    """
+    parts = [table(_GROUP, map(_group, described), len(described))]
+    if len(described) == 1:
+        members = _named(next(iter(described))).get("members") or ()
+        parts += [table(_MEMBER, map(_member, members), len(members))] if members else []
+    return titled(f"{len(described):,} group(s)", *parts)
+
+
+def _topic(topic: Mapping[str, Any]) -> list[object]:
+    partitions = topic["partitions"]
+    return [
+        topic["name"] or topic["topic_id"],
+        len(partitions),
+        max((len(each["replicas"]) for each in partitions), default=0),
+        sum(each["leader"] < 0 for each in partitions),
+        sum(len(each["isr"]) < len(each["replicas"]) for each in partitions),
+        "yes" if topic["is_internal"] else "",
+        topic["error_code"] or "",
+    ]
+
+
+def _partition(partition: Mapping[str, Any]) -> list[object]:
+    lists = (partition[name] for name in ("replicas", "isr", "offline_replicas"))
+    return [partition["partition"], partition["leader"], *(", ".join(map(str, each or ())) for each in lists)]
+
+
+def _group(given: Any) -> list[object]:
+    group = _named(given)
+    members = group.get("members")
+    return [
+        _first(group, "group_id", "group"),
+        _first(group, "group_state", "state"),
+        _first(group, "protocol_type", "group_type"),
+        _first(group, "protocol_data", "protocol", "assignor_name"),
+        None if members is None else len(members),
+        _first(group, "error", "error_code"),
+    ]
+
+
+def _member(given: Any) -> list[object]:
+    member = _named(given)
+    return [member.get("member_id"), member.get("client_id"), member.get("client_host"), _assigned(member)]
+
+
+def _assigned(member: Mapping[str, Any]) -> str:
+    """Topics with their partitions, in any of the forms in which members' assignments are given."""
+    given = _first(member, "member_assignment", "assignment")
+    if given is None:
+        return ""
+    try:
+        form = _named(given)
+        pairs = [_pair(each) for each in _first(form, "assigned_partitions", "topic_partitions", "assignment") or ()]
+    except (AttributeError, KeyError, TypeError, ValueError):  # of a protocol of the application's own
+        return value(given)
+    return "; ".join(f"{topic}: {', '.join(map(str, partitions))}" for topic, partitions in pairs)
+
+
+def _pair(given: Any) -> tuple[object, list[object]]:
+    if isinstance(given, Mapping):
+        return _first(given, "topic", "topic_name"), list(given["partitions"])
+    topic, partitions = given
+    return topic, list(partitions)
+
+
+def _named(given: Any) -> Mapping[str, Any]:
+    """A dict as it is, a named tuple as one."""
+    if isinstance(given, Mapping):
+        return given
+    named: dict[str, Any] = given._asdict()
+    return named
+
+
+def _first(found: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first name that has one."""
+    return next((found[name] for name in names if found.get(name)), None)
