@@ -64,7 +64,10 @@ class AdminFace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows of the client: its health. In any thread; asks no broker."""
-        return client_html(type(self).__name__, self.health(), self._parsed.connection)
+        return self._shown_as(type(self).__name__)
+
+    def _shown_as(self, kind: str) -> str:
+        return client_html(kind, self.health(), self._parsed.connection)
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
         """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).

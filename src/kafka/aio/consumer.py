@@ -42,6 +42,14 @@ class _Consumer(AsyncKafkaConsumer[Key, Value]):
         """Whether `start` was called."""
         return self._started
 
+    def html(self, kind: str) -> str:
+        """What a notebook shows of the client.
+
+        Arguments:
+            kind: what it is called there.
+        """
+        return self._shown_as(kind)
+
 
 class AIOKafkaConsumer(Generic[Key, Value]):
     """aiokafka's consumer: an `AsyncKafkaConsumer` that takes part in its group in the background.
@@ -96,6 +104,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             attendant, self._attendant = self._attendant, None
             if attendant is not None:
                 await attendant.stop()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the consumer: its health. In any thread; asks no broker."""
+        return self._consumer.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -40,6 +40,14 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
         """In bytes."""
         return self._parsed.producer.batch_size
 
+    def html(self, kind: str) -> str:
+        """What a notebook shows of the client.
+
+        Arguments:
+            kind: what it is called there.
+        """
+        return self._shown_as(kind)
+
 
 class AIOKafkaProducer(Generic[Key, Value]):
     """aiokafka's producer: an `AsyncKafkaProducer` whose `send` gives `asyncio.Future` objects.
@@ -71,6 +79,10 @@ class AIOKafkaProducer(Generic[Key, Value]):
         """Send what is buffered, wait for it, and close the connections. Does nothing the second time."""
         self._stopped = True
         await self._producer.stop()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the producer: its health. In any thread; asks no broker."""
+        return self._producer.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -245,8 +245,11 @@ class ConsumerFace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows of the consumer: its health, and where it reads. In any thread; asks no broker."""
+        return self._shown_as(type(self).__name__)
+
+    def _shown_as(self, kind: str) -> str:
         options, read = self._parsed, self._core.subscription if self._started else None
-        return consumer_html(type(self).__name__, self.health(), options.connection, options.group.group_id, read)
+        return consumer_html(kind, self.health(), options.connection, options.group.group_id, read)
 
     def __getstate__(self) -> object:
         raise TypeError(

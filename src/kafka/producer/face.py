@@ -37,8 +37,11 @@ class ProducerFace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows of the producer: its health. In any thread; asks no broker."""
+        return self._shown_as(type(self).__name__)
+
+    def _shown_as(self, kind: str) -> str:
         more = (("transactional id", self._parsed.producer.transactional_id),)
-        return client_html(type(self).__name__, self.health(), self._parsed.connection, more)
+        return client_html(kind, self.health(), self._parsed.connection, more)
 
     @property
     def config(self) -> dict[str, Any]:

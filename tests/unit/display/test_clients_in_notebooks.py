@@ -19,6 +19,8 @@ from kafka import (
     KafkaShareConsumer,
     TopicPartition,
 )
+from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
+from kafka.aio.admin import AIOKafkaAdminClient
 from kafka.broker import EmbeddedBroker
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
 from unit.display.shown import SCRIPT, Shown
@@ -109,6 +111,15 @@ def test_the_other_clients_show_themselves_open_and_closed(broker: EmbeddedBroke
         assert shown.fact("state") != "closed"
     finally:
         client.close()
+    assert shown_of(client).fact("state") == "closed"
+
+
+@pytest.mark.parametrize("kind", [AIOKafkaConsumer, AIOKafkaProducer, AIOKafkaAdminClient])
+async def test_the_clients_with_names_of_aiokafka_show_themselves(broker: EmbeddedBroker, kind: Any) -> None:
+    client = kind(bootstrap_servers=broker.bootstrap_servers, client_id=SCRIPT)
+    assert (shown_of(client).texts[0], shown_of(client).fact("state")) == (kind.__name__, "starting")
+    async with client:
+        assert shown_of(client).fact("client id") == SCRIPT
     assert shown_of(client).fact("state") == "closed"
 
 

@@ -11,7 +11,7 @@ from kafka import TopicPartition
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.share.share_record import ShareConsumerRecord
 from kafka.display import tables
-from kafka.record import ConsumerRecord, decode_batches
+from kafka.record import BatchBuilder, ConsumerRecord, decode_batches
 from unit.display.shown import SCRIPT, Shown
 
 
@@ -92,6 +92,20 @@ def test_no_more_records_are_asked_for_than_are_shown() -> None:
         raise AssertionError("one too many")
 
     assert len(Shown(tables.many_records("t", records(), 99)).rows) == 1 + tables.MOST_ROWS
+
+
+def test_the_columns_of_a_partition_show_their_first_records() -> None:
+    builder = BatchBuilder()
+    for at in range(12):
+        builder.append(1_000 + at, b"<k>", SCRIPT.encode(), [])
+    columns = decode_batches(builder.build(), topic=SCRIPT, partition=3)
+    html = columns._repr_html_()
+    assert "<script" not in html
+    shown = Shown(html)
+    assert shown.texts[0] == f"12 record(s) of {SCRIPT}-3"
+    assert [row[1:3] for row in shown.rows[1:]] == [["3", str(at)] for at in range(10)]
+    assert shown.rows[1][4:] == ["b'<k>'", repr(SCRIPT.encode()), "[]"]
+    assert shown.texts[-1] == "and 2 more"
 
 
 def test_no_records_are_a_line() -> None:

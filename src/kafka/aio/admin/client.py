@@ -26,6 +26,14 @@ class _Admin(AsyncKafkaAdminClient):
         limit_ms = self._parsed.connection.request_timeout_ms
         return await self._run(self._requests.cluster.coordinator(kind, key, limit_ms))
 
+    def html(self, kind: str) -> str:
+        """What a notebook shows of the client.
+
+        Arguments:
+            kind: what it is called there.
+        """
+        return self._shown_as(kind)
+
 
 class AIOKafkaAdminClient:
     """aiokafka's admin client; answers have the fields, and the lists of tuples, that those of its protocol have.
@@ -45,6 +53,10 @@ class AIOKafkaAdminClient:
     async def close(self) -> None:
         """Close the connections. Does nothing the second time."""
         await self._admin.close()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the client: its health. In any thread; asks no broker."""
+        return self._admin.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
         await self.start()
