@@ -27,8 +27,15 @@ def parse_position(text: str) -> Position:
     if text.isascii() and text.isdecimal():
         return int(text)
     if text.startswith("@") and text[1:].isdecimal():
-        return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
-    if (ago := parse_duration(text)) is not None:
+        try:
+            return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
+        except (ValueError, OverflowError, OSError):  # which of them depends on how far beyond the calendar it is
+            raise ValueError(f"expected a time within the calendar, got {text!r:.60}") from None
+    try:
+        ago = parse_duration(text)
+    except OverflowError:
+        raise ValueError(f"expected a duration of fewer days, got {text!r:.60}") from None
+    if ago is not None:
         return ago
     try:
         return datetime.datetime.fromisoformat(text)

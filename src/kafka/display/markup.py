@@ -9,8 +9,13 @@ _UNSEEN: dict[int, int | str] = {
     0x7F: 0x2421,
     **{
         code: f"\\u{code:04x}"  # would change how the text around them reads
-        for code in (0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+        for code in (
+            *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010)),
+            *(*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0),
+            *range(0xFFF0, 0xFFFC),
+        )
     },
+    **{code: f"\\U{code:08x}" for code in range(0xE0000, 0xE1000)},  # tags and selectors, which draw nothing
     **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
     **{code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)},  # no characters; UTF-8 has none of them
 }

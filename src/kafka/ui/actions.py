@@ -7,7 +7,7 @@ from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError, NoError
 from kafka.ui.figures import count
 from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, html, joined, link, table
+from kafka.ui.markup import Html, address, html, joined, link, sent_back, table
 from kafka.ui.state import Ui
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
@@ -57,9 +57,10 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         return page(ui, title, "/groups", joined([told, places, back]))
     fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
     confirm = html(
-        '<form method="post" action="/group/reset"><input type="hidden" name="token" value="{}"><input type="hidden" '
-        'name="id" value="{}"><input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
+        '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
+        '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
         '<input type="hidden" name="confirmed" value="yes"><button{}>Move the group</button></form>',
-        *(ui.forms.token, group, topic, text, "" if fixed else Html(" disabled")),
+        *(address("/group/reset", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
+        "" if fixed else Html(" disabled"),
     )
     return page(ui, title, "/groups", joined([html("<p>It would go to:</p>"), places, confirm, back]))

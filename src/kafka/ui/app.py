@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -126,10 +126,12 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
             given = await ui.forms.fields(request)
         except ValueError as error:
             return _answer(page(ui, "This did not work", "", trouble(str(error))), 413)
+        except ClientDisconnect:
+            return Response(status_code=400)  # to nobody
         if given is None:
             text = "this form was made by another page, or before kafka ui was started: go back, load the page again"
             return _answer(page(ui, "Refused", "", trouble(text)), 403)
-        return _answer(await done(ui, given))
+        return _answer(await done(ui, {**request.query_params, **given}))
 
     return answer
 

@@ -10,6 +10,8 @@ WAYS = ("auto", "utf-8", "json", "hex")
 LARGEST_JSON = 256 << 10
 """Longer values are not taken apart."""
 _SPACES = " \t\r\n"
+_DEEPEST = 16
+"""What lies deeper is moved in no further: else each value of a deep list would stand behind a thousand spaces."""
 
 
 class Shown(NamedTuple):
@@ -90,12 +92,12 @@ def _laid_out(text: str) -> str:
                 at = closing + 1
                 continue
             depth += 1
-            out.append(f"{each}\n{'  ' * depth}")
+            out.append(f"{each}\n{'  ' * min(depth, _DEEPEST)}")
         elif each in "}]":
             depth -= 1
-            out.append(f"\n{'  ' * depth}{each}")
+            out.append(f"\n{'  ' * min(depth, _DEEPEST)}{each}")
         elif each == ",":
-            out.append(f",\n{'  ' * depth}")
+            out.append(f",\n{'  ' * min(depth, _DEEPEST)}")
         elif each not in _SPACES:
             out.append(": " if each == ":" else each)
         at += 1

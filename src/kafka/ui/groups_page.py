@@ -6,7 +6,7 @@ from kafka.errors import KafkaError
 from kafka.ui.charts import chart
 from kafka.ui.figures import count
 from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.markup import Html, address, facts, html, joined, link, table
 from kafka.ui.snapshot import GroupState
 from kafka.ui.state import Ui
 
@@ -113,11 +113,11 @@ def _reset(ui: Ui, group: GroupState) -> Html:
     options = joined(html("<option>{}</option>", topic) for topic in sorted({tp.topic for tp in group.committed}))
     return html(
         '<h2>Move the group</h2><p class="quiet">It must have no members. The next page shows where it would go.</p>'
-        '<form method="post" action="/group/reset"><input type="hidden" name="token" value="{}">'
-        '<input type="hidden" name="id" value="{}"><label>Topic<select name="topic">{}</select></label>'
+        '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
+        '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Show</button></form>",
+        address("/group/reset", id=group.name),  # a field would lose what a form does with ends of lines
         ui.forms.token,
-        group.name,
         options,
     )

@@ -65,11 +65,15 @@ class Guard:
                 "with --name"
             )
         if method in ("GET", "HEAD"):
+            if headers.get("sec-fetch-site") in ("cross-site", "same-site") and (
+                headers.get("sec-fetch-mode") != "navigate"
+            ):
+                return "another site may link to this page, but not load parts of it"  # each could be a search
             return None
         origin = headers.get("origin")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request came from another site"
-        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        if origin is not None and _netloc(origin) != headers.get("host"):
             return "this request came from another site"
         return None
 
@@ -81,6 +85,14 @@ class Guard:
         except ValueError:
             return False
         return True
+
+
+def _netloc(origin: str) -> str:
+    """The host and port of an Origin header; "" for what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def host_of(header: str) -> str:

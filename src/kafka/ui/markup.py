@@ -1,12 +1,18 @@
 """The HTML of the page: links, tables, and lists of names and values."""
 
+import html as _html
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
 from kafka.display.markup import Html, escaped, html, joined, visible
 
-__all__ = ["Html", "address", "escaped", "facts", "html", "joined", "link", "table", "visible"]
+__all__ = ["Html", "address", "escaped", "facts", "html", "joined", "link", "sent_back", "table", "visible"]
+
+
+def sent_back(value: Any) -> Html:
+    """The value of a form's field, which a browser sends back: escaped, and each of its characters as it is."""
+    return Html("" if value is None else _html.escape(str(value)))
 
 
 def link(text: Any, path: str, **query: Any) -> Html:

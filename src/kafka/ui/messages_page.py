@@ -8,7 +8,7 @@ from kafka.structs import TopicPartition
 from kafka.ui.decoding import WAYS, shown
 from kafka.ui.figures import count, size, time
 from kafka.ui.layout import frame, page, trouble
-from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
 from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.state import Ui
 
@@ -75,7 +75,7 @@ async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
         async with aclosing(ui.searches.run(search, progress)) as batches:
             async for records in batches:
                 yield joined(_row(search.topic, record, way) for record in records)
-    except (KafkaError, TypeError) as error:
+    except (KafkaError, TypeError, ValueError, OverflowError) as error:
         failed = str(error)
     yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
 
@@ -126,12 +126,13 @@ async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
         '<button>Search</button></form><p class="note">Times: 2026-01-31T12:00, @1767225600000 (milliseconds), or so '
         "long ago: 90s, 15m, 2h, 3d. A search takes at most {} s and {} records; the browser's Stop ends it.</p>",
         trouble(ui.observer.trouble),
-        *(given.get("topic"), names, given.get("partition"), given.get("from"), given.get("until"), given.get("key")),
+        *(sent_back(given.get("topic")), names),
+        *(sent_back(given.get(field)) for field in ("partition", "from", "until", "key")),
         Html(" checked") if given.get("exact") else "",
-        given.get("value"),
+        sent_back(given.get("value")),
         _options(("text", "hex"), given.get("match")),
         _options(WAYS, given.get("as")),
-        given.get("most"),
+        sent_back(given.get("most")),
         f"{ui.settings.search_s:g}",
         count(ui.settings.search_records),
     )
@@ -178,4 +179,4 @@ def _whole(title: str, data: bytes | None, way: str) -> Html:
     if data is None:
         return html('<h2>{}</h2><p class="quiet">null</p>', title)
     note = "; ".join(filter(None, [f"{found.way}, {size(len(data))}", found.note]))
-    return html('<h2>{}</h2><p class="note">{}</p><pre tabindex="0">{}</pre>', title, note, found.text)
+    return html('<h2>{}</h2><p class="note">{}</p><pre tabindex="0">\n{}</pre>', title, note, found.text)

@@ -45,6 +45,7 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
                 access_log=False,
                 server_header=False,
                 lifespan="off",
+                ws="none",
                 timeout_graceful_shutdown=_PATIENCE_S,
             )
             await _Server(config, ui, lambda: ready(f"http://{shown}:{address[1]}/")).serve(sockets=[listening])

@@ -24,8 +24,8 @@ class UiSettings:
         searches: how many searches may run at once.
     """
 
-    admin: Mapping[str, Any]
-    consumer: Mapping[str, Any]
+    admin: Mapping[str, Any] = dataclasses.field(repr=False)
+    consumer: Mapping[str, Any] = dataclasses.field(repr=False)
     parse_position: Callable[[str], Any]
     spark: pathlib.Path | None = None
     allow_writes: bool = False

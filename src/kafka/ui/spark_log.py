@@ -6,6 +6,8 @@ import datetime
 import json
 import os
 import pathlib
+import stat
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +15,7 @@ KEPT = 720
 _FIRST_READ = 4 << 20
 """Of a file that is there already the end is enough."""
 _AT_ONCE = 16 << 20
+_LARGEST = 2**63
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,16 +45,27 @@ class SparkLog:
         self.unread = 0
         self._at = 0
         self._file: tuple[int, int] | None = None
+        self._reading = threading.Lock()  # who leaves a page leaves the thread that reads for it
 
-    def read(self) -> None:
-        """Read what has come. Raises `OSError`; a file that is not there yet is none of these."""
-        try:
-            with self.path.open("rb") as file:
-                self._seek(file)
-                data = file.read(_AT_ONCE)
-        except FileNotFoundError:
-            return
+    def read(self) -> dict[str, list[Batch]]:
+        """Read what has come, and give all that is kept, by query: copies, as other threads may read meanwhile.
+
+        Raises `OSError`; a file that is not there yet is none of these.
+        """
+        with self._reading:
+            try:
+                with open(self.path, "rb", opener=_opened) as file:
+                    self._read(file)
+            except FileNotFoundError:
+                pass
+            return {name: list(batches) for name, batches in self.queries.items()}
+
+    def _read(self, file: Any) -> None:
+        self._seek(file)
+        data = file.read(_AT_ONCE)
         whole = data[: data.rfind(b"\n") + 1]
+        if not whole and len(data) == _AT_ONCE:
+            whole = data  # a line without end: its rest is counted as another one that is none
         self._at += len(whole)
         for line in whole.splitlines():
             self._add(line)
@@ -75,22 +89,38 @@ class SparkLog:
         self.queries.setdefault(name, collections.deque(maxlen=KEPT)).append(batch)
 
 
+def _opened(path: str, flags: int) -> int:
+    """Open a file, and nothing else: a pipe would keep its reader for as long as nobody writes."""
+    found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(f"expected a file that kafka.spark.watch writes, but {path} is none")
+    return found
+
+
 def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
     """The query's name and its micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for what is none."""
     sources = line["sources"]
     lags = [each["lag"] for each in sources]
     return str(line["query"]), Batch(
         time=datetime.datetime.fromisoformat(line["time"]).timestamp(),
-        number=int(line["batch"]),
-        seconds=float(line["seconds"]),
-        rows=int(line["rows"]),
+        number=int(_sane(line["batch"])),
+        seconds=float(_sane(line["seconds"])),
+        rows=int(_sane(line["rows"])),
         input_rate=_sum([each["inputRowsPerSecond"] for each in sources]),
         rate=_sum([each["processedRowsPerSecond"] for each in sources]),
-        lag=None if None in lags or not lags else sum(map(int, lags)),
-        lost=sum(int(part["lost"]) for each in sources for part in each["partitions"]),
+        lag=None if None in lags or not lags else sum(int(_sane(each)) for each in lags),
+        lost=sum(int(_sane(part["lost"])) for each in sources for part in each["partitions"]),
     )
 
 
+def _sane(value: Any) -> Any:
+    """A number that can be counted and drawn. Raises `ValueError` or `TypeError`."""
+    if not -_LARGEST <= value <= _LARGEST:  # neither is one that is none
+        raise ValueError("expected a number of 64 bits")
+    return value
+
+
 def _sum(values: list[Any]) -> float | None:
-    known = [float(each) for each in values if each is not None]
+    known = [float(_sane(each)) for each in values if each is not None]
     return sum(known) if known else None

@@ -21,8 +21,11 @@ async def spark_part(ui: Ui) -> Html:
             "<p>Start <code>kafka ui --spark PATH</code> with the file that "
             "<code>kafka.spark.watch(spark, json_lines=PATH)</code> writes, and its queries are shown here.</p>"
         )
-    failed = await ui.read_spark()
-    queries = {name: list(batches) for name, batches in sorted(ui.spark.queries.items())}
+    queries, failed = {}, ""
+    try:
+        queries = dict(sorted((await ui.read_spark()).items()))
+    except OSError as error:
+        failed = str(error)
     rows = [
         [
             name,

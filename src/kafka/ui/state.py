@@ -10,7 +10,7 @@ from kafka.ui.looking import look
 from kafka.ui.observer import Observer
 from kafka.ui.search import Searches
 from kafka.ui.settings import UiSettings
-from kafka.ui.spark_log import SparkLog
+from kafka.ui.spark_log import Batch, SparkLog
 
 
 class Ui:
@@ -25,16 +25,12 @@ class Ui:
         self.forms = Forms()
         self._reading = asyncio.Lock()
 
-    async def read_spark(self) -> str:
-        """Read what Spark's file has got; gives what went wrong, in words, or ""."""
+    async def read_spark(self) -> dict[str, list[Batch]]:
+        """What Spark's file has got, by query. Raises `OSError`."""
         if self.spark is None:
-            return ""
-        async with self._reading:
-            try:
-                await asyncio.to_thread(self.spark.read)
-            except OSError as error:
-                return str(error)
-        return ""
+            return {}
+        async with self._reading:  # else every viewer kept a thread waiting
+            return await asyncio.to_thread(self.spark.read)
 
 
 @contextlib.asynccontextmanager

@@ -1,6 +1,8 @@
 """Changes: only where they are allowed, only by forms of the page itself, and only once confirmed."""
 
 import asyncio
+import html
+import re
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -77,6 +79,7 @@ async def test_a_form_of_another_page_is_refused(writing: Pages, token: str) -> 
     [
         {"origin": "http://attacker.example"},
         {"origin": "null"},
+        {"origin": "http://["},
         {"origin": "http://127.0.0.1:9999"},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
@@ -111,6 +114,20 @@ async def test_a_group_is_moved_once_that_is_confirmed(
     assert await committed(writing, "moved") == [4]
     await writing.post("/group/reset", id="moved", topic=name, to="latest", confirmed="yes")
     assert await committed(writing, "moved") == [10]
+
+
+async def test_the_group_that_is_seen_is_the_one_that_is_moved(
+    writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str]
+) -> None:
+    name, group = topic(*[b"v"] * 10), 'g\u200b\x7f\n<&"'
+    await asyncio.to_thread(commit, broker, group, name, 7)
+    page = await writing.get("/group", id=group)
+    for fields in ({"topic": name}, {"confirmed": "yes"}):
+        (form,) = re.findall(r'<form method="post" action="([^"]*)">(.*?)</form>', page, re.DOTALL)
+        hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[1]))
+        page = await writing.post(html.unescape(form[0]), **{"to": "4", **hidden, **fields})
+    assert "The group was moved" in page
+    assert await committed(writing, group) == [4]
 
 
 @pytest.mark.parametrize("to", ["", "somewhere", HOSTILE, "P999999999Y"])

@@ -74,6 +74,17 @@ def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None
         assert process.wait() == 130
 
 
+def test_who_leaves_while_a_form_is_sent_is_no_error(broker: EmbeddedBroker) -> None:
+    with running("-b", broker.bootstrap_servers, "--allow-writes") as (process, connection):
+        with socket.create_connection((connection.host, connection.port)) as leaving:
+            leaving.sendall(b"POST /topics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nname=")
+        connection.request("GET", "/")
+        assert b"</html>" in connection.getresponse().read()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == ""
+
+
 def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, int]]:
     """What the server is run with, which is not run."""
     calls: list[tuple[UiSettings, str, int]] = []

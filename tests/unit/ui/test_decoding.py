@@ -63,3 +63,13 @@ def test_bytes_are_laid_out_with_their_positions() -> None:
         "00000000  3c 3d 3e 3f 40 41 42 43 44 45 46 47 48 49 4a 4b  <=>?@ABCDEFGHIJK\n"
         "00000010  4c 4d 4e 4f                                      LMNO"
     )
+
+
+def test_deep_json_is_not_longer_than_a_page_can_bear() -> None:
+    data = b"[" * 900 + b",".join([b"1"] * 30_000) + b"]" * 900
+    found = shown(data, "auto", len(data), whole=True)
+    assert found.way == "json"
+    assert len(found.text) < 30 * len(data)
+    assert found.text.split() == shown(b"[" * 900, "utf-8", 900).text.replace("[", "[ ").split() + (
+        ["1,"] * 29_999 + ["1"] + ["]"] * 900
+    )

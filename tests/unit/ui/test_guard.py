@@ -4,6 +4,7 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 from kafka.ui.guard import host_of
+from kafka.ui.settings import UiSettings
 from unit.ui.ui_support import Pages, pages_of, settings
 
 pytestmark = pytest.mark.once
@@ -33,6 +34,26 @@ async def test_a_name_that_another_page_led_here_is_refused(pages: Pages, host: 
     assert answer.status_code == status
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "<script>" not in answer.text or status == 200 or answer.headers["content-type"].startswith("text/plain")
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "status"),
+    [
+        ("cross-site", "no-cors", 403),
+        ("same-site", "cors", 403),
+        ("cross-site", "navigate", 200),
+        ("same-origin", "cors", 200),
+        ("none", "navigate", 200),
+    ],
+)
+async def test_another_site_links_to_a_page_and_loads_none(pages: Pages, site: str, mode: str, status: int) -> None:
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
+    assert (await pages.browser.get("/messages", headers=headers)).status_code == status
+
+
+async def test_settings_keep_their_secrets() -> None:
+    shown = repr(UiSettings({"sasl_plain_password": "hunter2"}, {"sasl_plain_password": "hunter2"}, int))
+    assert "hunter2" not in shown
 
 
 async def test_a_name_that_was_given_is_answered(broker: EmbeddedBroker) -> None:

@@ -1,7 +1,10 @@
 """What the pages say about a cluster."""
 
 import asyncio
+import html
+import os
 import pathlib
+import re
 from collections.abc import Callable
 from contextlib import aclosing
 
@@ -135,6 +138,9 @@ async def test_messages_are_found(
         ({"from": "soon"}, "expected an offset, 'earliest', 'latest'"),
         ({"key": "xyz", "match": "hex"}, "expected hexadecimal digits"),
         ({"from": "9" * 400}, "expected an offset"),
+        ({"from": "@" + "9" * 20}, "expected a time within the calendar"),
+        ({"from": "99999999999h"}, "expected a duration of fewer days"),
+        ({"from": "0001-01-01"}, "year 0 is out of range"),
         ({"topic": HOSTILE}, "topic"),
         ({"topic": "nothing"}, "there is no topic 'nothing' to read"),
         ({"topic": "a" * 300}, ""),
@@ -147,7 +153,16 @@ async def test_what_cannot_be_searched_is_a_sentence(
     assert told in text_of(page)
     assert 'class="trouble"' in page
     assert "<img" not in page
+    assert page.count("<table>") == page.count("</tbody></table>")
     assert page.endswith("</html>")
+
+
+async def test_what_was_searched_for_can_be_searched_again(pages: Pages, topic: Callable[..., str]) -> None:
+    sought = 'a\u200db\u00ad<>"'
+    page = await pages.get("/messages", topic=topic(b"v"), key=sought)
+    fields = dict(re.findall(r'<input name="(\w+)"[^>]*value="([^"]*)"', page))
+    assert html.unescape(fields["key"]) == sought
+    assert "<>" not in fields["key"]
 
 
 async def test_hostile_keys_and_values_are_text(pages: Pages, topic: Callable[..., str]) -> None:
@@ -231,6 +246,13 @@ async def test_a_cluster_that_is_gone_is_told(pages: Pages, monkeypatch: pytest.
         page = await pages.get(path)
         assert "no broker <b>answers</b>" in text_of(page)
         assert page.endswith("</html>")
+
+
+async def test_spark_s_file_can_be_a_pipe_that_nobody_writes(broker: EmbeddedBroker, tmp_path: pathlib.Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    async with pages_of(settings(broker.bootstrap_servers, spark=pipe)) as watching:
+        assert "expected a file that kafka.spark.watch writes" in await watching.get("/spark")
 
 
 def test_an_event_is_one_whatever_it_says() -> None:

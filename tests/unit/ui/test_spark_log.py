@@ -8,6 +8,7 @@ import pytest
 
 from kafka.spark.progress import PartitionProgress, QueryProgress, SourceProgress, to_json
 from kafka.structs import TopicPartition
+from kafka.ui import spark_log
 from kafka.ui.spark_log import SparkLog
 
 pytestmark = pytest.mark.once
@@ -77,6 +78,9 @@ def test_of_a_long_file_the_end_is_read(tmp_path: pathlib.Path) -> None:
         line(1).replace('"2026-01-31T12:00:00.000Z"', '"yesterday"').strip(),
         line(1).replace('"batch":1', '"batch":1e999').strip(),
         line(1).replace('"lag":7', '"lag":"<b>"').strip(),
+        line(1).replace('"lag":7', '"lag":1' + "0" * 400).strip(),
+        line(1).replace('"seconds":1.5', '"seconds":NaN').strip(),
+        line(1).replace('"seconds":1.5', '"seconds":Infinity').strip(),
     ],
 )
 def test_a_line_that_is_none_is_counted(tmp_path: pathlib.Path, bad: str) -> None:
@@ -84,6 +88,25 @@ def test_a_line_that_is_none_is_counted(tmp_path: pathlib.Path, bad: str) -> Non
     log.path.write_text(bad + "\n" + line(2))
     assert batches(log) == [2]
     assert log.unread == 1
+
+
+def test_a_line_without_end_does_not_stop_the_rest(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_log, "_AT_ONCE", 1_000)
+    log = SparkLog(tmp_path / "progress.jsonl")
+    log.path.write_text("x" * 2_500 + "\n" + line(2))
+    for _ in range(5):
+        log.read()
+    assert batches(log) == [2]
+
+
+def test_what_was_read_stays_while_others_read(tmp_path: pathlib.Path) -> None:
+    log = SparkLog(tmp_path / "progress.jsonl")
+    log.path.write_text(line(1))
+    before = log.read()
+    log.path.write_text(line(1) + line(2) + line(1, query="other"))
+    log.read()
+    assert [each.number for each in before["flights"]] == [1]
+    assert list(before) == ["flights"]
 
 
 def test_a_folder_is_an_error(tmp_path: pathlib.Path) -> None:
