@@ -1,6 +1,7 @@
 """The names of topics and groups that complete a word, as the cluster has them."""
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _QUICK = {"bootstrap_timeout_ms": 2_000, "request_timeout_ms": 2_000}
 """Someone has pressed a key, and waits."""
+_PLAIN = re.compile(r"[\w./:@+=,%][\w./:@+=,%-]*")
+"""Names that mean nothing else to a shell. A group may be called "$(reboot)", and bash puts words in as they are."""
 
 
 def topics(given: Mapping[str, Any], begin: str) -> list[str]:
@@ -27,13 +30,16 @@ def groups(given: Mapping[str, Any], begin: str) -> list[str]:
 
 
 def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
-    """The names that the cluster has; none where it cannot be asked, as a shell has no place to say why."""
+    """The names that the cluster has, but those that would have to be quoted.
+
+    None where it cannot be asked, as a shell has no place to say why.
+    """
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a line of the log would stand within what is typed
     try:
         with Session(given).admin(**_QUICK) as admin:
-            return sorted(name for name in ask(admin) if name.startswith(begin))
-    except (KafkaError, OSError, ValueError, click.ClickException):
+            return sorted(name for name in ask(admin) if name.startswith(begin) and _PLAIN.fullmatch(name))
+    except (KafkaError, OSError, ValueError, ImportError, click.ClickException):
         return []
     finally:
         logging.disable(before)

@@ -1,6 +1,7 @@
 """Finds records: by key, value, offset and time, within bounds of time and of records looked at."""
 
 import asyncio
+import contextlib
 import dataclasses
 import datetime
 import heapq
@@ -93,6 +94,24 @@ class Searches:
         self._free = asyncio.Semaphore(at_once)
         self._longest_s = longest_s
         self._records = records
+        self._limits: set[asyncio.Timeout] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """End all searches, as if their time was up, also those that come."""
+        self._closed = True
+        for limit in self._limits:
+            limit.reschedule(0)
+
+    @contextlib.asynccontextmanager
+    async def _until(self, deadline: float) -> AsyncGenerator[None]:
+        """A block that ends at a time of the loop, or when all searches do, with `TimeoutError`."""
+        async with asyncio.timeout_at(0 if self._closed else deadline) as limit:
+            self._limits.add(limit)
+            try:
+                yield
+            finally:
+                self._limits.discard(limit)
 
     async def run(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
         """Records as they are found; without filters and a start the newest, in one list.
@@ -103,12 +122,12 @@ class Searches:
         newest = search.start is None and not search.filters
         found = self._newest(search, progress) if newest else self._scan(search, progress)
         try:
-            async with asyncio.timeout_at(deadline):
+            async with self._until(deadline):
                 await self._free.acquire()
             try:
                 async with aclosing(found):
                     while True:
-                        async with asyncio.timeout_at(deadline):  # not around the yield, where others run
+                        async with self._until(deadline):  # not around the yield, where others run
                             records = await anext(found, None)
                         if records is None:
                             return
@@ -120,7 +139,7 @@ class Searches:
 
     async def one(self, partition: TopicPartition, offset: int) -> Found | None:
         """The record at an offset; None where there is none. Raises `TimeoutError`."""
-        async with asyncio.timeout(self._longest_s), self._free:
+        async with self._until(asyncio.get_running_loop().time() + self._longest_s), self._free:
             read = await read_async(partition, start=offset, end=offset + 1, **self._configs)
             if read.ranges[partition].start != offset:
                 await read.close()

@@ -66,5 +66,6 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
+        self._ui.searches.close()
         await self._ui.observer.close()
         await super().shutdown(sockets)

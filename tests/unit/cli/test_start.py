@@ -79,6 +79,14 @@ def test_names_of_topics_and_groups_are_completed_from_the_cluster(
     assert completed(words.format(cli.bootstrap_servers)) == [f"plain,{name}" for name in expected]
 
 
+def test_a_name_that_a_shell_would_run_is_not_offered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.cli.names._QUICK", {})
+    cli("topics", "create", "shell-topic")
+    for group in ("shell-$(reboot)", "shell-;reboot", "shell-a\nb", "shell-plain"):
+        cli("groups", "set-offsets", group, "-o", "shell-topic:0:0")
+    assert completed(f"kafka -b {cli.bootstrap_servers} groups lag shell-") == ["plain,shell-plain"]
+
+
 def test_a_cluster_that_cannot_be_asked_completes_nothing_and_says_nothing(unused_tcp_port: int) -> None:
     assert completed(f"kafka -b 127.0.0.1:{unused_tcp_port} consume x") == []
     assert completed("kafka -X nonsense=1 consume x") == []

@@ -14,6 +14,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConnectionError
+from kafka.ui import search
 from kafka.ui.app import event
 from kafka.ui.looking import look
 from kafka.ui.search import Progress, Search
@@ -218,6 +219,24 @@ async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Cal
             assert len(await anext(found)) == 20
         with pytest.raises(asyncio.CancelledError):
             await waiting
+
+
+async def test_searches_end_with_the_page(
+    broker: EmbeddedBroker, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    async def silent(*_: object, **__: object) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(search, "read_async", silent)
+    async with pages_of(settings(broker.bootstrap_servers)) as pages:
+        asking = asyncio.create_task(pages.get("/messages", topic="silent"))
+        await asked.wait()
+        pages.ui.searches.close()
+        assert "The search ended early: the time was up" in await asking
+        assert "the time was up" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
 
 
 async def test_spark_s_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
