@@ -18,6 +18,7 @@ from pathlib import Path
 
 _SCRIPT = """#!/bin/sh
 kept=
+set -f
 IFS=:
 for each in $PYTHONPATH; do
     case $each in */python/lib/pyspark.zip) ;; *) kept=$kept${{kept:+:}}$each ;; esac

@@ -28,6 +28,7 @@ def script(monkeypatch, tmp_path):
 def test_spark_s_archive_leaves_the_path_and_nothing_else_does(script, tmp_path):
     archive = str(Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip")
     others = [str(tmp_path / "a user's * folder"), str(tmp_path / "py4j.zip"), "/spark-core.jar"]
+    (tmp_path / "a user's other folder").mkdir()  # which the star would mean to a shell
     path = os.pathsep.join([archive, others[0], archive, *others[1:], archive])
     code = "import json, os, sys; print(json.dumps([sys.executable, os.environ['PYTHONPATH'], sys.argv[1:]]))"
     command = [script, "-c", code, "two words", "*"]
