@@ -59,6 +59,7 @@ CLIENTS = {
     "simple-original": Client("kafka-python 1.4", "simple", "original"),
     "raw-socket": Client("raw socket", "raw_socket", sums=False),
     "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
+    "spark-once": Client(f"{OURS} in Spark, exactly once", "spark_once", warms_up=False),
     "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
 }
 BEFORE = "-before"

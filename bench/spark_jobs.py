@@ -56,11 +56,13 @@ class Source:
     Arguments:
         format_name: as Spark knows it.
         read_options: beyond `READ_OPTIONS`.
+        write_options: beyond `WRITE_OPTIONS`.
         settings: of the session, beyond those that both have.
     """
 
     format_name: str
     read_options: Mapping[str, str] = field(default_factory=dict)
+    write_options: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -108,12 +110,17 @@ class Bench:
         self.frame().write.mode("overwrite").parquet(str(target))
         return target
 
-    def save(self, rows: Any, topic: str) -> None:
-        """Write rows to a topic."""
-        options = WRITE_OPTIONS | {"kafka.bootstrap.servers": self.job.bootstrap_servers, "topic": topic}
+    def to_topic(self, writer: Any, topic: str) -> Any:
+        """Have a writer, of a batch or a stream, write to a topic."""
+        options = WRITE_OPTIONS | dict(self.source.write_options)
+        options |= {"kafka.bootstrap.servers": self.job.bootstrap_servers, "topic": topic}
         if self.job.codec != "none":
             options["kafka.compression.type"] = self.job.codec
-        rows.write.format(self.source.format_name).options(**options).mode("append").save()
+        return writer.format(self.source.format_name).options(**options)
+
+    def save(self, rows: Any, topic: str) -> None:
+        """Write rows to a topic."""
+        self.to_topic(rows.write, topic).mode("append").save()
 
 
 @contextmanager
@@ -160,14 +167,10 @@ def write(source: Source, job: Job, watch: Watch) -> None:
     """Write the rows of Parquet files to the topic; to another one first, as warm-up."""
     with bench(source, job) as made:
         rows = prepared_rows(made)
-        warm_up = f"{job.topic}-warm-up"
-        create_topic(job.bootstrap_servers, warm_up, job.partitions)
-        try:
+        with other_topic(job) as warm_up:
             made.warm_up(lambda: made.save(rows, warm_up))
             topics = iter([warm_up] * (made.timed_runs - 1) + [job.topic])
             timed(made, watch, lambda: made.save(rows, next(topics)))
-        finally:
-            delete_topics(job.bootstrap_servers, [warm_up])
         watch.acknowledged(job.count)
 
 
@@ -177,19 +180,42 @@ def stream(source: Source, job: Job, watch: Watch) -> None:
     The topic is read so once before, as warm-up, and in one micro-batch after, to be summed up.
     """
     with bench(source, job) as made:
-        _triggers(made, "first")
-        with used(watch):
-            watch.latency(_triggers(made, "second"))
-        target = made.folder / "streamed.parquet"
-        query = made.stream().writeStream.format("parquet").trigger(availableNow=True)
-        query.option("checkpointLocation", str(made.folder / "streamed")).start(str(target)).awaitTermination()
-        add_parquet(watch.sums, target)
+        _stream(made, watch, lambda writer: writer.format("noop"))
 
 
-def _triggers(made: Bench, name: str) -> list[float]:
+def copied(source: Source, job: Job, watch: Watch) -> None:
+    """As `stream`, with micro-batches that are written to another topic."""
+    with bench(source, job) as made, other_topic(job) as other:
+        _stream(made, watch, lambda writer: made.to_topic(writer, other))
+
+
+def _stream(made: Bench, watch: Watch, to_sink: Callable[[Any], Any]) -> None:
+    _triggers(made, "first", to_sink)
+    with used(watch):
+        watch.latency(_triggers(made, "second", to_sink))
+    target = made.folder / "streamed.parquet"
+    query = made.stream().writeStream.format("parquet").trigger(availableNow=True)
+    query.option("checkpointLocation", str(made.folder / "streamed")).start(str(target)).awaitTermination()
+    add_parquet(watch.sums, target)
+
+
+@contextmanager
+def other_topic(job: Job) -> Iterator[str]:
+    """A topic beside that of the job, for what is not looked at."""
+    name = f"{job.topic}-other"
+    create_topic(job.bootstrap_servers, name, job.partitions)
+    try:
+        yield name
+    finally:
+        delete_topics(job.bootstrap_servers, [name])
+
+
+def _triggers(made: Bench, name: str, to_sink: Callable[[Any], Any]) -> list[float]:
     """The seconds of each small micro-batch of a query over the whole topic, without the first ones."""
-    frame = made.stream(maxOffsetsPerTrigger=str(OFFSETS_A_TRIGGER))
-    query = frame.writeStream.format("noop").option("checkpointLocation", str(made.folder / name)).start()
+    writer = to_sink(made.stream(maxOffsetsPerTrigger=str(OFFSETS_A_TRIGGER)).writeStream)
+    if made.source.write_options:
+        writer = writer.option("transactionalIdPrefix", f"{made.job.topic}-{name}")
+    query = writer.option("checkpointLocation", str(made.folder / name)).start()
     try:
         query.processAllAvailable()
         batches = [each for each in query.recentProgress if each["numInputRows"]]

@@ -368,7 +368,32 @@ def _spark(sizes: Sizes) -> list[Task]:
             targets=asked(1.5),
         ),
         replace(stream, measure="latency", targets=asked(1.0, "median")),
+        *_once(sizes),
     ]
+
+
+def _once(sizes: Sizes) -> list[Task]:
+    """Our sink that delivers exactly once, beside the same that delivers at least once."""
+    write = Task(
+        "spark-write-once",
+        "Spark, write, exactly once",
+        ("spark-once", "spark-ours"),
+        (Topic("none", 100, sizes.written),),
+        use="write",
+        targets=(Target("spark-ours", 0.9),),
+        timeout_s=SPARK_TIMEOUT_S,
+    )
+    tasks_of_eight = (Topic("none", 100, sizes.streamed, partitions=8),)
+    copy = replace(
+        write,
+        name="spark-copy",
+        title="Spark, a micro-batch of 8 tasks to a topic, exactly once",
+        topics=tasks_of_eight,
+        use="read",
+        measure="latency",
+        targets=(),
+    )
+    return [write, copy]
 
 
 OLD_KAFKA = "1.1.1"

@@ -18,3 +18,5 @@ spark_noop = partial(spark_jobs.noop, SOURCE)
 spark_parquet = partial(spark_jobs.parquet, SOURCE)
 spark_write = partial(spark_jobs.write, SOURCE)
 spark_stream = partial(spark_jobs.stream, SOURCE)
+spark_write_once = spark_write
+spark_copy = partial(spark_jobs.copied, SOURCE)

@@ -112,6 +112,7 @@ def test_small_batches_are_topics_of_their_own() -> None:
         ("bench-none-100-500000-by-5", "100 bytes, none, 5 a batch"),
         ("bench-lz4-100-500000-by-5", "100 bytes, lz4, 5 a batch"),
         ("bench-none-100-500000-in-1000", "100 bytes, none, 1,000 partitions"),
+        ("bench-none-100-2000-in-8", "100 bytes, none, 8 partitions"),
     }
     assert not small & topics(tasks.quick())
 
