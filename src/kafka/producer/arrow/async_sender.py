@@ -28,7 +28,10 @@ async def send_rows(
     chunks = encoder.chunks()
     taken = 0
     with ProgressReport(progress, encoder.rows, "sending") as report:
-        while (chunk := await runner.work(next, chunks, None)) is not None:
+        while True:
+            chunk = await runner.work(next, chunks, None)
+            if chunk is None:
+                break
             for partition, encoded in chunk:
                 reserved = Reservation()
                 try:

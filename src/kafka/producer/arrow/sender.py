@@ -29,7 +29,10 @@ def send_rows(
     chunks = encoder.chunks()
     taken = 0
     with ProgressReport(progress, encoder.rows, "sending") as report:
-        while (chunk := runner.work(next, chunks, None)) is not None:
+        while True:
+            chunk = runner.work(next, chunks, None)
+            if chunk is None:
+                break
             for partition, encoded in chunk:
                 reserved = Reservation()
                 try:
