@@ -136,12 +136,12 @@ class Observer:
         """Look once; every failure is told to the viewers, and logged once a cause."""
         try:
             found = await self._look(self._clock())
+            self.history.add(self.newest, found)
         except KafkaError as error:
             self._fail(f"{type(error).__name__}: {error}", error)
         except Exception as error:
             self._fail(f"the page failed at reading the cluster's answer: {type(error).__name__}: {error}", error)
         else:
-            self.history.add(self.newest, found)
             self.newest, self.trouble = found, ""
         self._numbered += 1
         async with self._changed:

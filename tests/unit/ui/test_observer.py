@@ -8,7 +8,7 @@ import pytest
 
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
-from kafka.ui.observer import Observer
+from kafka.ui.observer import History, Observer
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
 from unit.virtual_loop import simulate
 
@@ -59,6 +59,27 @@ def test_viewers_share_what_is_seen() -> None:
 
         await asyncio.gather(*(view() for _ in range(20)))
         assert cluster.looks == 4
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        shared = observer(Cluster())
+        add, failures = History.add, iter([ZeroDivisionError("of a time")])
+
+        def fail_once(history: History, before: Snapshot | None, now: Snapshot) -> None:
+            for failure in failures:
+                raise failure
+            add(history, before, now)
+
+        monkeypatch.setattr(History, "add", fail_once)
+        async with aclosing(shared.follow()) as moments:
+            assert await anext(moments)
+            assert "ZeroDivisionError: of a time" in shared.trouble
+            assert await anext(moments)
+            assert (shared.trouble, shared.newest is None) == ("", False)
         await shared.close()
 
     simulate(scenario)
