@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 
 from kafka._loop_services import wall_clock_ns
+from kafka.admin.concurrently import all_of
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.errors import (
     InvalidProducerEpochError,
@@ -122,8 +123,8 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     done = done or await _is_marked(access, options, write)
     where = _where(options, where, mine)
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
-    _, left = await asyncio.gather(_check_open(access, [] if done else mine, timeout_ms), access.open_ids())
-    await end_left(access, decided, left, abort_others=True, keep=mine)
+    _, left = await all_of([_check_open(access, [] if done else mine, timeout_ms), access.open_ids()])
+    await end_left(access, decided, left or (), abort_others=True, keep=mine)
     if done:
         await _commit_again(access, driver, write, decided, where, rows, mine)
         return
