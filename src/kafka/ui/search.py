@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.consumer.bounded.async_read import read_async
+from kafka.consumer.bounded.bounds import NOT_FOR_READS
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 MOST = 500
 """So many records a page shows at most."""
 _FETCH = {"fetch_max_bytes": 4 << 20, "max_partition_fetch_bytes": 1 << 20, "max_poll_records": 500}
-_NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Searches:
     """
 
     def __init__(self, consumer: Mapping[str, Any], at_once: int, longest_s: float, records: int) -> None:
-        self._configs = {name: value for name, value in consumer.items() if name not in _NOT_FOR_READS} | _FETCH
+        self._configs = {name: value for name, value in consumer.items() if name not in NOT_FOR_READS} | _FETCH
         self._free = asyncio.Semaphore(at_once)
         self._longest_s = longest_s
         self._records = records

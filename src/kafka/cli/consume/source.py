@@ -10,6 +10,7 @@ from kafka.cli.consume.selection import Piece
 from kafka.cli.positions import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
+from kafka.consumer.bounded.bounds import NOT_FOR_READS
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _POLL_MS = 200
 _COMMIT_S = 1.0
 _START_S = 30.0
 """So long a group and brokers may take before the first answer; then it counts as nothing that came."""
-_NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 
 
 class Source:
@@ -42,7 +42,7 @@ def open_read(
     session: Session, targets: Sequence[str | TopicPartition], start: Position, **bounds: Any
 ) -> "BoundedRead":
     """A bounded read with the session's settings."""
-    configs = {name: value for name, value in session.configs("consumer").items() if name not in _NOT_FOR_READS}
+    configs = {name: value for name, value in session.configs("consumer").items() if name not in NOT_FOR_READS}
     return kafka.read(list(targets), start=start, **bounds, **configs)
 
 
@@ -157,10 +157,12 @@ def _poll(
     """What comes. The time without anything begins when the group and the brokers have answered."""
     began = last = time.monotonic()
     while True:
-        may_come = (has_joined() and _all_answered(consumer)) or time.monotonic() - began >= _START_S
+        counts = idle_s is not None and (
+            (has_joined() and _all_answered(consumer)) or time.monotonic() - began >= _START_S
+        )
         found = consumer.poll_columns(timeout_ms=_POLL_MS)
         yield from found.values()
-        if found or not may_come:
+        if found or not counts:
             last = time.monotonic()
         elif idle_s is not None and time.monotonic() - last >= idle_s:
             return

@@ -9,6 +9,8 @@ from kafka.coordinator.offset_arguments import check_partition, check_topic_name
 from kafka.errors import IllegalArgumentError
 from kafka.structs import TopicPartition
 
+NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
+"""Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
 Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]

@@ -12,6 +12,7 @@ from kafka._loop_services import wall_clock_ns
 from kafka.config import ConsumerConfigs
 from kafka.consumer.arguments import check_timeout
 from kafka.consumer.bounded.bounds import (
+    NOT_FOR_READS,
     Bound,
     Edge,
     OffsetRange,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 _POLL_MS = 50
 """Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
 _TIMEOUT_MS = 60_000
-_NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 
 
 def read(
@@ -78,7 +78,7 @@ def read(
     `KafkaTimeoutError`, and what the consumer raises.
     """
     check_timeout(timeout_ms)
-    refused = [name for name in _NOT_FOR_READS if name in configs]
+    refused = [name for name in NOT_FOR_READS if name in configs]
     if refused:
         raise IllegalArgumentError(f"a bounded read has no group and commits nothing: leave out {', '.join(refused)}")
     chosen, most = parse_topics(topics), parse_last(last)
