@@ -128,12 +128,12 @@ def missing(what: str) -> None:
 @pytest.fixture(scope="session")
 def chromium() -> Path:
     """Chromium, installed if need be."""
-    from harness.chromium import ChromiumMissing
     from harness.chromium import chromium as found
+    from harness.debian import PackagesMissing
 
     try:
         return found()
-    except ChromiumMissing as error:
+    except PackagesMissing as error:
         missing(f"Chromium is not to be had: {error}")
         raise
 

@@ -14,7 +14,6 @@ import json
 import os
 import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import cache_folder, locked
+from harness.debian import PackagesMissing, install
 from harness.process import Supervised
 
 PACKAGES = ("chromium", "fonts-dejavu-core")
-_APT_S = 100
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SWITCHES = (
     "--headless=new",
@@ -51,10 +50,6 @@ _PLACE_PIPES = (
     "os.execvp(sys.argv[3], sys.argv[3:])"
 )
 """Chromium expects its pipes at 3 and 4, which may be numbers of the pipes already."""
-
-
-class ChromiumMissing(Exception):
-    """Chromium is not here, and cannot be installed."""
 
 
 class PageFailed(Exception):
@@ -85,15 +80,15 @@ class Page:
 def chromium() -> Path:
     """The browser; installed, as root by apt-get, where it is not there.
 
-    Raises `ChromiumMissing`, which says what is missing and why.
+    Raises `PackagesMissing`, which says what is missing and why.
     """
     with locked(cache_folder() / ".chromium.lock"):
         found = _found()
         if found is None:
-            _install()
+            install(PACKAGES)
             found = _found()
     if found is None:
-        raise ChromiumMissing(
+        raise PackagesMissing(
             f"apt-get has installed {' '.join(PACKAGES)}, but no command {', '.join(_NAMES)} is there"
         )
     return found
@@ -102,20 +97,6 @@ def chromium() -> Path:
 def _found() -> Path | None:
     paths = (shutil.which(name) for name in _NAMES)
     return next((Path(path) for path in paths if path), None)
-
-
-def _install() -> None:
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise ChromiumMissing(f"these packages are not installed, and only root can do it: {' '.join(PACKAGES)}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES]
-    for command in (["apt-get", "update", "-qq"], install):
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_APT_S)
-        except subprocess.TimeoutExpired as error:
-            raise ChromiumMissing(f"{' '.join(command[:2])} took longer than {_APT_S} s") from error
-        if done.returncode:
-            raise ChromiumMissing(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-300:]}")
 
 
 def open_page(

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from harness.cache import ROOT, cache_folder, locked
+from harness.debian import PackagesMissing, install
 from harness.pins import PinsError, pinned_folder
 from harness.ports import free_ports
 from harness.process import Supervised
@@ -56,22 +57,14 @@ def require_kerberos() -> Path:
     """
     with locked(cache_folder() / ".kerberos.lock"):
         if any(shutil.which(tool, path=_PATH) is None for tool in _TOOLS):
-            _install()
+            try:
+                install(_PACKAGES)
+            except PackagesMissing as error:
+                raise KerberosMissing(str(error)) from error
     try:
         return pinned_folder(PINS)
     except PinsError as error:
         raise KerberosMissing(f"the package gssapi cannot be built: {error}") from error
-
-
-def _install() -> None:
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise KerberosMissing(f"these packages are not installed, and only root can do it: {' '.join(_PACKAGES)}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *_PACKAGES]
-    for command in (["apt-get", "update", "-qq"], install):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise KerberosMissing(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-300:]}")
 
 
 class Kdc:
