@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from kafka.display.units import size
+
 _GAP = "  "
 
 
@@ -43,12 +45,12 @@ class Output:
                 click.echo("\t".join(_plain(row.get(column)) for column in columns))
             return
         cells = [[_shown(column, row.get(column)) for column in columns] for row in rows]
-        widths = [max(len(column), *(len(row[at]) for row in cells), 0) for at, column in enumerate(columns)]
         numbers = [all(_is_number(row.get(column)) for row in rows) and bool(rows) for column in columns]
         titles = [column.replace("_", " ").upper() for column in columns]
-        click.echo(self._bold(_line(titles, widths, numbers)), color=self.terminal)
-        for cell in cells:
-            click.echo(_line(cell, widths, numbers))
+        first, *lines = aligned([titles, *cells], numbers)
+        click.echo(self._bold(first), color=self.terminal)
+        for line in lines:
+            click.echo(line)
 
     def fields(self, values: Mapping[str, Any]) -> None:
         """Print one thing: an object of JSON, or a line for each of its fields."""
@@ -89,6 +91,17 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> list[str]:
+    """A line for each row, with cells below each other.
+
+    Arguments:
+        rows: of equally many cells.
+        numbers: of each column whether it has numbers, which stand to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [_line(row, widths, numbers) for row in rows]
+
+
 def _line(cells: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
     padded = (
         f"{cell:>{width}}" if number else f"{cell:<{width}}"
@@ -124,15 +137,6 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool | enum.Enum) and name in ("records", "lag", "offsets"):
         return f"{value:,}"
     return _plain(value)
-
-
-def size(count: float) -> str:
-    """Bytes with their unit."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(count) < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"
 
 
 def jsonable(value: Any) -> Any:

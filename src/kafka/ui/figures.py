@@ -2,6 +2,8 @@
 
 import datetime
 
+from kafka.display import units
+
 UNKNOWN = "–"  # noqa: RUF001  # the dash that stands for no value
 
 
@@ -19,13 +21,7 @@ def rate(value: float | None, unit: str = "/s") -> str:
 
 def size(value: float | None) -> str:
     """Bytes with their unit."""
-    if value is None:
-        return UNKNOWN
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(value) < 1024:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} TiB"
+    return UNKNOWN if value is None else units.size(value)
 
 
 def time(timestamp_ms: int) -> str:

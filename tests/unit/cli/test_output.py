@@ -4,7 +4,8 @@ import datetime
 
 import pytest
 
-from kafka.cli.output import Output, jsonable, size
+from kafka.cli.output import Output, jsonable
+from kafka.display.units import size
 from kafka.errors import UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 

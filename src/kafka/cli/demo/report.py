@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC
+from kafka.cli.output import aligned
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,13 +79,7 @@ def print_table(
     Arguments:
         left: the columns that are text; the others are numbers, which end below each other.
     """
-    lines = [headings, *rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(headings))]
     say(f"\n{title}")
-    for line in lines:
-        cells = (
-            cell.ljust(width) if at in left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        say(f"  {'  '.join(cells)}".rstrip())
+    for line in aligned([headings, *rows], [at not in left for at in range(len(headings))]):
+        say(f"  {line}")
     say("")

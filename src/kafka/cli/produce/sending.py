@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.output import Output, note, size
+from kafka.cli.output import Output, note
+from kafka.display.units import size
 
 if TYPE_CHECKING:
     from kafka.producer import KafkaProducer
