@@ -56,14 +56,14 @@ class Source:
     Arguments:
         format_name: as Spark knows it.
         read_options: beyond `READ_OPTIONS`.
-        write_options: beyond `WRITE_OPTIONS`.
         settings: of the session, beyond those that both have.
+        exactly_once: whether its sink is to deliver so.
     """
 
     format_name: str
     read_options: Mapping[str, str] = field(default_factory=dict)
-    write_options: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    exactly_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,18 @@ class Bench:
         self.frame().write.mode("overwrite").parquet(str(target))
         return target
 
-    def to_topic(self, writer: Any, topic: str) -> Any:
-        """Have a writer, of a batch or a stream, write to a topic."""
-        options = WRITE_OPTIONS | dict(self.source.write_options)
-        options |= {"kafka.bootstrap.servers": self.job.bootstrap_servers, "topic": topic}
+    def to_topic(self, writer: Any, topic: str, name: str) -> Any:
+        """Have a writer, of a batch or a stream, write to a topic; queries have names of their own."""
+        options = WRITE_OPTIONS | {"kafka.bootstrap.servers": self.job.bootstrap_servers, "topic": topic}
+        if self.source.exactly_once:
+            options |= {"exactlyOnce": "true", "transactionalIdPrefix": f"{self.job.topic}-{name}"}
         if self.job.codec != "none":
             options["kafka.compression.type"] = self.job.codec
         return writer.format(self.source.format_name).options(**options)
 
     def save(self, rows: Any, topic: str) -> None:
         """Write rows to a topic."""
-        self.to_topic(rows.write, topic).mode("append").save()
+        self.to_topic(rows.write, topic, "write").mode("append").save()
 
 
 @contextmanager
@@ -180,16 +181,16 @@ def stream(source: Source, job: Job, watch: Watch) -> None:
     The topic is read so once before, as warm-up, and in one micro-batch after, to be summed up.
     """
     with bench(source, job) as made:
-        _stream(made, watch, lambda writer: writer.format("noop"))
+        _stream(made, watch, lambda writer, name: writer.format("noop"))
 
 
 def copied(source: Source, job: Job, watch: Watch) -> None:
     """As `stream`, with micro-batches that are written to another topic."""
     with bench(source, job) as made, other_topic(job) as other:
-        _stream(made, watch, lambda writer: made.to_topic(writer, other))
+        _stream(made, watch, lambda writer, name: made.to_topic(writer, other, name))
 
 
-def _stream(made: Bench, watch: Watch, to_sink: Callable[[Any], Any]) -> None:
+def _stream(made: Bench, watch: Watch, to_sink: Callable[[Any, str], Any]) -> None:
     _triggers(made, "first", to_sink)
     with used(watch):
         watch.latency(_triggers(made, "second", to_sink))
@@ -210,11 +211,9 @@ def other_topic(job: Job) -> Iterator[str]:
         delete_topics(job.bootstrap_servers, [name])
 
 
-def _triggers(made: Bench, name: str, to_sink: Callable[[Any], Any]) -> list[float]:
+def _triggers(made: Bench, name: str, to_sink: Callable[[Any, str], Any]) -> list[float]:
     """The seconds of each small micro-batch of a query over the whole topic, without the first ones."""
-    writer = to_sink(made.stream(maxOffsetsPerTrigger=str(OFFSETS_A_TRIGGER)).writeStream)
-    if made.source.write_options:
-        writer = writer.option("transactionalIdPrefix", f"{made.job.topic}-{name}")
+    writer = to_sink(made.stream(maxOffsetsPerTrigger=str(OFFSETS_A_TRIGGER)).writeStream, name)
     query = writer.option("checkpointLocation", str(made.folder / name)).start()
     try:
         query.processAllAvailable()

@@ -10,7 +10,7 @@ from bench.clients.spark_ours import SOURCE, VERSION
 
 __all__ = ["VERSION", "spark_copy", "spark_write_once"]
 
-ONCE = replace(SOURCE, write_options={"exactlyOnce": "true", "transactionalIdPrefix": "bench"})
+ONCE = replace(SOURCE, exactly_once=True)
 
 spark_write_once = partial(spark_jobs.write, ONCE)
 spark_copy = partial(spark_jobs.copied, ONCE)
