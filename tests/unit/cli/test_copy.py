@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaTimeoutError
 from unit.cli.cli_support import Cli
@@ -40,6 +40,20 @@ def by_partition(cli: Cli, topic: str, *options: str) -> list[str]:
     return [cli("consume", topic, "-p", str(number), *SHOWN, *options) for number in range(3)]
 
 
+def break_off_in_the_second_transaction(patch: pytest.MonkeyPatch) -> None:
+    """Have `kafka copy` commit each record, and fail at the second commit."""
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_once(producer: KafkaProducer[Any, Any]) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KafkaTimeoutError("the second transaction")
+        commit(producer)
+
+    patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
+    patch.setattr(KafkaProducer, "commit_transaction", commit_once)
+
+
 def test_a_copy_has_the_same_partitions_order_keys_headers_and_times(cli: Cli, source: str) -> None:
     told = cli.json("copy", source, f"{source}-copy")
     assert told["records"] == 20
@@ -62,18 +76,7 @@ def test_a_copy_that_breaks_off_leaves_nothing_twice(
     cli: Cli, source: str, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = f"{source}-copy"
-    monkeypatch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
-    from kafka.producer import KafkaProducer
-
-    commit, calls = KafkaProducer.commit_transaction, []
-
-    def commit_once(producer: KafkaProducer) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KafkaTimeoutError("the second transaction")
-        commit(producer)
-
-    monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_once)
+    break_off_in_the_second_transaction(monkeypatch)
     assert cli.run("copy", source, target).exit_code == 3
     assert 0 < len("".join(by_partition(cli, target, "--read-committed")).splitlines()) < 20
     cli("copy", source, target)
@@ -102,19 +105,8 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
 def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = f"{source}-copy"
     cli("copy", source, target)
-    from kafka.producer import KafkaProducer
-
-    commit, calls = KafkaProducer.commit_transaction, []
-
-    def commit_once(producer: KafkaProducer) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KafkaTimeoutError("the second transaction")
-        commit(producer)
-
     with monkeypatch.context() as patch:
-        patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
-        patch.setattr(KafkaProducer, "commit_transaction", commit_once)
+        break_off_in_the_second_transaction(patch)
         assert cli.run("copy", source, target, "--restart").exit_code == 3
     cli("copy", source, target)
     copied = by_partition(cli, target, "--read-committed")
