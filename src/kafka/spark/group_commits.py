@@ -76,9 +76,8 @@ class GroupCommits:
         thread = threading.Thread(target=self._work, name="kafka-spark-commit", daemon=True)
         try:
             thread.start()
-        except (
-            RuntimeError
-        ) as error:  # there are too many, or the interpreter is about to end: the next one tries again
+        except RuntimeError as error:
+            # there are too many, or the interpreter is about to end: the next one tries again
             self._tell(str(error))
         else:
             self._thread = thread
@@ -159,9 +158,8 @@ class GroupCommits:
             answers = self._send(offsets)
         except KafkaError as error:
             return str(error)
-        except (
-            Exception
-        ) as error:  # the thread has to live on: a query without commits would look stuck to its watchers
+        except Exception as error:
+            # the thread has to live on: a query without commits would look stuck to its watchers
             log.debug("committing failed", exc_info=True)
             return f"{type(error).__name__}: {error}"
         failed = {error for error in answers.values() if error.errno}
