@@ -5,7 +5,7 @@
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines), kills while it writes
 #                     exactly once, and 200 programs on its own Kafka connector and on ours
-# make check     lint, types and unit tests, but for the exhaustive ones, in two minutes (make check-all: with these, as make test)
+# make check     lint, types and unit tests, but for the exhaustive ones, in three minutes (make check-all: with these, as make test)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
