@@ -8,6 +8,8 @@ from typing import Protocol
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 START_MS = 1_700_000_000_000
+PATIENCE_S = 60
+"""How long a client waits for a record. It ends a test that hangs; a busy machine may need much of it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -29,7 +31,7 @@ class Client(Protocol):
         """Write the records to partition 0, in order, in batches of this codec; return when they are acknowledged."""
 
     def consume(self, bootstrap_servers: str, topic: str, group: str, count: int) -> list[Record]:
-        """Read the next `count` records of the group, commit, and leave; fewer if no more come in 20 s."""
+        """Read the next `count` records of the group, commit, and leave; fewer if none comes in `PATIENCE_S`."""
 
 
 def sample(writer: str, codec: str, count: int = 40) -> list[Record]:
@@ -46,3 +48,11 @@ def sample(writer: str, codec: str, count: int = 40) -> list[Record]:
             )
         )
     return records
+
+
+def difference(found: Sequence[Record], wanted: Sequence[Record]) -> str:
+    """Say in a line how what was found differs from what was wanted; nothing if it does not."""
+    for number, (one, other) in enumerate(zip(found, wanted, strict=False)):
+        if one != other:
+            return f"record {number} of {len(wanted)} is {repr(one)[:200]}, not {repr(other)[:200]}"
+    return "" if len(found) == len(wanted) else f"{len(found)} records came, not {len(wanted)}"

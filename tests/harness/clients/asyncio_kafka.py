@@ -8,7 +8,7 @@ from typing import Any
 
 import aiokafka
 
-from harness.exchange import Record
+from harness.exchange import PATIENCE_S, Record
 
 
 class AioKafka:
@@ -39,7 +39,7 @@ class AioKafka:
                     )
                     for record in records
                 ]
-                await asyncio.wait_for(asyncio.gather(*futures), 30)
+                await asyncio.wait_for(asyncio.gather(*futures), PATIENCE_S)
             finally:
                 await producer.stop()
 
@@ -60,7 +60,7 @@ class AioKafka:
             found: list[Record] = []
             try:
                 while len(found) < count:
-                    batches = await consumer.getmany(timeout_ms=20_000, max_records=count - len(found))
+                    batches = await consumer.getmany(timeout_ms=PATIENCE_S * 1000, max_records=count - len(found))
                     if not batches:
                         break
                     found += [_record(message) for messages in batches.values() for message in messages]

@@ -7,7 +7,7 @@ from typing import Any
 
 import confluent_kafka
 
-from harness.exchange import Record
+from harness.exchange import PATIENCE_S, Record
 
 
 class Confluent:
@@ -30,9 +30,9 @@ class Confluent:
                 timestamp=record.timestamp_ms or 0,
                 headers=list(record.headers),
             )
-        left = producer.flush(30)
+        left = producer.flush(PATIENCE_S)
         assert not errors, errors[0]
-        assert not left, f"{left} records were not delivered in 30 s"
+        assert not left, f"{left} records were not delivered in {PATIENCE_S} s"
 
     def consume(self, bootstrap_servers: str, topic: str, group: str, count: int) -> list[Record]:
         """Read as a member of a group, and commit what was read."""
@@ -42,7 +42,7 @@ class Confluent:
         found: list[Record] = []
         try:
             while len(found) < count:
-                messages = consumer.consume(count - len(found), 20)
+                messages = consumer.consume(count - len(found), PATIENCE_S)
                 if not messages:
                     break
                 for message in messages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.exchange import Record
+from harness.exchange import PATIENCE_S, Record
 from harness.tools import JavaTools
 
 NULL = "<null>"
@@ -51,7 +51,7 @@ class JavaConsole:
         done = self._tools.run(
             "org.apache.kafka.tools.consumer.ConsoleConsumer",
             *("--bootstrap-server", bootstrap_servers, "--topic", topic, "--group", group, "--from-beginning"),
-            *("--max-messages", str(count), "--timeout-ms", "20000"),
+            *("--max-messages", str(count), "--timeout-ms", str(PATIENCE_S * 1000)),
             *(part for name, value in formatter.items() for part in ("--formatter-property", f"{name}={value}")),
         )
         return [_record(line) for line in done.stdout.splitlines() if SEPARATOR in line]

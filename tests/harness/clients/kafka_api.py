@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import kafka
-from harness.exchange import Record
-
-PATIENCE_S = 90
+from harness.exchange import PATIENCE_S, Record
 
 
 def produce(bootstrap_servers: str, topic: str, codec: str, records: Sequence[Record]) -> None:
@@ -39,7 +37,7 @@ def produce(bootstrap_servers: str, topic: str, codec: str, records: Sequence[Re
     ]
     producer.flush()
     for future in futures:
-        future.get(timeout=30)
+        future.get(timeout=PATIENCE_S)
     producer.close()
 
 
@@ -54,7 +52,7 @@ def consume(bootstrap_servers: str, topic: str, group: str, count: int) -> list[
     )
     found: list[Record] = []
     while len(found) < count:
-        batches = consumer.poll(timeout_ms=20_000, max_records=count - len(found))
+        batches = consumer.poll(timeout_ms=PATIENCE_S * 1000, max_records=count - len(found))
         if not batches:
             break
         found += [_record(message) for messages in batches.values() for message in messages]
@@ -102,7 +100,7 @@ class KafkaPython:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=2 * PATIENCE_S,
             check=False,
         )
         assert done.returncode == 0, done.stderr[-3000:]
