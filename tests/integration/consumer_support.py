@@ -13,7 +13,7 @@ from harness.fetch import release_numbers
 from kafka import KafkaConsumer
 from kafka.record import ConsumerRecord
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 def is_since(broker: Any, release: tuple[int, ...]) -> bool:

@@ -85,7 +85,7 @@ def produce(bootstrap_servers: str, topic: str, records: Iterable[Rec]) -> None:
             for each in records
         ]
         for future in sent:
-            future.get(timeout=30)
+            future.get(timeout=60)
 
 
 def consume(bootstrap_servers: str, topic: str) -> list[Any]:

@@ -35,16 +35,16 @@ def name():
 
 def await_listed(admin, topic, listed):
     """Wait until the broker lists a topic, or no more: it hears of a change just after the controller has answered."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (topic in admin.list_topics()) is not listed:
-        assert time.monotonic() < deadline, f"{topic} is {'not ' if listed else ''}listed after 20 s"
+        assert time.monotonic() < deadline, f"{topic} is {'not ' if listed else ''}listed after 60 s"
 
 
 def await_partitions(admin, topic, count):
     """Wait until the broker knows so many partitions of a topic; it hears of them as `await_listed` says."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (known := len(admin.describe_topics([topic])[0]["partitions"])) != count:
-        assert time.monotonic() < deadline, f"{known} partitions of {topic} after 20 s"
+        assert time.monotonic() < deadline, f"{known} partitions of {topic} after 60 s"
 
 
 def settings(admin, topic, *names):
@@ -54,7 +54,7 @@ def settings(admin, topic, *names):
 
 def await_settings(admin, topic, fulfilled):
     """Wait until the broker tells such settings; it hears of them as `await_listed` says."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not fulfilled(told := settings(admin, topic)):
         assert time.monotonic() < deadline, told
 
@@ -64,7 +64,7 @@ def fill(broker, topic, count):
 
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         futures = [producer.send(topic, value=b"x", partition=0) for _ in range(count)]
-        assert [future.get(30).offset for future in futures] == list(range(count))
+        assert [future.get(60).offset for future in futures] == list(range(count))
 
 
 @pytest.mark.needs(broker=(0, 11), why="DescribeConfigs")
@@ -224,7 +224,7 @@ def test_the_sizes_of_partitions_and_the_directories_of_replicas_are_told(admin,
         found = {each["name"]: each["partitions"] for each in directory["topics"]}
         return {each["partition_index"]: each["partition_size"] for each in found.get(topic, ())}
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while set(found := sizes()) != {0, 1}:  # the logs are made after the leaders are known
         assert time.monotonic() < deadline, found
     assert found[0] > 0
@@ -242,7 +242,7 @@ def test_what_has_a_configuration_is_listed_by_kind(admin, make_topic, name):
     topic = make_topic()
     (node,) = (each["node_id"] for each in admin.describe_cluster()["brokers"])
     admin.alter_configs([ConfigResource("group", name, {"share.session.timeout.ms": "50000"})], incremental=True)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while name not in admin.list_config_resources(["group"]).get("group", ()):
         assert time.monotonic() < deadline
     found = admin.list_config_resources()

@@ -44,9 +44,9 @@ def topic(admin, group, apache_kafka):
 
 
 def until(found):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (answer := found()):
-        assert time.monotonic() < deadline, "not seen after 30 s"
+        assert time.monotonic() < deadline, "not seen after 60 s"
     return answer
 
 

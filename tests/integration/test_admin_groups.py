@@ -29,7 +29,7 @@ def partition(broker, make_topic):
     topic = make_topic()
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         futures = [producer.send(topic, b"x", partition=0, timestamp_ms=1000 * n) for n in range(1, 6)]
-        assert [future.get(30).offset for future in futures] == [0, 1, 2, 3, 4]
+        assert [future.get(60).offset for future in futures] == [0, 1, 2, 3, 4]
     return TopicPartition(topic, 0)
 
 

@@ -57,7 +57,7 @@ def secured(java_tools, tmp_path_factory):
 
 def topics(kafka, listener, **options):
     servers = kafka.bootstrap(listener)
-    with KafkaAdminClient(bootstrap_servers=servers, bootstrap_timeout_ms=5_000, **options) as admin:
+    with KafkaAdminClient(bootstrap_servers=servers, bootstrap_timeout_ms=30_000, **options) as admin:
         return admin.list_topics()
 
 
@@ -255,5 +255,5 @@ def test_the_interpreter_exits_at_once_though_a_client_is_open_and_its_broker_go
         sys.exit(3)
     """
     command = [sys.executable, "-X", "dev", "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=25, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 3)

@@ -274,7 +274,7 @@ def test_iteration_ends_after_consumer_timeout_and_can_be_taken_up_again(
 ) -> None:
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, 0, numbered(1_200))
-    consumer = open_consumer(auto_offset_reset="earliest", consumer_timeout_ms=700)
+    consumer = open_consumer(auto_offset_reset="earliest", consumer_timeout_ms=2_000)
     consumer.assign([TopicPartition(topic, 0)])
     assert [record.value for record in consumer] == numbered(1_200)
     with pytest.raises(StopIteration):

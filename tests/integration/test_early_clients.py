@@ -65,7 +65,7 @@ def test_what_was_made_early_works_when_the_broker_is_there() -> None:
     with EmbeddedBroker(port=port), producer, admin, consumer:
         consumer.bootstrap(timeout_ms=WAIT_MS)
         assert consumer.bootstrap_connected()
-        assert producer.send("later", b"found").get(timeout=30).offset == 0
+        assert producer.send("later", b"found").get(timeout=60).offset == 0
         assert producer.bootstrap_connected()
         assert [record.value for record in consumer.poll(timeout_ms=WAIT_MS)] == [b"found"]
         assert "later" in admin.list_topics()

@@ -16,7 +16,7 @@ import pytest
 
 from harness.ports import free_ports
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 PARTITIONS = 3
 
 

@@ -202,7 +202,7 @@ def test_iteration_commits_and_rebalances_like_poll(broker: Broker, make_topic: 
     for partition in range(2):
         produce(broker.bootstrap_servers, topic, partition, [b"%d" % n for n in range(400)])
     group = f"group-{topic}"
-    one = open_consumer(topic, group_id=group, auto_commit_interval_ms=50, consumer_timeout_ms=20_000)
+    one = open_consumer(topic, group_id=group, auto_commit_interval_ms=50, consumer_timeout_ms=60_000)
     other = open_consumer(topic, group_id=group)
     seen: list[tuple[int, int]] = []
     joined = threading.Event()
@@ -223,8 +223,8 @@ def test_iteration_commits_and_rebalances_like_poll(broker: Broker, make_topic: 
             time.sleep(0.01)  # a slow handler, in the middle of a batch
         if len(set(seen)) == 800 or joined.is_set():
             break
-    assert joined.wait(10)
-    deadline = time.monotonic() + 20
+    assert joined.wait(60)
+    deadline = time.monotonic() + 60
     one_more = iter(one)
     while len(set(seen)) < 800 and time.monotonic() < deadline:
         if shares(one)[0] and one.position(next(iter(one.assignment()))) < 400:

@@ -20,7 +20,7 @@ from kafka.structs import TopicPartition
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class Watching(ProducerInterceptor):

@@ -43,13 +43,13 @@ def test_whoever_waits_is_told_and_the_next_clients_work(
         # flush() would send what lingers, and be done before the loop breaks.
         for_the_loop = pool.submit(lambda: LoopThread.shared().run(asyncio.sleep(3600)))
         waiting = [pool.submit(poll), for_the_loop, pool.submit(future.get)]
-        assert polling.wait(10)
+        assert polling.wait(60)
         break_loop(monkeypatch)
         for each in waiting:
             with pytest.raises(IllegalStateError, match="make a new one"):
-                each.result(30)
+                each.result(60)
     with pytest.raises(IllegalStateError, match="make a new one"):
         producer.send("t", b"refused")
     monkeypatch.undo()
     with KafkaProducer(bootstrap_servers=servers) as again:
-        assert again.send("t", b"sent").get(30).offset == 0
+        assert again.send("t", b"sent").get(60).offset == 0

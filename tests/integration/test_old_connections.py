@@ -53,7 +53,7 @@ from kafka.protocol.types import Int32
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 def address(servers: str) -> tuple[str, int]:

@@ -321,10 +321,10 @@ def test_a_forked_child_is_told_and_neither_hangs_nor_sends(broker: Any, make_to
         "        except ForkedClientError: continue\n"
         "        os._exit(3)\n"
         "    new = KafkaProducer(bootstrap_servers=sys.argv[1])\n"
-        "    new.send(sys.argv[2], b'new').get(20)\n"
+        "    new.send(sys.argv[2], b'new').get(60)\n"
         "    sys.exit(0)\n"
         "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0\n"
-        "old.get(20); producer.close()\n"
+        "old.get(60); producer.close()\n"
     )
     done = run_script(script, broker.bootstrap_servers, topic)
     assert (done.returncode, done.stderr) == (0, "")
@@ -339,7 +339,7 @@ def test_a_program_whose_broker_is_gone_ends_soon_and_says_what_is_lost(tmp_path
         "command = [sys.executable, '-m', 'kafka', 'broker', '--data-dir', sys.argv[1], '--port', '0']\n"
         "with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as broker:\n"
         "    producer = KafkaProducer(bootstrap_servers=broker.stdout.readline().split()[-1])\n"
-        "    producer.send('t', b'x').get(20)\n"
+        "    producer.send('t', b'x').get(60)\n"
         "    broker.kill()\n"
         "for _ in range(10): producer.send('t', b'y')\n"
         "sys.exit(7)\n"

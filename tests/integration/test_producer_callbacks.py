@@ -17,7 +17,7 @@ from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread
 
 pytestmark = pytest.mark.integration
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @contextmanager
@@ -185,18 +185,18 @@ def test_a_forked_child_calls_its_own_callbacks_and_no_others(broker: Any, make_
         "import os, sys, threading; from kafka import KafkaProducer; from kafka.net import LoopThread\n"
         "def make(): return KafkaProducer(bootstrap_servers=sys.argv[1])\n"
         "inside, release, called = threading.Event(), threading.Event(), []\n"
-        "def block(_): inside.set(); release.wait(20)\n"
+        "def block(_): inside.set(); release.wait(60)\n"
         "def send(value, callback):\n"
-        "    go_on = threading.Event(); LoopThread.shared().call(go_on.wait, 20)\n"
+        "    go_on = threading.Event(); LoopThread.shared().call(go_on.wait, 60)\n"
         "    future = producer.send(sys.argv[2], value).add_callback(callback); go_on.set(); return future\n"
         "producer = make(); producer.partitions_for(sys.argv[2])\n"
-        "send(b'0', block); assert inside.wait(20)\n"
-        "send(b'1', called.append).get(20)\n"
+        "send(b'0', block); assert inside.wait(60)\n"
+        "send(b'1', called.append).get(60)\n"
         "pid = os.fork()\n"
         "if pid == 0:\n"
         "    with make() as mine:\n"
         "        mine.send(sys.argv[2], b'2').add_callback(called.append)\n"
-        "        mine.flush(20)\n"
+        "        mine.flush(60)\n"
         "    sys.exit([m.offset for m in called] != [2])\n"
         "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0\n"
         "release.set(); producer.close(20)\n"

@@ -12,7 +12,7 @@ from kafka import AsyncKafkaProducer, KafkaProducer
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError, MessageSizeTooLargeError
 
 pytestmark = pytest.mark.integration
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 Face = Any
 Do = Callable[[Any], Awaitable[Any]]

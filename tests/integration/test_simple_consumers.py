@@ -35,7 +35,7 @@ def send(broker: Any, topic: str, partition: int, *values: bytes) -> None:
     """Write with today's producer, a batch each."""
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for value in values:
-            producer.send(topic, value, partition=partition).get(30)
+            producer.send(topic, value, partition=partition).get(60)
 
 
 def numbers(count: int) -> list[bytes]:
@@ -48,14 +48,14 @@ def test_simple_consumer_reads_commits_and_goes_on(
     topic = make_topic(2)
     for partition in (0, 1):
         send(broker, topic, partition, *numbers(10))
-    consumer = SimpleConsumer(client, group, topic, auto_commit_every_n=4, iter_timeout=1)
+    consumer = SimpleConsumer(client, group, topic, auto_commit_every_n=4, iter_timeout=5)
     consumer.provide_partition_info()
     assert consumer.pending() == 20
     first = consumer.get_messages(6, timeout=30)
     consumer.stop()
     assert len(first) == 6
 
-    rest = list(SimpleConsumer(client, group, topic, auto_commit=False, iter_timeout=1))
+    rest = list(SimpleConsumer(client, group, topic, auto_commit=False, iter_timeout=5))
     assert sorted([each.message.value for _, each in first] + [each.message.value for each in rest]) == sorted(
         numbers(10) * 2
     )

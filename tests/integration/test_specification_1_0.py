@@ -35,7 +35,7 @@ def test_the_state_of_a_consumer(broker: Broker, make_topic: MakeTopic) -> None:
     send: Any
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         send = producer.send
-        assert send(topic, b"value", b"key", 0).get(30).partition == 0  # the fourth argument of 1.0
+        assert send(topic, b"value", b"key", 0).get(60).partition == 0  # the fourth argument of 1.0
     with KafkaConsumer(
         bootstrap_servers=broker.bootstrap_servers, group_id=f"group-{uuid.uuid4()}", api_version="auto"
     ) as consumer:
@@ -149,7 +149,7 @@ def test_a_partitioner_and_serializers_are_called_with_what_is_documented(
         metadata = future.get()
         assert (metadata.topic, metadata.partition, metadata.offset) == (topic, 2, 0)
         assert calls == [(b"k", [0, 1, 2], [0, 1, 2])]
-        producer.send(topic, key="k").get(30)  # deletes
+        producer.send(topic, key="k").get(60)  # deletes
     with pytest.raises(ValueError, match="needs a key or value"):
         KafkaProducer(bootstrap_servers=broker.bootstrap_servers).send(topic)
 
@@ -157,7 +157,7 @@ def test_a_partitioner_and_serializers_are_called_with_what_is_documented(
 def test_without_acknowledgements_there_is_no_offset(broker: Broker, make_topic: MakeTopic) -> None:
     topic = make_topic()
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, acks=0) as producer:
-        assert producer.send(topic, b"x").get(30).offset == -1
+        assert producer.send(topic, b"x").get(60).offset == -1
 
 
 def test_a_topic_that_nobody_creates_is_a_timeout(broker: Broker) -> None:
@@ -183,7 +183,7 @@ def test_the_example_of_an_offset_commit_context(broker: Broker, make_topic: Mak
     topic, group = make_topic(), f"group-{uuid.uuid4()}"
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(4):
-            producer.send(topic, b"%d" % number).get(30)
+            producer.send(topic, b"%d" % number).get(60)
     client = SimpleClient(broker.bootstrap_servers)
     consumer = SimpleConsumer(client, group, topic, auto_commit=False)
     consumer.provide_partition_info()

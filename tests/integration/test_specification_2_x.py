@@ -326,7 +326,7 @@ def test_records_without_a_key_that_are_sent_one_by_one_spread(broker: Broker, m
     topic = make_topic(4)
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         assert producer.partitions_for(topic) == {0, 1, 2, 3}
-        used = Counter(producer.send(topic, b"x").get(30).partition for _ in range(80))
+        used = Counter(producer.send(topic, b"x").get(60).partition for _ in range(80))
     assert set(used) == {0, 1, 2, 3}
     assert max(used.values()) < 60
 

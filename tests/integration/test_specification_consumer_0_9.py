@@ -78,7 +78,7 @@ def test_several_topics_and_automatic_commits(broker: Broker, make_topic: MakeTo
     topic1, topic2, group = make_topic(), make_topic(), f"group-{uuid.uuid4()}"
     send(broker, topic1, b"0", b"1", b"2")
     send(broker, topic2, b"3", b"4", b"5")
-    options = {"group_id": group, "auto_offset_reset": "smallest", "consumer_timeout_ms": 500}
+    options = {"group_id": group, "auto_offset_reset": "smallest", "consumer_timeout_ms": 3_000}
     kafka = open_consumer(topic1, topic2, auto_commit_enable=True, auto_commit_interval_ms=30 * 1000, **options)
     processed = []
     for m in kafka:
@@ -106,7 +106,7 @@ def test_forms_of_topics_and_offsets(broker: Broker, make_topic: MakeTopic, open
     for topic, partitions in ((topic1, 2), (topic2, 3), (topic3, 2)):
         for partition in range(partitions):
             send(broker, topic, b"0", b"1", partition=partition)
-    kafka = open_consumer(auto_offset_reset="smallest", consumer_timeout_ms=300)
+    kafka = open_consumer(auto_offset_reset="smallest", consumer_timeout_ms=2_000)
 
     def places() -> set[tuple[str, int, int]]:
         return {(m.topic, m.partition, m.offset) for m in rest(kafka)}
@@ -134,7 +134,7 @@ def test_a_new_choice_of_topics_drops_what_was_fetched(
     topic = make_topic(2)
     send(broker, topic, b"0", b"1")
     send(broker, topic, b"2", partition=1)
-    kafka = open_consumer((topic, 0), auto_offset_reset="smallest", consumer_timeout_ms=5_000)
+    kafka = open_consumer((topic, 0), auto_offset_reset="smallest", consumer_timeout_ms=60_000)
     assert kafka.next().value == b"0"
     kafka.set_topic_partitions((topic, 1))
     assert kafka.next().value == b"2"
@@ -145,7 +145,7 @@ def test_offsets_and_their_copies(broker: Broker, make_topic: MakeTopic, open_co
     place = (topic, 0)
     send(broker, topic, b"0", b"1")
     kafka = open_consumer(
-        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=5_000
+        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=60_000
     )
     assert kafka.offsets() == {
         "fetch": {place: 0}, "commit": {place: None}, "task_done": {place: None}, "highwater": {place: None}
@@ -168,7 +168,7 @@ def test_what_is_out_of_order_is_logged(
     topic = make_topic()
     send(broker, topic, b"0", b"1", b"2")
     kafka = open_consumer(
-        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=5_000
+        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=60_000
     )
     messages = [kafka.next() for _ in range(3)]
     for number in (0, 2):
@@ -186,7 +186,7 @@ def test_an_offset_out_of_range_goes_where_auto_offset_reset_says(
 ) -> None:
     topic = make_topic()
     send(broker, topic, b"0", b"1")
-    kafka = open_consumer((topic, 0, 99), auto_offset_reset=reset, consumer_timeout_ms=300)
+    kafka = open_consumer((topic, 0, 99), auto_offset_reset=reset, consumer_timeout_ms=2_000)
     assert [m.value for m in rest(kafka)] == expected
 
 
@@ -196,7 +196,7 @@ def test_an_offset_out_of_range_without_a_policy_is_raised(
     topic = make_topic()
     with pytest.raises(OffsetOutOfRangeError, match=r"largest\|smallest"):
         open_consumer(topic, auto_offset_reset="other")
-    kafka = open_consumer((topic, 0, 99), auto_offset_reset="other", consumer_timeout_ms=5_000)
+    kafka = open_consumer((topic, 0, 99), auto_offset_reset="other", consumer_timeout_ms=60_000)
     with pytest.raises(OffsetOutOfRangeError):
         kafka.next()
 
@@ -205,7 +205,7 @@ def test_a_message_goes_through_deserializer_class(broker: Broker, make_topic: M
     topic = make_topic()
     send(broker, topic, b"1", b"no number")
     kafka = open_consumer(
-        topic, auto_offset_reset="smallest", consumer_timeout_ms=5_000, deserializer_class=int, fetch_min_bytes=1,
+        topic, auto_offset_reset="smallest", consumer_timeout_ms=60_000, deserializer_class=int, fetch_min_bytes=1,
         fetch_message_max_bytes=1024 * 1024, fetch_wait_max_ms=50,
     )  # fmt: skip
     assert kafka.next().value == 1
@@ -219,7 +219,7 @@ def test_commits_after_a_number_of_messages(broker: Broker, make_topic: MakeTopi
     topic = make_topic()
     send(broker, topic, b"0", b"1", b"2")
     kafka = open_consumer(
-        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=5_000,
+        topic, group_id=f"group-{uuid.uuid4()}", auto_offset_reset="smallest", consumer_timeout_ms=60_000,
         auto_commit_enable=True, auto_commit_interval_messages=2,
     )  # fmt: skip
     committed = []

@@ -41,7 +41,7 @@ pytestmark = [
     pytest.mark.needs(broker=(3, 7), why="metrics pushed by clients (KIP-714)"),
 ]
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 PREFIX = "org.apache.kafka."
 """Whatever the names of metrics begin with."""
 
@@ -234,7 +234,7 @@ def test_a_consumer_says_which_group_it_is_in(subscriber: Subscriber, group_prot
     subscriber.subscribe(metrics="org.apache.kafka.consumer.", interval_ms="100")
     topic = f"t-{subscriber.client_id}"
     with KafkaProducer(bootstrap_servers=subscriber.broker.bootstrap_servers) as producer:
-        producer.send(topic, b"x").get(20)
+        producer.send(topic, b"x").get(60)
     with KafkaConsumer(
         topic,
         **subscriber.options(),

@@ -10,6 +10,7 @@ from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
 
 pytestmark = pytest.mark.apache
 PASSWORD = "changeit"
+REFUSED_MS = 5_000
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +72,10 @@ def ways(folder):
     }
 
 
-def connect(secured, listener="mtls", **options):
+def connect(secured, listener="mtls", timeout_ms=60_000, **options):
     servers = secured.bootstrap(listener)
     with KafkaAdminClient(
-        bootstrap_servers=servers, security_protocol="SSL", bootstrap_timeout_ms=1_500, **options
+        bootstrap_servers=servers, security_protocol="SSL", bootstrap_timeout_ms=timeout_ms, **options
     ) as admin:
         return admin.describe_cluster()
 
@@ -94,9 +95,9 @@ def test_what_is_wrong_is_told(secured, stores):
     jks = ways(stores)["jks"]
     trust = {name: value for name, value in jks.items() if "truststore" in name}
     with pytest.raises(NoBrokersAvailable, match="'ssl_keystore_location'"):
-        connect(secured, **trust)
+        connect(secured, timeout_ms=REFUSED_MS, **trust)
     with pytest.raises(NoBrokersAvailable, match="which authorities to trust"):
-        connect(secured, "ssl", ssl_cafile=stores / "client.pem")
+        connect(secured, "ssl", REFUSED_MS, ssl_cafile=stores / "client.pem")
     with pytest.raises(KafkaConfigurationError, match="is its password") as caught:
         connect(secured, **{**jks, "ssl_keystore_password": "not-this-secret"})
     assert "not-this-secret" not in str(caught.value)
@@ -112,7 +113,7 @@ def test_a_broker_by_a_name_that_is_not_in_its_certificate_is_refused(secured, s
         }
         trust = {"ssl_cafile": stores / "ca.pem"}
         with pytest.raises(NoBrokersAvailable, match="connect by a name that is in it"):
-            KafkaAdminClient(**options, **trust, bootstrap_timeout_ms=1_500)
+            KafkaAdminClient(**options, **trust, bootstrap_timeout_ms=REFUSED_MS)
         with KafkaAdminClient(**options, **trust, ssl_check_hostname=False) as admin:
             admin.list_topics()
         assert {host for host, _ in proxy.asked} == {"kafka.hidden.test", "127.0.0.1"}

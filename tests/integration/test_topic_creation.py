@@ -15,15 +15,15 @@ def test_a_look_up_creates_no_topic_and_sending_does(kafka_broker: EmbeddedBroke
     servers = kafka_broker.bootstrap_servers
     name = f"missing-{uuid.uuid4()}"
     tp = TopicPartition(name, 0)
-    with KafkaConsumer(bootstrap_servers=servers, request_timeout_ms=600, default_api_timeout_ms=300) as consumer:
+    with KafkaConsumer(bootstrap_servers=servers, request_timeout_ms=6_000, default_api_timeout_ms=3_000) as consumer:
         assert consumer.partitions_for_topic(name) == set()
         with pytest.raises(KafkaError):
             consumer.beginning_offsets([tp])
         assert name not in consumer.topics()
-    with KafkaAdminClient(bootstrap_servers=servers, request_timeout_ms=300) as admin:
+    with KafkaAdminClient(bootstrap_servers=servers, request_timeout_ms=3_000) as admin:
         with pytest.raises(KafkaError):
             admin.delete_records({tp: 0})
         assert name not in admin.list_topics()
         with KafkaProducer(bootstrap_servers=servers) as producer:
-            producer.send(name, b"first").get(30)
+            producer.send(name, b"first").get(60)
         assert name in admin.list_topics()

@@ -249,7 +249,7 @@ def test_a_newer_producer_of_the_same_name_fences_the_older(transactional: Any, 
 
 
 def test_a_transaction_that_takes_too_long_is_aborted(transactional: Any, topic: str, produce: Any) -> None:
-    producer = produce(transaction_timeout_ms=300)
+    producer = produce(transaction_timeout_ms=2_000)
     producer.begin_transaction()
     producer.send(topic, b"late", partition=0).get(PATIENCE_S)
     deadline = time.monotonic() + PATIENCE_S
