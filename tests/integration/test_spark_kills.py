@@ -1,0 +1,93 @@
+"""A process of Spark is killed while it writes exactly once; tests/trials kills many more, on a cluster.
+
+Spark tries a task again only on a cluster: here the query fails each time, and is started again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from harness.kill_points import FORMAT, KillPoint, stopping_source
+
+from .spark_support import load_stream, numbered, options, produce, spark
+from .test_spark_exactly_once import PARTITIONS, committed
+
+__all__ = ["spark"]
+
+pytestmark = pytest.mark.timeout(900)
+ROWS = 90
+ROWS_A_BATCH = 30
+PATIENCE_S = 300.0
+"""A deadline ends a hang; a busy machine takes a tenth of it."""
+CHANGED = {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.coalescePartitions.enabled": "false"}
+"""Of the session: a batch has three tasks, however few its rows are."""
+
+
+@pytest.fixture
+def session(spark: Any) -> Iterator[Any]:
+    """The session of the tests, whose settings a test may change."""
+    before = {name: spark.conf.get(name) for name in CHANGED}
+    for name, value in CHANGED.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+@pytest.fixture
+def kill_point(tmp_path: Path) -> Iterator[Callable[[str, int], KillPoint]]:
+    """Gives the point at which a process stops; whatever happens, it does not stay there."""
+    made = []
+
+    def make(point: str, time_number: int) -> KillPoint:
+        made.append(KillPoint(tmp_path / "points", point, time_number))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.release()
+
+
+def stopped_at(point: KillPoint, query: Any) -> int:
+    """Wait until a process has stopped at the point; gives the process."""
+    deadline = time.monotonic() + PATIENCE_S
+    while point.stopped is None:
+        assert query.isActive, f"the query has ended before a process was killed: {query.exception()}"
+        assert time.monotonic() < deadline, f"nothing has stopped: {query.status}"
+        time.sleep(0.05)
+    return point.stopped
+
+
+@pytest.mark.parametrize(("point", "time_number"), [("writing", 2), ("committing", 2)])
+def test_each_row_is_seen_once_when_a_process_is_killed(
+    session, broker, make_topic, tmp_path, kill_point, point, time_number
+):
+    source, target = make_topic(partitions=PARTITIONS), make_topic(partitions=PARTITIONS)
+    produce(broker.bootstrap_servers, source, numbered(ROWS, PARTITIONS))
+    at = kill_point(point, time_number)
+    session.dataSource.register(stopping_source(str(at.folder)))
+    sink = options(broker, topic=target, exactlyOnce="true", transactionalIdPrefix=f"of-{target}")
+
+    def start() -> Any:
+        rows = load_stream(
+            session, broker, source, startingOffsets="earliest", maxOffsetsPerTrigger=str(ROWS_A_BATCH)
+        ).selectExpr("value")
+        writer = rows.repartition("value").writeStream.format(FORMAT).options(**sink)
+        return writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+
+    query = start()
+    os.kill(stopped_at(at, query), signal.SIGKILL)
+    at.release()
+    with pytest.raises(StreamingQueryException):
+        assert query.awaitTermination(PATIENCE_S), "the query has not noticed that a process was killed"
+    session.conf.set("spark.sql.shuffle.partitions", "2")  # the batch that was cut short is split otherwise
+    assert start().awaitTermination(PATIENCE_S), "the query has not ended"
+    assert committed(broker, target) == list(range(ROWS))
