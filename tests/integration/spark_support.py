@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import functools
 import itertools
 import json
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,22 +39,48 @@ def connector_jars() -> list[str]:
     return [str(jar) for jar in sorted(fetch_spark_connector().glob("*.jar"))]
 
 
+@functools.cache
+def importable() -> Path:
+    """The folder from which Spark's Python processes import what a test puts there.
+
+    Kerberos finds its settings there, too, in `krb5.conf`.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="spark-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@contextlib.contextmanager
+def environment_of_spark() -> Iterator[None]:
+    """What a JVM that is started inside gives its Python processes."""
+    before = dict(os.environ)
+    os.environ["PYTHONPATH"] = str(importable())
+    os.environ["KRB5_CONFIG"] = str(importable() / "krb5.conf")
+    os.environ["KRB5CCNAME"] = f"FILE:{importable()}/no-ticket"
+    try:
+        yield
+    finally:
+        for name in ("PYTHONPATH", "KRB5_CONFIG", "KRB5CCNAME"):
+            os.environ.pop(name)
+            if name in before:
+                os.environ[name] = before[name]
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """The one Spark session of the test run, with Spark's own connector in it if that is to be had."""
     jars: list[str] = []
     with contextlib.suppress(FetchError, JavaError):
         jars = connector_jars()
-    running = session(
-        "kafka-columnar-tests",
-        **{
-            "spark.driver.memory": "768m",
-            "spark.driver.extraJavaOptions": QUICK_START,
-            "spark.log.level": "ERROR",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.jars": ",".join(jars),
-        },
-    )
+    settings = {
+        "spark.driver.memory": "768m",
+        "spark.driver.extraJavaOptions": QUICK_START,
+        "spark.log.level": "ERROR",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.jars": ",".join(jars),
+    }
+    with environment_of_spark():
+        running = session("kafka-columnar-tests", **settings)
     yield running
     running.stop()
 
