@@ -1,9 +1,13 @@
-"""How readers and writers travel to Spark's tasks: so that a task without this package says which package it lacks."""
+"""How readers and writers travel to Spark's tasks: so that a task without this package, or with another version of it,
+says so.
+"""
 
 import pickle
 import types
 from collections.abc import Mapping
 from typing import Any
+
+from kafka.version import DISTRIBUTION_VERSION
 
 
 def travelling(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -14,10 +18,10 @@ def travelling(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
     which needs the package, travels as bytes.
     """
     home = type(reader)
-    return _TRAVELLER, (home.__module__, home.__qualname__, pickle.dumps(dict(state)))
+    return _TRAVELLER, (home.__module__, home.__qualname__, DISTRIBUTION_VERSION, pickle.dumps(dict(state)))
 
 
-def _made_again(module: str, name: str, state: bytes) -> Any:
+def _made_again(module: str, name: str, version: str, state: bytes) -> Any:
     import importlib
     import pickle
     import socket
@@ -33,6 +37,12 @@ def _made_again(module: str, name: str, state: bytes) -> Any:
             f"{package} is not installed in {where}: install it there, or send it along with spark.archives "
             "(see docs/SPARK.md, Deployment)"
         ) from None
+    here = importlib.import_module("kafka.version")
+    if version != here.DISTRIBUTION_VERSION:
+        raise ImportError(
+            f"kafka-columnar is {here.DISTRIBUTION_VERSION} in {where}, and {version} in the process "
+            "that sent the work: install one version in both"
+        )
     made = home.__new__(home)
     made.__dict__.update(pickle.loads(state))
     return made
