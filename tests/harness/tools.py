@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.fetch import KAFKA_VERSION, fetch_kafka
 from harness.java import java_command
 
-TOOL_TIMEOUT_S = 90.0
+TOOL_TIMEOUT_S = 180.0
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr")
 """For a JVM whose short life is spent on starting: the optimising compiler would not earn back what it takes."""
 
