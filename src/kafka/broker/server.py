@@ -6,11 +6,11 @@ The parts can be had without a socket: `open`, then a `connection` for each tran
 import asyncio
 import contextlib
 import errno
-import fcntl
 import logging
 import os
 import random
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +41,7 @@ class BrokerServer:
     """A broker that keeps its data in `data_dir` and listens on `host` and `port` (0: a free one).
 
     Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop, of any kind.
+    Raises OSError on a system that is not POSIX.
 
     Arguments for those who simulate: `clock` is all the time it knows (the running loop's and the wall clock if not
     given), `randomness` its only source of chance, `faults` what is to go wrong, `commit_accepted` is told of each
@@ -76,6 +77,7 @@ class BrokerServer:
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
         self.endpoint = Endpoint(host, port)
+        _check_system()
 
     async def start(self) -> Endpoint:
         """Open the data and listen; returns where. Raises OSError where the address cannot be had."""
@@ -148,6 +150,8 @@ class BrokerServer:
         if self._settings.fsync:
             sync_folder(self._data_dir.parent)
         self._lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        import fcntl  # not there on every system that this module is imported on
+
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -247,6 +251,15 @@ class BrokerServer:
         await server.wait_closed()
         # The transports close their sockets in the round after they were aborted.
         await asyncio.sleep(0)
+
+
+def _check_system() -> None:
+    """Logs are read and written with POSIX's calls, from one file descriptor at any position."""
+    if not hasattr(os, "pread"):
+        raise OSError(
+            f"the embedded broker runs on POSIX systems, such as Linux and macOS, not on {sys.platform}: start "
+            "'kafka broker' in the Windows Subsystem for Linux or in a container, and connect to that"
+        )
 
 
 def _own_address() -> str:

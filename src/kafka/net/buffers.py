@@ -7,6 +7,7 @@ ones ask for pages of 2 MiB where the system has them: their first use costs a f
 
 import contextlib
 import mmap
+import sys
 from typing import TypeAlias
 
 from kafka.net.loop_lock import loop_lock
@@ -22,7 +23,7 @@ Memory: TypeAlias = bytearray | mmap.mmap
 def _new_memory(size: int) -> Memory:
     """Fresh memory of at least ``size`` bytes."""
     size = -(-size // _ROUND_UP) * _ROUND_UP
-    if size < _LARGE_PAGES_FROM or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < _LARGE_PAGES_FROM or sys.platform != "linux" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return bytearray(size)
     # Private: a forked child must not write into its parent's buffers.
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -5,13 +5,13 @@ All of it blocks (keys may come from a service of AWS), and runs in the threads 
 
 import functools
 import json
-import os
 import re
 import urllib.parse
 from typing import Any
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+from kafka.net.fork import after_fork
 from kafka.version import DISTRIBUTION_VERSION
 
 _VERSION = "2020_10_22"
@@ -119,7 +119,7 @@ def _role_credentials(profile: str | None, role: str, name: str, external_id: st
 
 
 # A child has no use for a lock that a thread of its parent may hold.
-os.register_at_fork(after_in_child=_role_credentials.cache_clear)
+after_fork(_role_credentials.cache_clear)
 
 
 def _is_throttling(error: Any) -> bool:

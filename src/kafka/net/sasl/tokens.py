@@ -5,7 +5,6 @@ import functools
 import json
 import logging
 import math
-import os
 import threading
 import time
 import urllib.parse
@@ -14,6 +13,7 @@ from typing import Any
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.net.fork import after_fork
 from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.sasl.token_endpoint import TokenEndpoint
 
@@ -91,7 +91,7 @@ def _shared(options: _Hashable) -> "AbstractTokenProvider":
 
 
 # A child has no use for a lock that a thread of its parent may hold.
-os.register_at_fork(after_in_child=_shared.cache_clear)
+after_fork(_shared.cache_clear)
 
 
 class _WithExtensions(AbstractTokenProvider):
