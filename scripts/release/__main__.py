@@ -2,7 +2,8 @@
 
 Builds the source distribution, the pure wheel and, with zig, wheels for Linux with an old glibc and with musl; builds
 some of them twice, which has to give the same bytes; has auditwheel and twine judge them; asks cibuildwheel what it
-would build; installs what can run here into empty environments, and tries the first commands of the README there.
+would build, and mypy what is missing on macOS and Windows; installs what can run here into empty environments, and
+tries the first commands of the README there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.pythons import find_interpreter
-from scripts.release import build, trial
+from scripts.release import build, systems, trial
 from scripts.release.build import ROOT, BuildError, run
 from scripts.release.targets import TARGETS
 
@@ -88,6 +89,7 @@ def _release(out: Path, work: Path, versions: list[str], targets: list[str]) -> 
     run([sys.executable, "-m", "twine", "check", "--strict", *map(str, everything)], ROOT)
     yield f"twine finds nothing wrong with {len(everything)} files"
     yield f"cibuildwheel would build {_identifiers()} wheels"
+    yield from map(systems.check, systems.SYSTEMS)
     yield from _trials(pure, compiled, pythons, work)
 
 

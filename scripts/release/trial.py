@@ -19,10 +19,11 @@ def install(python: str, built: Path, folder: Path) -> str:
 
 
 def first_commands(python: str, folder: Path, compiled: bool) -> str:
-    """The doctor, a broker, and the first programs of the README; gives the doctor's first line."""
+    """The doctor, every module, a broker, and the first programs of the README; gives the doctor's first line."""
     said = run([str(Path(python).parent / "kafka"), "doctor"], folder)
     if ("compiled" if compiled else "plain") not in said.splitlines()[0]:
         raise BuildError(f"the wrong variant was installed:\n{said}")
+    run([python, str(ROOT / "scripts" / "imports.py")], folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [python, "-m", "kafka", "broker", "--data-dir", str(folder / "data"), "--port", str(port)]
