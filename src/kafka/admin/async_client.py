@@ -22,6 +22,7 @@ from kafka.admin.face import AdminFace, close_parts
 from kafka.config import AdminConfigs, with_options
 from kafka.errors import IllegalStateError
 from kafka.net.callback_runner import LoopCallbacks
+from kafka.net.own_loop import OwnLoop
 
 T = TypeVar("T")
 
@@ -63,7 +64,8 @@ class AsyncKafkaAdminClient(
         """
         if self._cluster is not None:
             raise IllegalStateError("the admin client was started before")
-        self._loop = asyncio.get_running_loop()
+        self._runs_on = OwnLoop()
+        self._loop = self._runs_on.loop
         self._reporting = LoopCallbacks(self._loop)
         self._requests = self._make_parts(self._loop, self._reporting)
         try:
@@ -74,7 +76,7 @@ class AsyncKafkaAdminClient(
 
     async def close(self) -> None:
         """Close the connections. Does nothing the second time."""
-        if self._cluster is None:
+        if self._cluster is None or self._runs_on.was_left_by_fork:  # then it is the parent's to close
             return
         if self._closing is None:
             self._closing = self._loop.create_task(self._close())
@@ -102,7 +104,7 @@ class AsyncKafkaAdminClient(
 
     def __del__(self) -> None:
         telemetry, cluster = self._telemetry, self._cluster
-        if telemetry is None or cluster is None or self._closing is not None:
+        if telemetry is None or cluster is None or self._closing is not None or self._runs_on.was_left_by_fork:
             return
         text = "an AsyncKafkaAdminClient was never closed: await close(), or use it in an 'async with' block"
         warnings.warn(text, ResourceWarning, stacklevel=2)
@@ -116,6 +118,11 @@ class AsyncKafkaAdminClient(
         if self._closing is not None:
             operation.close()
             raise IllegalStateError("the admin client is closed")
+        try:
+            self._runs_on.check()
+        except BaseException:
+            operation.close()
+            raise
         return await operation
 
     if not TYPE_CHECKING:  # a checker would take it to allow every name

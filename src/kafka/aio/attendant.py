@@ -80,7 +80,7 @@ class Attendant:
 
     async def stop(self) -> None:
         """End, and wait for that; the consumer is closed."""
-        if self._task is not asyncio.current_task():
+        if self._task is not asyncio.current_task() and not self._driver.runner.was_left_by_fork:
             self._task.cancel()
             await asyncio.wait({self._task})
 

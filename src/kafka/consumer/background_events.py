@@ -1,11 +1,17 @@
 """What has happened in the background since the caller last looked: errors to raise, and work for the caller."""
 
+import weakref
 from collections import deque
 from collections.abc import Callable
+from typing import ClassVar
+
+from kafka.net.fork import after_fork
 
 
 class BackgroundEvents:
     """Errors to raise, a wake-up, and the word that there is something else. Written on any thread.
+
+    A forked child is something else, too: iteration, which holds records of the parent's, looks here before each.
 
     Arguments:
         notify: wakes the caller, if it waits.
@@ -14,13 +20,15 @@ class BackgroundEvents:
         pending: something has happened that the caller has not looked at.
     """
 
-    __slots__ = ("_errors", "_notify", "_woken", "pending")
+    __slots__ = ("__weakref__", "_errors", "_notify", "_woken", "pending")
+    _all: ClassVar["weakref.WeakSet[BackgroundEvents]"] = weakref.WeakSet()
 
     def __init__(self, notify: Callable[[], None]) -> None:
         self._notify = notify
         self._errors: deque[Exception] = deque()
         self._woken = False
         self.pending = False
+        self._all.add(self)
 
     def happened(self) -> None:
         """There is something for the caller to do."""
@@ -56,3 +64,11 @@ class BackgroundEvents:
         """Whether `wake` was called since this was asked last."""
         woken, self._woken = self._woken, False
         return woken
+
+    @classmethod
+    def _after_fork(cls) -> None:
+        for events in list(cls._all):
+            events.pending = True
+
+
+after_fork(BackgroundEvents._after_fork)

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from kafka.errors import KafkaError
+from kafka.errors import ForkedClientError, KafkaError
 
 
 class SocketOwner(Protocol):
@@ -41,6 +41,18 @@ def owners_on(loop: asyncio.AbstractEventLoop) -> list[SocketOwner]:
 def after_fork(callback: Callable[[], None]) -> None:
     """Call ``callback`` in each forked child, in its only thread, before anything else runs there."""
     _after_fork.append(callback)
+
+
+def forked_client_error(kind: str) -> ForkedClientError:
+    """What is raised in a child.
+
+    Arguments:
+        kind: what was made in the parent, such as "producer".
+    """
+    return ForkedClientError(
+        f"this {kind} was made before the process forked, and its connections belong to the parent; make a new one in "
+        f"this process (pid {os.getpid()}), for example in gunicorn's post_fork or in Celery's worker_process_init"
+    )
 
 
 def keep_alive(thing: object) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import atexit
 import contextlib
 import logging
-import os
 import socket
 import threading
 import time
@@ -12,9 +11,9 @@ import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
-from kafka.errors import Cancelled, ForkedClientError, IllegalStateError
+from kafka.errors import Cancelled, IllegalStateError
 from kafka.net.blocking import run_blocking
-from kafka.net.fork import after_fork, keep_alive, owners_on
+from kafka.net.fork import after_fork, forked_client_error, keep_alive, owners_on
 from kafka.net.green_threads import selector_for_loop
 from kafka.net.loop_call import LoopCall, LoopExchange, LoopResult
 from kafka.net.loop_lock import loop_lock
@@ -87,6 +86,11 @@ class LoopThread:
                 if thread is None or thread._stopped:
                     thread = cls._shared = cls()
         return thread
+
+    @property
+    def was_left_by_fork(self) -> bool:
+        """Whether this is a forked child, and the thread stayed in its parent."""
+        return self._forked
 
     @property
     def in_loop_thread(self) -> bool:
@@ -184,10 +188,7 @@ class LoopThread:
     def check(self) -> None:
         """Raise `ForkedClientError` or `IllegalStateError` where nothing can run on the loop any more."""
         if self._forked:
-            raise ForkedClientError(
-                f"this client was made before the process forked, and its connections belong to the parent; make a new "
-                f"one in this process (pid {os.getpid()})"
-            )
+            raise forked_client_error("client")
         if self._death is not None:
             raise self._dead()
         if self._stopped:

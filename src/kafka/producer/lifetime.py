@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
-import os
 import warnings
 import weakref
 from collections.abc import AsyncGenerator
 
-from kafka.errors import ForkedClientError, KafkaError
+from kafka.errors import KafkaError
 from kafka.net import LoopThread
-from kafka.net.fork import after_fork
+from kafka.net.fork import after_fork, forked_client_error
 from kafka.producer.core import ProducerCore
 
 log = logging.getLogger(__name__)
@@ -104,12 +103,8 @@ async def _close_all(cores: list[ProducerCore]) -> None:
 
 def _in_child() -> None:
     """The parent's producers are of no use here: every call says so, and none waits."""
-    for core in list(_live):
-        reason = ForkedClientError(
-            f"this producer was made before the process forked, and its connections belong to the parent; make a new "
-            f"one in this process (pid {os.getpid()})"
-        )
-        core.buffer.after_fork(reason)
+    for core in [*_live, *_started]:
+        core.buffer.after_fork(forked_client_error("producer"))
         core.appender.rebind()
     _live.clear()
     _started.clear()

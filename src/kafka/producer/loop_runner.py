@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from kafka.net.blocking import run_blocking
+from kafka.net.own_loop import OwnLoop
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 
@@ -14,18 +14,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class LoopRunner:
+class LoopRunner(OwnLoop):
     """Runs everything on the loop of the caller. `ThreadRunner` is the same for programs without one."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
 
     def in_callback(self) -> bool:
         """Whether a callback calls; one on a loop waits for nothing."""
         return False
 
     async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Wait for what a core does."""
+        """Wait for what a core does. Raises as `check`."""
+        try:
+            self.check()
+        except BaseException:
+            coroutine.close()
+            raise
         return await coroutine
 
     async def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -37,5 +39,7 @@ class LoopRunner:
         await core.reservations.acquire(amount, reserved)
 
     async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer."""
-        await core.close(timeout_s)
+        """Close a producer. In a forked child it is the parent's to close."""
+        if not self.was_left_by_fork:
+            self.check()
+            await core.close(timeout_s)

@@ -51,7 +51,12 @@ class ThreadRunner:
         core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer and look after it no longer; raises `IllegalStateError` where waiting would not end."""
+        """Close a producer and look after it no longer; raises `IllegalStateError` where waiting would not end.
+
+        In a forked child it is the parent's to close.
+        """
+        if self.thread.was_left_by_fork:
+            return
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:

@@ -73,6 +73,7 @@ class AsyncDriver:
 
         Returns False if another task has not done it when the time is up.
         """
+        self.runner.check()
         if self.runner.is_in_a_call:
             return True
         if not await self.runner.begin_turn(timeout_s):

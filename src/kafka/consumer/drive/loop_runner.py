@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from kafka.errors import KafkaTimeoutError
 from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
+from kafka.net.own_loop import OwnLoop
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -43,14 +44,14 @@ class AnyCaller(contextlib.nullcontext[None]):
     is_polling: bool
 
 
-class LoopRunner:
+class LoopRunner(OwnLoop):
     """See `kafka.consumer.core.Runner`: both sides are on one loop, so nothing has to cross threads.
 
     Made on that loop.
     """
 
     def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
+        super().__init__()
         self.owner = "AsyncKafkaConsumer"
         """What it is called that was dropped without being closed."""
         self.time: Callable[[], float] = self.loop.time
@@ -88,7 +89,8 @@ class LoopRunner:
         return self._attendant
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)``, at once."""
+        """Call ``function(*args)``, at once. Raises as `check`."""
+        self.check()
         function(*args)
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
@@ -99,9 +101,6 @@ class LoopRunner:
         return LoopCallbacks(self.loop)
 
     # The caller's side ------------------------------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Nothing: a loop that has been left behind by a fork does not run."""
 
     async def wait(self, timeout_s: float) -> None:
         """Wait for news, or until the time is up."""
@@ -117,7 +116,12 @@ class LoopRunner:
         await asyncio.sleep(0)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself."""
+        """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself. Raises as `check`."""
+        try:
+            self.check()
+        except BaseException:
+            coroutine.close()
+            raise
         return await coroutine
 
     async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
@@ -168,8 +172,11 @@ class LoopRunner:
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
         """Await ``close()``, once. Another call waits for the first, but not if it comes from within that.
 
-        The first call raises what ``close()`` raises; if its task was cancelled meanwhile, the loop logs it.
+        The first call raises what ``close()`` raises; if its task was cancelled meanwhile, the loop logs it. In a
+        forked child it is the parent's to close.
         """
+        if self.was_left_by_fork:
+            return
         if self._closing is None:
             closing = self._closing = self.loop.create_task(close())
             await asyncio.wait({closing})
@@ -182,9 +189,10 @@ class LoopRunner:
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, from any thread; with the loop everything has ended already.
 
-        Does nothing where `close_once` was called: that goes on without whoever called it.
+        Does nothing where `close_once` was called: that goes on without whoever called it. In a forked child it is the
+        parent's to close.
         """
-        if self._closing is not None:
+        if self._closing is not None or self.was_left_by_fork:
             return
         text = f"an {self.owner} was dropped without being closed: await close(), or use it in an 'async with' block"
         warnings.warn(text, ResourceWarning, stacklevel=2)

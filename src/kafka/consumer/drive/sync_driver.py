@@ -74,6 +74,7 @@ class SyncDriver:
 
         Returns False if another task has not done it when the time is up.
         """
+        self.runner.check()
         if self.runner.is_in_a_call:
             return True
         if not self.runner.begin_turn(timeout_s):

@@ -145,8 +145,11 @@ class ThreadRunner:
     def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
         """Call ``close``, once. A second call does nothing, and one from another thread waits for the first.
 
-        Raises `IllegalStateError` in the loop's own thread, where nothing is closed: a finalizer may be run there.
+        In a forked child it is the parent's to close. Raises `IllegalStateError` in the loop's own thread, where
+        nothing is closed: a finalizer may be run there.
         """
+        if self._thread.was_left_by_fork:
+            return
         if self._thread.in_loop_thread:
             raise IllegalStateError(
                 "close() waits for the client's own loop: call it in another thread than the loop's"

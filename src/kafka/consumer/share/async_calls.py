@@ -116,6 +116,8 @@ class AsyncShareCalls(ShareFace):
         """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed."""
         while True:
+            if self._core.events.pending:
+                self._runner.check()
             for record in self._rest:
                 assert self._current is not None
                 self._current.handed += 1

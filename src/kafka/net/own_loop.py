@@ -1,0 +1,42 @@
+"""The event loop that an asyncio client runs on, and the end of the client where that loop does not run."""
+
+import asyncio
+import weakref
+from typing import ClassVar
+
+from kafka.errors import IllegalStateError
+from kafka.net.fork import after_fork, forked_client_error, keep_alive
+
+
+class OwnLoop:
+    """The running loop, and whether it can still do anything for whoever was started on it. Made on that loop.
+
+    A forked child has a copy of the loop, which nobody runs, and whose selector is the parent's.
+    """
+
+    _all: ClassVar["weakref.WeakSet[OwnLoop]"] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.was_left_by_fork = False
+        """Whether this is a forked child, and the loop its parent's."""
+        self._all.add(self)
+
+    def check(self) -> None:
+        """Raise `ForkedClientError` or `IllegalStateError` where nothing would ever come."""
+        if self.was_left_by_fork:
+            raise forked_client_error("client")
+        if self.loop.is_closed():
+            raise IllegalStateError(
+                "the event loop that this client was started on is closed, as asyncio.run() closes its own at its end; "
+                "make and start one on the loop that runs now"
+            )
+
+    @classmethod
+    def _after_fork(cls) -> None:
+        for own in list(cls._all):
+            own.was_left_by_fork = True
+            keep_alive(own.loop)  # it would take its wake-up channel out of the parent's selector
+
+
+after_fork(OwnLoop._after_fork)
