@@ -7,9 +7,10 @@ beyond the standard library at all.
 """
 
 import gc
-import os
 import sys
 from typing import NoReturn
+
+from kafka_columnar.streams import flushed, have_streams
 
 
 def main(*before: str) -> NoReturn:
@@ -22,14 +23,18 @@ def main(*before: str) -> NoReturn:
     """
     sys.argv[1:1] = before
     gc.set_threshold(50_000)  # modules are no garbage: looking for some takes a tenth of a short command's time
+    have_streams()
     try:
-        try:
-            _run()
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes it once more
-        sys.exit(1)
+        _run()
+    except SystemExit as end:
+        status = end.code
+    except KeyboardInterrupt:
+        status = 130
+    except OSError as error:  # where the doctor writes
+        status = 1
+        if not isinstance(error, BrokenPipeError):
+            print(f"Error: {error}", file=sys.stderr)
+    sys.exit(flushed(status))
 
 
 def _run() -> NoReturn:

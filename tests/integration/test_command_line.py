@@ -164,6 +164,49 @@ def test_what_follows_is_written_at_once(cli, make_topic):
     assert process.returncode == 130
 
 
+@pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
+def test_ctrl_c_accepts_what_a_share_group_s_member_has_written_and_releases_the_rest(cli, make_topic, tmp_path):
+    name, file = make_topic(), tmp_path / "out.txt"
+    cli("configs", "alter", "group", name, "share.auto.offset.reset=earliest")
+    cli("produce", name, stdin="".join(f"{number}\n" for number in range(3000)))
+    process = cli.start("consume", name, "--share-group", name, "-o", str(file), stderr=subprocess.PIPE)
+    wait_until(lambda: file.exists() and file.stat().st_size > 0)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, b"Traceback" in said) == (130, False), said
+    rest = cli("consume", name, "--share-group", name, "--idle-timeout", "3s").splitlines()
+    assert sorted(map(int, file.read_text().splitlines() + rest)) == list(range(3000))
+
+
+@pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
+def test_what_nobody_reads_any_more_goes_to_another_member(cli, make_topic):
+    name = make_topic()
+    cli.env["PYTHONUNBUFFERED"] = "1"  # a write may end in the middle then
+    cli("configs", "alter", "group", name, "share.auto.offset.reset=earliest")
+    cli("produce", name, stdin="".join(f"{number:0200000}\n" for number in range(3)))  # more than a pipe holds
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = cli.start("consume", name, "--share-group", name, **pipes)
+    assert process.stdout.read(4) == b"0000"
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(LIMIT_S), said) == (1, b"")
+    again = cli("consume", name, "--share-group", name, "-n", "3").splitlines()
+    assert sorted(line[-1] for line in again) == ["0", "1", "2"]
+
+
+def test_a_follower_whose_output_nobody_reads_ends_without_another_record(cli, make_topic):
+    name = make_topic()
+    cli("produce", name, stdin="only\n")
+    following = ("consume", name, "--follow", "--from", "earliest")
+    process = cli.start(*following, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"only\n"
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(LIMIT_S), said) == (1, b"")
+
+
 def test_kafka_python_s_way_to_call_it(cli, make_topic):
     name = make_topic()
     servers = cli.env.pop("KAFKA_BOOTSTRAP_SERVERS")

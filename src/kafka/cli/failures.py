@@ -55,13 +55,15 @@ def exit_status(error: BaseException) -> int:
     if isinstance(error, click.Abort):  # a question was answered with no, or by Ctrl-C
         return INTERRUPTED if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt) else FAILED
     if isinstance(error, click.UsageError):
-        error.show()
+        with contextlib.suppress(OSError):  # standard error may be closed, or a full disk
+            error.show()
         return WRONG_USE
     if _is_broken_pipe(error):
         _nobody_reads()
         return FAILED
     text, status = _told(error)
-    print(f"Error: {' '.join(text.split())}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"Error: {' '.join(text.split())}", file=sys.stderr)
     return status
 
 

@@ -9,6 +9,7 @@ from kafka.cli.output import Output
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
     from kafka.consumer import KafkaConsumer
+    from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer
     from kafka.producer import KafkaProducer
 
 _DEFAULTS = {"client_id": "kafka-cli", "bootstrap_timeout_ms": 15_000, "api_version_auto_timeout_ms": 3_000}
@@ -58,3 +59,9 @@ class Session:
         from kafka.consumer import KafkaConsumer
 
         return KafkaConsumer(*topics, **{**self.configs("consumer"), **own})
+
+    def share_consumer(self, **own: Any) -> "KafkaShareConsumer":
+        """A share consumer; ``own`` goes before the settings."""
+        from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer
+
+        return KafkaShareConsumer(**{**self.configs("share consumer"), **own})

@@ -292,12 +292,12 @@ def test_the_idle_time_begins_when_brokers_have_answered(
 ) -> None:
     consumer = Slow(answers_after, *given)
     monkeypatch.setattr(reading, "time", consumer)
-    assert list(reading._poll(consumer, idle_s)) == given
+    assert list(reading._poll(consumer, idle_s, lambda: None)) == given
     assert consumer.polls == polls
 
 
 def test_the_idle_time_begins_when_the_group_has_been_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = Slow(0)
     monkeypatch.setattr(reading, "time", consumer)
-    assert list(reading._poll(consumer, 0.0, lambda: consumer.polls >= 9)) == []
+    assert list(reading._poll(consumer, 0.0, lambda: None, lambda: consumer.polls >= 9)) == []
     assert consumer.polls == 9 + 1

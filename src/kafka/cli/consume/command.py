@@ -36,6 +36,12 @@ _OPTIONS = [
     ),
     click.option("-i", "--group-instance-id", help="As this static member."),
     click.option(
+        "--share-group",
+        metavar="GROUP",
+        help="As a member of this share group (Kafka 4.2), which acknowledges what it has written.",
+        shell_complete=complete_group,
+    ),
+    click.option(
         "-f",
         "--format",
         "name",
@@ -56,6 +62,21 @@ _OPTIONS = [
     click.option("--idle-timeout", type=DURATION, help="End when nothing came for so long."),
     click.option("--progress/--no-progress", default=None, help="A bar on standard error."),
 ]
+
+_NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
+"""Options whose values have another name here."""
+_SHARED_OUT = "brokers share the records out among the group's members"
+_GROUP_CONFIG = "a config of the group says that: 'kafka configs alter group {{}} {}'"
+_NOT_FOR_SHARES = {
+    "group": "a member is of one group",
+    "group_instance_id": "share groups have no static members",
+    "start": _GROUP_CONFIG.format("share.auto.offset.reset=earliest") + ", and 'kafka groups reset' moves it",
+    "end": _SHARED_OUT,
+    "last": _SHARED_OUT,
+    "partitions": _SHARED_OUT,
+    "read_committed": _GROUP_CONFIG.format("share.isolation.level=read_committed"),
+}
+"""Options that mean nothing in a share group, and why."""
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -80,7 +101,7 @@ def command(
     progress: bool | None,
     **where: Any,
 ) -> None:
-    """Read records: those that topics hold now, unless --follow or --group says otherwise.
+    """Read records: those that topics hold now, unless --follow, --group or --share-group says otherwise.
 
     POSITION is an offset, earliest, latest, a time such as 2026-01-31T12:00 (local), @1767225600000 (milliseconds), or
     a duration ago such as 15m, 2h or 3d.
@@ -96,6 +117,11 @@ def command(
         raise click.UsageError(str(error)) from None
     _check_group(where)
     sink = open_sink(name, output, session.output.as_json, end, between, null.encode(), encoding)
+    if where["share_group"] is not None and not sink.is_safe:
+        raise click.UsageError(
+            "parquet and --share-group exclude each other: such a file is whole at its end, and records are locked "
+            "for a member of a share group for less; arrow is written as records come"
+        )
     if where["read_committed"]:
         session.settings["isolation_level"] = "read_committed"
     if progress is None:
@@ -114,11 +140,11 @@ def _copy(source: "Source", selection: "Selection", sink: "Sink") -> None:
     """Write what is wanted, until there is no more or it is enough."""
     from kafka.cli.consume.source import closing
 
+    source.on_pause = sink.check_reader
     with closing(source), sink:
         for columns in source.columns():
             piece = selection.take(columns)
-            sink.write(piece)
-            source.written(piece)
+            sink.write(piece, source.written)
             if selection.complete:
                 return
 
@@ -132,8 +158,24 @@ def _selection(where: dict[str, Any]) -> "Selection":
     return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
 
 
+def _is_given(value: Any) -> bool:
+    """Whether an option was given; offset 0 is one, too."""
+    return value is not None and value is not False and value != ()
+
+
+def _check_share_group(where: dict[str, Any]) -> None:
+    """What share groups do not have."""
+    for option, why in _NOT_FOR_SHARES.items():
+        if _is_given(where[option]):
+            name = _NAMES.get(option, "--" + option.replace("_", "-"))
+            raise click.UsageError(f"{name} and --share-group exclude each other: {why.format(where['share_group'])}")
+
+
 def _check_group(where: dict[str, Any]) -> None:
     """Options that exclude each other."""
+    if where["share_group"] is not None:
+        _check_share_group(where)
+        return
     if where["group"] is None:
         if where["group_instance_id"] is not None:
             raise click.UsageError("--group-instance-id needs --group")
@@ -141,9 +183,9 @@ def _check_group(where: dict[str, Any]) -> None:
             raise click.UsageError("--follow has no end: leave out --to, or --follow")
         return
     for option in ("end", "last", "partitions"):
-        if where[option]:
-            names = {"end": "--to", "last": "--last", "partitions": "--partition"}
-            raise click.UsageError(f"{names[option]} and --group exclude each other: a group's offsets say where it is")
+        if _is_given(where[option]):
+            name = _NAMES.get(option, f"--{option}")
+            raise click.UsageError(f"{name} and --group exclude each other: a group's offsets say where it is")
     if where["start"] not in (None, "earliest", "latest"):
         raise click.UsageError(
             "with --group, --from may be earliest or latest, where it has no offsets; 'kafka groups reset' moves it"
@@ -158,6 +200,10 @@ def _source(
     timeout: datetime.timedelta | None = where["idle_timeout"]
     idle_s = None if timeout is None else timeout.total_seconds()
     start: Position | None = where["start"]
+    if where["share_group"] is not None:
+        from kafka.cli.consume.share_source import InShareGroup
+
+        return InShareGroup(session, topics, where["share_group"], where["max_records"], idle_s)
     if where["group"] is not None:
         configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
         return InGroup(session, topics, configs, str(start or "earliest"), idle_s, is_safe)

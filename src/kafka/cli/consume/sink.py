@@ -1,8 +1,13 @@
 """Where records go: standard output or a file."""
 
 import contextlib
+import errno
+import os
 import pathlib
+import select
+import stat
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import IO, Self
 
@@ -48,6 +53,7 @@ class Sink:
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
             self._out = stack.enter_context(self._file.open("wb"))
+        self._pipe = _pipe(self._out)
         self._arrow = None
         if self._format is None:
             from kafka.cli.consume.arrow_formats import ArrowFile
@@ -63,24 +69,42 @@ class Sink:
         if self._arrow is not None:
             self.is_safe = self._arrow.is_whole
 
-    def write(self, piece: Piece) -> None:
-        """Write records, and hand them to the operating system."""
-        if not len(piece):
-            return
-        if self._arrow is not None:
-            with self._whole.block():
+    def write(self, piece: Piece, written: Callable[[Piece], None]) -> None:
+        """Write records, and hand them to the operating system.
+
+        Arguments:
+            written: is told when they are; no interrupt comes between.
+        """
+        data = self._format.encode(piece) if self._format is not None and len(piece) else b""
+        with self._whole.block():
+            if self._arrow is not None and len(piece):
                 self._arrow.write(piece)
-        else:
-            assert self._format is not None
-            data = self._format.encode(piece)
-            with self._whole.block():
+            elif data:
                 self._put(data)
-        self.records += len(piece)
+            self.records += len(piece)
+            written(piece)
+
+    def check_reader(self) -> None:
+        """Raise `BrokenPipeError` where nobody reads any more, which else the next record would tell."""
+        if self._pipe is not None and any(event & select.POLLERR for _, event in self._pipe.poll(0)):
+            raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
 
     def _put(self, data: bytes) -> None:
         self._out.write(data)
         self._out.flush()
         self.size += len(data)
+
+
+def _pipe(out: IO[bytes]) -> "select.poll | None":
+    """What tells whether somebody reads a pipe; None for anything else, and on Windows."""
+    try:
+        if not hasattr(select, "poll") or not stat.S_ISFIFO(os.fstat(out.fileno()).st_mode):
+            return None
+    except OSError:  # no file at all, as in tests
+        return None
+    pipe = select.poll()
+    pipe.register(out.fileno(), 0)
+    return pipe
 
 
 def open_sink(

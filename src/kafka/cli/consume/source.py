@@ -18,14 +18,20 @@ if TYPE_CHECKING:
     from kafka.consumer.bounded.sync_read import BoundedRead
     from kafka.record import Columns
 
-_POLL_MS = 200
+POLL_MS = 200
 _COMMIT_S = 1.0
-_START_S = 30.0
+START_S = 30.0
 """So long a group and brokers may take before the first answer; then it counts as nothing that came."""
 
 
 class Source:
-    """Gives columns until there are no more, and is told what was written of them."""
+    """Gives columns until there are no more, and is told what was written of them.
+
+    Attributes:
+        on_pause: called again and again while nothing comes; what it raises ends the reading.
+    """
+
+    on_pause: Callable[[], None] = staticmethod(lambda: None)
 
     def columns(self) -> "Iterator[Columns]":
         """What is read."""
@@ -80,7 +86,7 @@ class Following(Source):
 
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""
-        return _poll(self._consumer, self._idle_s)
+        return _poll(self._consumer, self._idle_s, self.on_pause)
 
     def close(self) -> None:
         """See `Source`."""
@@ -116,7 +122,7 @@ class InGroup(Source, ConsumerRebalanceListener):
 
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""
-        return _poll(self._consumer, self._idle_s, lambda: self._has_joined)
+        return _poll(self._consumer, self._idle_s, self.on_pause, lambda: self._has_joined)
 
     def written(self, piece: Piece) -> None:
         """See `Source`."""
@@ -151,20 +157,46 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.close()
 
 
+class IdleTime:
+    """The time without anything, which begins when the group and the brokers have answered.
+
+    Arguments:
+        limit_s: how long it may be; None: for ever.
+    """
+
+    def __init__(self, limit_s: float | None) -> None:
+        self._limit_s = limit_s
+        self._began = self._last = time.monotonic()
+
+    def is_over(self, found: bool, has_begun: bool) -> bool:
+        """Whether it is, after a poll.
+
+        Arguments:
+            found: whether the poll gave something.
+            has_begun: whether all had answered before it.
+        """
+        now = time.monotonic()
+        if found or not (has_begun or now - self._began >= START_S):
+            self._last = now
+            return False
+        return self._limit_s is not None and now - self._last >= self._limit_s
+
+
 def _poll(
-    consumer: "KafkaConsumer[Any, Any]", idle_s: float | None, has_joined: Callable[[], bool] = lambda: True
+    consumer: "KafkaConsumer[Any, Any]",
+    idle_s: float | None,
+    on_pause: Callable[[], None],
+    has_joined: Callable[[], bool] = lambda: True,
 ) -> "Iterator[Columns]":
-    """What comes. The time without anything begins when the group and the brokers have answered."""
-    began = last = time.monotonic()
+    """What comes, until nothing has for too long."""
+    idle = IdleTime(idle_s)
     while True:
-        counts = idle_s is not None and (
-            (has_joined() and _all_answered(consumer)) or time.monotonic() - began >= _START_S
-        )
-        found = consumer.poll_columns(timeout_ms=_POLL_MS)
+        has_begun = idle_s is not None and has_joined() and _all_answered(consumer)
+        found = consumer.poll_columns(timeout_ms=POLL_MS)
         yield from found.values()
-        if found or not counts:
-            last = time.monotonic()
-        elif idle_s is not None and time.monotonic() - last >= idle_s:
+        if not found:
+            on_pause()
+        if idle.is_over(bool(found), has_begun):
             return
 
 

@@ -18,6 +18,7 @@ from kafka.consumer.share.face import CLOSE_TIMEOUT_MS, ShareFace
 from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
 from kafka.errors import KafkaTimeoutError
+from kafka.record import Columns
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -103,6 +104,19 @@ class ShareCalls(ShareFace):
         """
         most = check_max_records(max_records, _NO_LIMIT)
         return self._hand_over(to_arrow, timeout_ms, most)
+
+    def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> list[Columns]:
+        """As `poll`, but columns instead of records; none if the time was up.
+
+        There may be several of a partition, in their order: each was acquired by itself, and has been delivered equally
+        often. `acknowledge` takes topic, partition and offset of a row.
+
+        Arguments:
+            timeout_ms: how long to wait, 0: not at all.
+            max_records: how many to acquire; None: ``max_poll_records``.
+        """
+        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        return self._hand_over(_columns, timeout_ms, most)
 
     def __iter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``.
@@ -304,6 +318,10 @@ class ShareCalls(ShareFace):
     ) -> None:
         """Close."""
         self.close()
+
+
+def _columns(pieces: list[Piece]) -> list[Columns]:
+    return [piece.columns for piece in pieces if len(piece)]
 
 
 def _abandon(core: Any, runner: ThreadRunner) -> None:

@@ -1,0 +1,55 @@
+"""The standard streams of a command, whatever the caller has made of them."""
+
+import contextlib
+import io
+import os
+import sys
+
+_STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
+"""Name and mode of each, and what opens its place where it is closed."""
+
+Status = int | str | None
+
+
+def have_streams() -> None:
+    """Have all three, and an output that writes all it is given.
+
+    Where the caller has closed one, Python has none, and the next connection would get its number. Reading or writing
+    fails then, but for standard error. With PYTHONUNBUFFERED a write to a pipe or a disk that ends in the middle is no
+    error, and the rest is lost.
+    """
+    for number, (name, mode, access) in enumerate(_STREAMS):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, access)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        buffered = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)
+        sys.stdout = io.TextIOWrapper(buffered, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
+
+
+def flushed(status: Status) -> Status:
+    """The status with which a command ends, once what it has printed is written.
+
+    A command that could not write what it had to say has failed. Nothing is left for the interpreter, which would try
+    again, and end with a status of its own.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not status and not isinstance(error, BrokenPipeError):
+            print(f"Error: {error}", file=sys.stderr)
+        _give_up()
+        return status or 1
+    return status
+
+
+def _give_up() -> None:
+    """Have what is left of the output go where nobody waits for it."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        sys.stdout.flush()
