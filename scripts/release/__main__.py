@@ -1,9 +1,9 @@
 """All of a release but the upload: ``make release-check``.
 
-Builds the source distribution, the pure wheel and, with zig, wheels for Linux with an old glibc and with musl; builds
-some of them twice, which has to give the same bytes; has auditwheel and twine judge them; asks cibuildwheel what it
-would build, and mypy what is missing on macOS and Windows; installs what can run here into empty environments, and
-tries the first commands of the README there.
+Looks over workflows, forms and hooks; builds the source distribution, the pure wheel and, with zig, wheels for Linux
+with an old glibc and with musl; builds some of them twice, which has to give the same bytes; has auditwheel and twine
+judge them; asks cibuildwheel what it would build, and mypy what is missing on macOS and Windows; installs what can run
+here into empty environments, and tries the first commands of the README there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.pythons import find_interpreter
-from scripts.release import build, systems, trial
+from scripts.release import build, project, systems, trial
 from scripts.release.build import ROOT, BuildError, run
 from scripts.release.targets import TARGETS
 
@@ -64,6 +64,7 @@ def main() -> int:
 def _release(out: Path, work: Path, versions: list[str], targets: list[str]) -> Iterator[str]:
     """Every step, with what came of it."""
     yield f"version {_checked_version()}"
+    yield from project.check()
     source, pure = _plain(out, work / "first")
     again = _plain(work / "again" / "out", work / "again")
     _same([source, pure], list(again))

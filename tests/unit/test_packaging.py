@@ -4,6 +4,8 @@ import pathlib
 import re
 import tomllib
 
+from scripts.release import project
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -22,3 +24,21 @@ def test_the_readme_names_only_extras_that_exist() -> None:
 def test_only_systems_that_the_broker_runs_on_are_promised() -> None:
     systems = [line for line in PROJECT["classifiers"] if line.startswith("Operating System")]
     assert systems == ["Operating System :: POSIX"]
+
+
+def test_workflows_and_hooks_of_commits_run_what_is_there() -> None:
+    assert list(project.faults()) == []
+
+
+def test_what_they_run_and_is_not_there_is_found() -> None:
+    assert list(project.unknown_targets("a.yml", "- run: make chekc\n- run: make check")) == [
+        "a.yml runs 'make chekc', which the Makefile does not have"
+    ]
+    (other,) = project.other_cibuildwheels("a.yml", "uses: pypa/cibuildwheel@v0.1")
+    assert other.startswith("a.yml builds with cibuildwheel 0.1, requirements/release.txt pins ")
+    runs = ("scripts/none.py --check", "-m scripts.nothing", "-m scripts.reference")
+    hooks = "\n".join(f"entry: Makefile {each}" for each in runs)
+    assert list(project.missing_hooks(hooks)) == [
+        "a hook runs scripts/none.py, which is not there",
+        "a hook runs scripts/nothing/__main__.py, which is not there",
+    ]
