@@ -3,8 +3,8 @@
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
-# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines), kills while it writes
-#                     exactly once, and 200 programs on its own Kafka connector and on ours
+# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines, the next PySpark), kills while
+#                     it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
 # make check     lint, types and unit tests, but for the exhaustive ones, in three minutes (make check-all: with these, as make test)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -139,6 +139,7 @@ spark-trials: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
 	$(BIN)/python -m pytest tests/trials --timeout 900 $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/test_spark_trials.py $(PYTEST_ARGS)
+	$(BIN)/python scripts/next_spark.py $(PYTEST_ARGS)
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness
@@ -191,4 +192,4 @@ clean:
 	find src \( -name '*.so' -o -name '*.pyd' -o -name '*.c' \) -delete
 
 distclean: clean
-	rm -rf $(VENV) .venv-3.* .cache
+	rm -rf $(VENV) .venv-* .cache

@@ -3,7 +3,11 @@
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+
+import pyspark
+import pytest
 
 from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS
 from kafka.spark.schema import COLUMNS
@@ -45,3 +49,25 @@ def test_the_guide_says_what_both_connectors_do_otherwise():
     told = re.findall(r"^\| ((?:read|stream|write|fault): .+?) \| (.+) \|$", PAGE, re.MULTILINE)
     assert told == [(each.name, each.differs) for each in PROGRAMS if each.differs]
     assert f"runs {len(PROGRAMS)} programs" in PAGE
+
+
+@pytest.mark.once
+def test_the_settings_of_yarn_and_kubernetes_are_settings_of_spark():
+    page = PAGE.partition("### YARN and Kubernetes")[2].partition("### Memory")[0]
+    families = ("spark.yarn.appMasterEnv.", "spark.executorEnv.", "spark.kubernetes.driverEnv.")
+    families += tuple(
+        f"spark.kubernetes.{who}.{what}." for who in ("driver", "executor") for what in ("secrets", "secretKeyRef")
+    )
+    named = set(re.findall(r"`(spark\.[\w.]+\w)", page))
+    assert len(named) > 10
+    wanted = {name: next((each for each in families if name.startswith(each)), name) for name in named}
+    missing = set(wanted)
+    for jar in (Path(pyspark.__file__).parent / "jars").glob("spark-*.jar"):
+        if not re.match(r"spark-(core|yarn|kubernetes|catalyst)_", jar.name):
+            continue
+        with zipfile.ZipFile(jar) as classes:
+            for file in classes.namelist():
+                if re.search(r"(/config/|/k8s/Config|/yarn/|SQLConf|SparkConf)", file) and file.endswith(".class"):
+                    content = classes.read(file)
+                    missing -= {name for name in missing if wanted[name].encode() in content}
+    assert not missing
