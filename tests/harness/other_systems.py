@@ -37,6 +37,7 @@ for name in preload:
     importlib.import_module(name)
 selectors.DefaultSelector = selectors.SelectSelector
 socket.socketpair = functools.partial(socket.socketpair, socket.AF_UNIX)  # a pair can be had everywhere
+os.process_cpu_count = os.cpu_count  # as it is where a process cannot be bound to processors
 
 def not_implemented(self, *arguments):
     raise NotImplementedError

@@ -52,6 +52,7 @@ class Interrupt:
             self._calls[frame.f_back] = False
         if not frame.f_code.co_filename.startswith(self._paths):
             return None
+        frame.f_trace = self._step  # before the next line, which does nothing for an untraced frame in Python 3.13
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         self._look(frame)
         return self._step

@@ -22,6 +22,7 @@ EXTRAS = (
     "matplotlib.figure",
     "opentelemetry.metrics",
     "pandas",
+    "prometheus_client",
     "pyarrow",
     "pyspark.sql",
     "pyspark.sql.datasource",
