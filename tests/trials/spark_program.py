@@ -13,9 +13,9 @@ ROWS = 1_000
 FORMAT = "kafka_columnar"
 
 
-def run(spark: Any, bootstrap_servers: str, topic: str, folder: str) -> dict[str, Any]:
+def run(spark: Any, bootstrap_servers: str, topic: str, folder: str, **login: str) -> dict[str, Any]:
     """Write rows to a topic, read them in a batch, and copy them in a stream, batch by batch."""
-    brokers = {"kafka.bootstrap.servers": bootstrap_servers}
+    brokers = {"kafka.bootstrap.servers": bootstrap_servers, **login}
     rows = spark.range(ROWS).selectExpr("cast(id as string) as key", "cast(id as string) as value")
     rows.repartition(2).write.format(FORMAT).options(**brokers, topic=topic).mode("append").save()
     frame = spark.read.format(FORMAT).options(**brokers, subscribe=topic, minPartitions="2").load()
@@ -32,14 +32,14 @@ def run(spark: Any, bootstrap_servers: str, topic: str, folder: str) -> dict[str
     return {"batch": list(batch), "stream": list(again), "batches": len(query.recentProgress)}
 
 
-def main(bootstrap_servers: str, topic: str, folder: str, settings: str) -> None:
+def main(bootstrap_servers: str, topic: str, folder: str, settings: str, login: str) -> None:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
     for name, value in json.loads(settings).items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    seen = run(spark, bootstrap_servers, topic, folder)
+    seen = run(spark, bootstrap_servers, topic, folder, **json.loads(login))
     print(json.dumps(seen), flush=True)
     sys.stdin.read()
     spark.stop()

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.apache import ApacheKafka
+from harness.properties import USERS
 from harness.spark_cluster import Standalone
+from harness.tls import STORE_PASSWORD
 
 from .trial_support import CLUSTER, EXPECTED, ProgramError, memory_mb, program
 
@@ -29,10 +32,32 @@ def cluster(tmp_path_factory):
 
 def test_the_same_interpreter(cluster, embedded_broker, tmp_path, capsys):
     settings = {**CLUSTER, "spark.master": cluster.url}
-    with program(embedded_broker, "same", tmp_path, settings, {"PYSPARK_PYTHON": sys.executable}) as (seen, pid):
+    with program(embedded_broker.bootstrap_servers, "same", tmp_path, settings, {"PYSPARK_PYTHON": sys.executable}) as (
+        seen,
+        pid,
+    ):
         with capsys.disabled():
             print("\nMB of the driver:", memory_mb(pid), "of the workers:", memory_mb(*cluster.worker_pids))
         assert {name: seen[name] for name in EXPECTED} == EXPECTED
+
+
+def test_executors_log_in(cluster, tmp_path):
+    module = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    with ApacheKafka(tmp_path / "kafka", listeners=("plaintext", "sasl_ssl")) as kafka:
+        login = {
+            "kafka.security.protocol": "SASL_SSL",
+            "kafka.sasl.mechanism": "SCRAM-SHA-512",
+            "kafka.sasl.jaas.config": f'{module} required username="alice" password="{USERS["alice"]}";',
+            "kafka.ssl.truststore.location": str(kafka.tls_folder / "trust.p12"),
+            "kafka.ssl.truststore.password": STORE_PASSWORD,
+            "kafka.ssl.truststore.type": "PKCS12",
+        }
+        settings = {**CLUSTER, "spark.master": cluster.url}
+        env = {"PYSPARK_PYTHON": sys.executable}
+        servers = kafka.bootstrap("sasl_ssl")
+        with program(servers, "secured", tmp_path, settings, env, login) as (seen, _):
+            assert {name: seen[name] for name in EXPECTED} == EXPECTED
+    assert USERS["alice"] not in (tmp_path / "program.log").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +96,13 @@ def test_packages_that_an_archive_brings(cluster, embedded_broker, environment, 
     planning.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     planning.chmod(0o755)
     said = "kafka-columnar is not installed in the Python of this Spark process"
-    with pytest.raises(ProgramError, match=said), program(embedded_broker, "lacking", tmp_path, settings, env):
+    with (
+        pytest.raises(ProgramError, match=said),
+        program(embedded_broker.bootstrap_servers, "lacking", tmp_path, settings, env),
+    ):
         pass
     for name in OURS:
         shutil.copytree(SOURCES / name, site / name, ignore=shutil.ignore_patterns("__pycache__", "*.c"))
     settings["spark.archives"] = f"{archive(folder, tmp_path / 'with.tar.gz')}#environment"
-    with program(embedded_broker, "archived", tmp_path, settings, env) as (seen, _):
+    with program(embedded_broker.bootstrap_servers, "archived", tmp_path, settings, env) as (seen, _):
         assert {name: seen[name] for name in EXPECTED} == EXPECTED

@@ -34,10 +34,15 @@ class ProgramError(Exception):
 
 @contextlib.contextmanager
 def program(
-    broker: Any, topic: str, folder: Path, settings: Mapping[str, str], env: Mapping[str, str] | None = None
+    servers: str,
+    topic: str,
+    folder: Path,
+    settings: Mapping[str, str],
+    env: Mapping[str, str] | None = None,
+    login: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Run the program; gives what it saw and its process, which lives until the end of the block."""
-    command = [sys.executable, str(PROGRAM), broker.bootstrap_servers, topic, str(folder), json.dumps(settings)]
+    command = [sys.executable, str(PROGRAM), servers, topic, str(folder), json.dumps(settings), json.dumps(login or {})]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", **(env or {})}
     with (folder / "program.log").open("w+") as errors:
         process = subprocess.Popen(
