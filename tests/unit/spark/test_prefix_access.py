@@ -129,6 +129,21 @@ def test_connections_are_kept_for_the_next_step(monkeypatch: pytest.MonkeyPatch)
     assert clients.take(keys[1]) is not another  # a fork's own
 
 
+def test_kept_connections_are_closed_where_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.KafkaAdminClient", Admin)
+    clients = prefix_access._Clients()
+    key = (("bootstrap_servers", "localhost:1"),)
+    client = clients.take(key)
+    clients.give_back(key, client)
+    with monkeypatch.context() as forked:
+        forked.setattr("os.getpid", lambda: -1)
+        clients.close()
+    assert not client.is_closed  # it is the parent's
+    clients.close()
+    assert client.is_closed
+    assert clients.take(key) is not client
+
+
 def test_clients_whose_options_cannot_be_compared_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka.KafkaAdminClient", Admin)
     clients = prefix_access._Clients()

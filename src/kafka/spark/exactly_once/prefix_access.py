@@ -1,6 +1,7 @@
 """The requests about one `transactionalIdPrefix`, over connections that a process keeps between micro-batches."""
 
 import asyncio
+import atexit
 import collections
 import logging
 import os
@@ -226,6 +227,15 @@ class _Clients:
         if surplus is not None:
             surplus.close()
 
+    def close(self) -> None:
+        """Close those that are kept; what a fork has of its parent is left alone."""
+        with self._lock:
+            if self._pid != os.getpid():
+                return
+            kept, self._kept = self._kept, collections.OrderedDict()
+        for client in kept.values():
+            client.close()
+
 
 def _is_hashable(configs: Configs) -> bool:
     """False with a list or a dict among the values, as callers of `kafka.spark.transactions` may give."""
@@ -237,6 +247,8 @@ def _is_hashable(configs: Configs) -> bool:
 
 
 _CLIENTS = _Clients()
+# Else they are finalized when the interpreter has taken apart the modules that they need, and complain of it.
+atexit.register(_CLIENTS.close)
 
 
 def admin_configs(configs: Configs) -> Configs:
