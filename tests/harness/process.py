@@ -72,6 +72,16 @@ class Supervised:
         if self.running():
             os.killpg(self.pid, number)
 
+    def stop(self, timeout_s: float) -> bool:
+        """Send SIGTERM to the process alone, which sees to its children itself; return whether it has ended in time."""
+        if self.running():
+            os.kill(self.pid, signal.SIGTERM)
+        try:
+            self._child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def end(self, timeout_s: float = 20) -> bool:
         """End the process, with SIGTERM and then SIGKILL; return whether SIGTERM was enough."""
         self.signal(signal.SIGTERM)

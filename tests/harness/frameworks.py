@@ -1,0 +1,21 @@
+"""Frameworks and table libraries that programs use beside this package, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness.cache import ROOT
+from harness.pins import pinned_folder
+
+PINS = ROOT / "requirements" / "frameworks.txt"
+
+
+def frameworks_folder() -> Path:
+    """Return the folder with the packages of requirements/frameworks.txt, installed if they are not there."""
+    return pinned_folder(PINS)
+
+
+def frameworks_environment() -> dict[str, str]:
+    """Return an environment in which they are importable beside this package, for a process of its own."""
+    return {**os.environ, "PYTHONPATH": str(frameworks_folder())}
