@@ -14,6 +14,7 @@ from kafka.consumer.core import ConsumerCore
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
+from kafka.display.plotting import check_matplotlib
 from kafka.errors import AssertedStateError, IllegalStateError
 from kafka.health import Health
 from kafka.structs import (
@@ -25,6 +26,8 @@ from kafka.structs import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from kafka.metrics.kafka_metric import KafkaMetric
 
 CLOSE_TIMEOUT_MS = 30_000
@@ -246,6 +249,23 @@ class ConsumerFace:
     def _repr_html_(self) -> str:
         """What a notebook shows of the consumer: its health, and where it reads. In any thread; asks no broker."""
         return self._shown_as(type(self).__name__)
+
+    def plot_lag(self) -> "Figure":
+        """How far the consumer is behind, as a figure that notebooks show: a bar for each partition assigned.
+
+        The ends are those that fetches have told, so it asks no broker. Of many partitions the twenty that lag most are
+        drawn; the title has the sum of all. Needs the extra "plot".
+
+        Raises `ImportError` without matplotlib.
+        """
+        check_matplotlib("plot_lag()")
+        from kafka.display.lag_figure import lag_figure
+
+        self._check_open()
+        known = self.health().lag
+        states = sorted(self._core.subscription.states(), key=lambda state: state.tp)
+        lags = {f"{state.tp.topic}-{state.tp.partition}": known.get(state.tp) for state in states}
+        return lag_figure(self._parsed.connection.client_id or type(self).__name__, lags)
 
     def _shown_as(self, kind: str) -> str:
         options, read = self._parsed, self._core.subscription if self._started else None

@@ -3,8 +3,7 @@
 import datetime
 from collections.abc import Callable, Sequence
 
-from matplotlib.figure import Figure
-
+from kafka.display.figure import Figure
 from kafka.spark.progress import QueryProgress
 
 LARGEST_DRAWN = 10

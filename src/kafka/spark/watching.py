@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka.display.plotting import check_matplotlib
 from kafka.spark.progress import QueryProgress, query_progress, to_json
 from kafka.spark.prometheus_text import Standing, prometheus_text
 from kafka.spark.requirements import check_pyspark
@@ -80,7 +81,10 @@ class Watch:
 
         Arguments:
             query: the name or the id of one query; None: all of them.
+
+        Raises `ImportError` without matplotlib.
         """
+        check_matplotlib("Watch.plot()")
         from kafka.spark.progress_plot import plot_progress
 
         return plot_progress([each for each in self.progress if query in (None, each.query, each.query_id)])

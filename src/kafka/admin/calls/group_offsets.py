@@ -2,9 +2,10 @@
 """What groups have committed."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka.admin import arguments
+from kafka.admin import group_lag as _lag
 from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
 from kafka.admin import offset_targets as _targets
@@ -12,8 +13,12 @@ from kafka.admin import share_group_offsets as _share
 from kafka.admin.calls.base import AdminCalls
 from kafka.admin.offset_targets import Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
+from kafka.display.plotting import check_matplotlib
 from kafka.errors import BrokerResponseError
 from kafka.structs import OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class GroupOffsetCalls(AdminCalls):
@@ -58,6 +63,29 @@ class GroupOffsetCalls(AdminCalls):
                 self._requests, wanted, require_stable=require_stable, raise_errors=raise_errors
             )
         )
+
+    def plot_lag(self, group_ids: Iterable[str] | str) -> "Figure":
+        """How far groups are behind, as a figure that notebooks show: a bar for each partition committed for.
+
+        Of many partitions the twenty that lag most are drawn; the title has the sum of all. Needs the extra "plot".
+
+        Arguments:
+            group_ids: one group or several, of any kind but share groups.
+
+        Raises `ImportError` without matplotlib, and what `list_group_offsets` raises.
+        """
+        check_matplotlib("plot_lag()")
+        from kafka.display.lag_figure import lag_figure
+
+        wanted = list(dict.fromkeys(arguments.names("group_ids", group_ids)))
+        found = self._run(_lag.group_lag(self._requests, wanted))
+        several = len(found) > 1
+        lags = {
+            f"{group_id}: {tp.topic}-{tp.partition}" if several else f"{tp.topic}-{tp.partition}": lag
+            for group_id, of_group in found.items()
+            for tp, lag in of_group.items()
+        }
+        return lag_figure(", ".join(found), lags)
 
     def alter_group_offsets(
         self,

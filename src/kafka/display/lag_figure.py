@@ -1,0 +1,43 @@
+"""The lag of partitions as a figure (the extra "plot")."""
+
+from collections.abc import Mapping
+
+from kafka.display.figure import Figure
+
+LARGEST_DRAWN = 20
+"""So many partitions have a bar: those that lag most."""
+_BAR_INCHES, _FRAME_INCHES, _WIDTH_INCHES = 0.3, 1.2, 9
+
+
+def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
+    """A bar for each partition, as long as it lags, with the number beside it.
+
+    Arguments:
+        of: whose lag it is.
+        lags: by the name of a partition; None where it is not known.
+    """
+    most = sorted(lags, key=lambda name: lags[name] or -1, reverse=True)[:LARGEST_DRAWN]
+    drawn = [name for name in lags if name in set(most)]
+    figure = Figure(figsize=(_WIDTH_INCHES, _FRAME_INCHES + _BAR_INCHES * max(1, len(drawn))), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh(range(len(drawn)), [lags[name] or 0 for name in drawn])
+    texts = [_text(lags[name]) for name in drawn]
+    axes.bar_label(bars, texts, padding=3)
+    axes.set_yticks(range(len(drawn)), drawn, parse_math=False)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)  # room for the largest one's number
+    axes.set_xlim(left=0)
+    axes.set_xlabel("lag (offsets)")
+    axes.set_title(_title(of, lags, len(drawn)), parse_math=False)
+    return figure
+
+
+def _text(lag: int | None) -> str:
+    return "not known" if lag is None else f"{lag:,}"
+
+
+def _title(of: str, lags: Mapping[str, int | None], drawn: int) -> str:
+    known = [lag for lag in lags.values() if lag is not None]
+    total = f"{sum(known):,}" if known or not lags else "not known"
+    part = f"; the {drawn} of {len(lags)} partitions that lag most" if drawn < len(lags) else ""
+    return f"lag of {of}: {total}{part}"
