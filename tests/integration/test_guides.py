@@ -14,9 +14,13 @@ from kafka.record import arrow_schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDES = {
-    "START.md": ["RecordMetadata(topic='orders'", "1001 records, the last: 1000", "b'997 pears'", "{0: 0}"],
-    "GROUPS.md": ["100 done", "got [0]\ngiving up [0]\n", "now 0"],
-    "DELIVERY.md": ["0 failed", "sum 499500", "[{'a': 1}]"],
+    "START.md": ["RecordMetadata(topic='orders'", "1001 records\nthe last: ", "b'997 pears'", ": 0}"],
+    "GROUPS.md": [
+        "100 done",
+        "giving up []\ngot [0]\ngiving up [0]\n",
+        "partition=0): {'error': <class 'kafka.errors.NoError'>, 'offset': 0}}\nnow 0",
+    ],
+    "DELIVERY.md": ["0 failed", "sum 499500", "[{'a': 1}]", "143 found, the first at 0 3 ", "offset=0"],
     "ARROW.md": [
         "ArrowResult(",
         "10000 rows, ['topic', 'partition'",
@@ -42,21 +46,51 @@ KINDS = {
 """By Arrow's name of a type: what the guide calls it."""
 
 
+COMMANDS = {"START.md": 2, "DELIVERY.md": 1}
+"""How many blocks of commands a guide has, but those that install the package and start a broker."""
+
+
+def blocks(guide: str) -> list[tuple[str, str]]:
+    """The programs and the commands of a guide in their order, with "python" or "sh" before each."""
+    text = (DOCS / guide).read_text(encoding="utf-8")
+    found = re.findall(r"^```(python|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [(kind, code) for kind, code in found if not re.search(r"^(pip install|kafka broker)", code, re.MULTILINE)]
+
+
 def programs(guide: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", (DOCS / guide).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [code for kind, code in blocks(guide) if kind == "python"]
+
+
+def run(kind: str, code: str, servers: str, folder: Path) -> str:
+    """What a program or commands print; the broker is another, and files are in the folder."""
+    code = code.replace("localhost:9092", servers).replace("/tmp/", f"{folder}/")
+    if kind == "sh":
+        kafka = f'kafka() {{ {sys.executable} -m kafka -b {servers} "$@"; }}\nset -e\n'
+        command = ["bash", "-c", kafka + code]
+    else:
+        command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_programs_of_a_guide_run(guide: str, tmp_path: Path) -> None:
     expected = GUIDES[guide]
     assert len(programs(guide)) == len(expected)
+    assert len(blocks(guide)) == len(expected) + COMMANDS.get(guide, 0)
+    left = iter(expected)
     with EmbeddedBroker(tmp_path / "broker", group_initial_rebalance_delay_ms=0) as broker:
-        for program, prints in zip(programs(guide), expected, strict=True):
-            code = program.replace("localhost:9092", broker.bootstrap_servers).replace("/tmp/", f"{tmp_path}/")
-            command = [sys.executable, "-W", "error", "-c", code]
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-            assert done.returncode == 0, done.stderr
-            assert prints in done.stdout
+        for kind, code in blocks(guide):
+            printed = run(kind, code, broker.bootstrap_servers, tmp_path)
+            assert kind == "sh" or next(left) in printed, printed
+
+
+def test_the_first_reader_may_be_run_again(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path / "broker", group_initial_rebalance_delay_ms=0) as broker:
+        (create, send, read), servers = blocks("START.md")[:3], broker.bootstrap_servers
+        printed = [run(*each, servers, tmp_path) for each in (create, create, send, read, read)]
+    assert printed[-1] == "0 records\n"
 
 
 def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:

@@ -227,9 +227,6 @@ def test_the_example_of_the_guide_runs(transactional: Any, make_topic_on: Any) -
     for old, new in (("localhost:9092", transactional.bootstrap_servers), ('"numbers"', repr(numbers))):
         example = example.replace(old, new)
     example = example.replace('"doubles"', repr(doubles)).replace("doubler", f"doubler-{numbers}")
-    with KafkaProducer(bootstrap_servers=transactional.bootstrap_servers) as producer:
-        for number in range(10):
-            producer.send(numbers, b"%d" % number, partition=number % 2)
     exec(compile(example, "docs/TRANSACTIONS.md", "exec"), {})
     assert sorted(map(int, read(transactional, doubles))) == [2 * number for number in range(10)]
 

@@ -70,7 +70,9 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             max_records: at most so many; None: ``max_poll_records``.
             update_offsets: False leaves the positions where they are: the next call gives the same records.
 
-        Returns a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up (`ConsumerRecords`).
+        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up.
+        Its `items`, `keys` and `values` are a dict's; iterating over it and `len` go over the records of all
+        partitions: ``for record in consumer.poll(1000)``.
 
         Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError` and what listeners raise.

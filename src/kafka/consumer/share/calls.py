@@ -81,7 +81,8 @@ class ShareCalls(ShareFace):
             max_records: how many to acquire; None: ``max_poll_records``. With ``share_acquire_mode='batch_optimized'``
                 there may be more, as whole batches are acquired.
 
-        Returns a dict of `TopicPartition` to lists of `ShareConsumerRecord`, empty if the time was up.
+        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ShareConsumerRecord`, empty if the time was
+        up. Iterating over it and `len` go over the records of all partitions.
 
         Raises `IllegalStateError` without a subscription, for records that are not acknowledged, and while another call
         is under way; `RecordDeserializationError` and `CorruptRecordError`, after which the next call goes on behind;
