@@ -1,5 +1,6 @@
 """The commands by name; each is imported when it is used."""
 
+import difflib
 import importlib
 import logging
 import os
@@ -49,6 +50,16 @@ class LazyCommands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As of `click.Group`; for a name that is none, it names those that are alike."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        close = difflib.get_close_matches(name, COMMANDS)
+        ctx.fail(f"No such command {name!r}. {f'Did you mean {close[0]!r}?' if close else 'See kafka --help.'}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The summaries of the table, for which no command is imported."""

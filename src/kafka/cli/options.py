@@ -226,7 +226,7 @@ def confirm(question: str, yes: bool) -> None:
         click.confirm(question, abort=True, err=True)
 
 
-yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked.")
 dry_run_option = click.option(
     "--dry-run", "--validate-only", is_flag=True, help="Say what would be done; change nothing."
 )

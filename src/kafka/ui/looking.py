@@ -1,10 +1,11 @@
 """Asks the cluster for a `Snapshot`. What one is not allowed to know becomes a note, and the rest is there."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from kafka.spark.exactly_once.names import is_decision
 from kafka.structs import TopicPartition
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _SHARE = "share"
+
+
+class _Committed(NamedTuple):
+    offset: int
+    is_place: bool
+    """False: it is the number of a batch, which Spark's sink keeps there, and no lag can be told from it."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
@@ -62,7 +69,7 @@ async def _offsets(
 
 async def _committed(
     admin: "AsyncKafkaAdminClient", groups: Sequence[Mapping[str, Any]], notes: list[str]
-) -> dict[str, dict[TopicPartition, int]]:
+) -> dict[str, dict[TopicPartition, _Committed]]:
     """What each group has committed."""
     shares = [each["group_id"] for each in groups if _kind(each) == _SHARE]
     others = [each["group_id"] for each in groups if _kind(each) != _SHARE]
@@ -72,20 +79,22 @@ async def _committed(
     if shares:
         asked = admin.list_share_group_offsets(shares, raise_errors=False)
         found |= await _allowed(asked, {}, "offsets of share groups", notes)
-    kept: dict[str, dict[TopicPartition, int]] = {}
+    kept: dict[str, dict[TopicPartition, _Committed]] = {}
     for group, offsets in found.items():
         if isinstance(offsets, KafkaError):
             notes.append(f"group {group}: {type(offsets).__name__}: {offsets}")
             continue
-        at = {tp: _offset(each) for tp, each in offsets.items()}
-        kept[group] = {tp: offset for tp, offset in at.items() if offset >= 0}
+        at = {tp: _offset(group, each) for tp, each in offsets.items()}
+        kept[group] = {tp: each for tp, each in at.items() if each.offset >= 0}
     return kept
 
 
-def _offset(committed: Any) -> int:
+def _offset(group: str, committed: Any) -> _Committed:
     if isinstance(committed, KafkaError):
-        return -1
-    return int(committed.start_offset if hasattr(committed, "start_offset") else committed.offset)
+        return _Committed(-1, False)
+    if hasattr(committed, "start_offset"):
+        return _Committed(int(committed.start_offset), True)
+    return _Committed(int(committed.offset), not is_decision(group, committed.metadata))
 
 
 async def _sizes(admin: "AsyncKafkaAdminClient", notes: list[str]) -> dict[tuple[int, str, int], int]:
@@ -129,9 +138,10 @@ def _kind(listed: Mapping[str, Any]) -> str:
 
 def _group(
     listed: Mapping[str, Any],
-    committed: Mapping[str, Mapping[TopicPartition, int]],
+    committed: Mapping[str, Mapping[TopicPartition, _Committed]],
     ends: Mapping[TopicPartition, int],
 ) -> GroupState:
-    offsets = dict(sorted(committed.get(listed["group_id"], {}).items()))
-    lags = {tp: max(0, ends[tp] - offset) if tp in ends else None for tp, offset in offsets.items()}
+    found = dict(sorted(committed.get(listed["group_id"], {}).items()))
+    offsets = {tp: each.offset for tp, each in found.items()}
+    lags = {tp: max(0, ends[tp] - each.offset) if tp in ends and each.is_place else None for tp, each in found.items()}
     return GroupState(listed["group_id"], _kind(listed), str(listed.get("group_state") or ""), offsets, lags)

@@ -66,7 +66,7 @@ class GroupState:
     Arguments:
         kind: "classic", "consumer", "share" or "streams".
         committed: its offsets; for a share group where it begins.
-        lags: how far behind; None: not known.
+        lags: how far behind; None: not known, or what is committed is no place in the topic.
     """
 
     name: str

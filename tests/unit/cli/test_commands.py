@@ -50,9 +50,10 @@ def test_the_version_is_the_package_s() -> None:
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:
-    result = CliRunner().invoke(commands, ["broke"])
+    result = CliRunner().invoke(commands, ["topic"])
     assert result.exit_code == 2
-    assert "broke" in result.output
+    assert "No such command 'topic'. Did you mean 'topics'?" in result.output
+    assert "No such command 'xyz'. See kafka --help." in CliRunner().invoke(commands, ["xyz"]).output
 
 
 @pytest.mark.parametrize("missing", [[], ["click", "rich", "pyarrow", "pyspark", "pandas"]])

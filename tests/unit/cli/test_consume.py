@@ -89,6 +89,13 @@ def test_text_has_the_form_that_is_asked_for(cli: Cli, filled: str, options: lis
     assert cli("consume", filled, "-n", "1", *options) == expected.replace("TOPIC", filled)
 
 
+def test_milliseconds_that_are_taken_for_an_offset_are_told_of(cli: Cli, filled: str) -> None:
+    asked = cli.run("consume", filled, "--from", "1700000006500")
+    assert (asked.stdout, asked.exit_code) == ("", 0)
+    assert asked.stderr.endswith("milliseconds are written @1700000006500\n")
+    assert not cli.run("consume", filled, "--from", "99").stderr
+
+
 def test_so_many_records_in_all_come_from_several_partitions(cli: Cli, topic: MakeTopic) -> None:
     name = topic(2)
     for number in ("0", "1"):

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka import KafkaConsumer, KafkaShareConsumer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaShareConsumer
+from kafka.errors import NoError
+from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -32,6 +34,18 @@ def test_lag_is_what_is_left_to_read(cli: Cli, group: str) -> None:
     assert cli("groups", "lag", group) == f"{group}\t{group}\t0\t6\t10\t4\t\t\n"
     assert cli("groups", "list-offsets", "-g", group, "--total") == f"{group}\t{group}\t4\n"
     assert {"group": group, "topic": group, "lag": 4} in cli.json("groups", "lag", "--total")
+
+
+def test_decisions_of_the_sink_of_spark_are_no_lag(cli: Cli, group: str) -> None:
+    decisions = f"{group}-decision"
+    with KafkaAdminClient(bootstrap_servers=cli.bootstrap_servers) as admin:
+        for name in (decisions, f"{decisions}.1", f"{group}-places"):
+            offsets = {TopicPartition(group, 0): OffsetAndMetadata(3, "1/2/[]", None)}
+            assert all(error is NoError for error in admin.alter_group_offsets(name, offsets).values())
+    assert cli("groups", "lag", decisions) == f"{decisions}\t{group}\t0\t3\t10\t\t\t\n"
+    assert cli("groups", "lag", f"{decisions}.1") == f"{decisions}.1\t{group}\t0\t3\t10\t\t\t\n"
+    assert "\t7\t\t\n" in cli("groups", "lag", f"{group}-places")
+    assert {"group": decisions, "topic": group, "lag": 0} in cli.json("groups", "lag", "--total", decisions)
 
 
 def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None:
@@ -73,7 +87,8 @@ def test_a_group_is_moved_and_a_dry_run_only_says_where_to(
     cli: Cli, group: str, options: list[str], expected: int
 ) -> None:
     line = f"{group}\t{group}\t0\t6\t{expected}\t\n"
-    assert cli("groups", "reset", group, *options, "--dry-run") == line
+    planned = cli.run("groups", "reset", group, *options, "--dry-run")
+    assert (planned.stdout, planned.stderr, planned.exit_code) == (line, "nothing was changed\n", 0)
     assert cli.json("groups", "lag", group)[0]["committed"] == 6
     assert cli("groups", "reset-offsets", "-g", group, *options, "-t", group, "-y") == line
     assert cli.json("groups", "lag", group)[0]["committed"] == expected

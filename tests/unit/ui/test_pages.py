@@ -14,6 +14,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConnectionError
+from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui import search
 from kafka.ui.app import event
 from kafka.ui.looking import look
@@ -94,6 +95,16 @@ async def test_groups_with_their_lag_and_members(
     finally:
         await asyncio.to_thread(consumer.close)
     await pages.get("/group", 404, id="nobody")
+
+
+async def test_decisions_of_the_sink_of_spark_are_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(*[b"v"] * 5)
+    offsets = {TopicPartition(name, 0): OffsetAndMetadata(2, "1/1/[]", None)}
+    await pages.ui.admin.alter_group_offsets(f"{name}-decision", offsets)
+    await pages.ui.admin.alter_group_offsets(f"{name}-place", offsets)
+    page = await pages.get("/groups")
+    assert [f"{name}-decision", "classic", "Empty", "", "–"] in rows_of(page, "Groups")
+    assert [f"{name}-place", "classic", "Empty", name, "3"] in rows_of(page, "Groups")
 
 
 async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, topic: Callable[..., str]) -> None:

@@ -25,7 +25,7 @@ _OPTIONS = [
     click.option("--from", "--start", "--offset", "start", type=POSITION, help="Where to begin. [default: earliest]"),
     click.option("--to", "--until", "--end", "end", type=POSITION, help="Where to stop. [default: what is there now]"),
     click.option("-F", "--follow", is_flag=True, help="Go on with what comes; from the end, unless --from or --last."),
-    click.option("--last", type=click.IntRange(1), metavar="N", help="The last N records of each partition."),
+    click.option("--last", type=click.IntRange(1), metavar="N", help="The last N records of each partition, of which --key, --grep and the like then choose."),
     click.option("-n", "-c", "--max-records", "--max-messages", type=click.IntRange(1), help="So many records in all."),
     click.option("-p", "--partition", "partitions", type=click.IntRange(0), multiple=True, help="May be repeated."),
     click.option(
@@ -63,6 +63,8 @@ _OPTIONS = [
     click.option("--progress/--no-progress", default=None, help="A bar on standard error."),
 ]
 
+_TIMES_FROM = 10**11
+"""Offsets from here on are rather milliseconds: those of 1973 and later."""
 _NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
 """Options whose values have another name here."""
 _SHARED_OUT = "brokers share the records out among the group's members"
@@ -130,6 +132,8 @@ def command(
     source = _source(session, topics, where, progress, lambda: sink.is_safe)
     try:
         _copy(source, selection, sink)
+        if not sink.records and isinstance(where["start"], int) and where["start"] >= _TIMES_FROM:
+            note(f"no record has offset {where['start']} or a later one; milliseconds are written @{where['start']}")
     finally:
         if output is not None and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)

@@ -176,7 +176,7 @@ class _Moves:
 
 def _show(session: Session, rows: list[dict[str, Any]], dry_run: bool) -> None:
     session.output.table(rows, ["group", "topic", "partition", "committed", "new", "error"])
-    if dry_run and session.output.terminal:
+    if dry_run and not session.output.as_json:
         click.echo("nothing was changed", err=True)
     failed = sorted({row["error"] for row in rows if row["error"]})
     if failed:

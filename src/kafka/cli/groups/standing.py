@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.admin import OffsetSpec
 from kafka.errors import GroupIdNotFoundError, KafkaError
+from kafka.spark.exactly_once.names import is_decision
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -61,13 +62,19 @@ def _assigned(member: dict[str, Any]) -> list[str]:
 
 
 def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str, Any]]:
-    """A row for each partition that the group has an offset in: committed, latest, lag, and who reads it."""
+    """A row for each partition that the group has an offset in: committed, latest, lag, and who reads it.
+
+    The group in which Spark's sink keeps its decisions has no lag: its offset is the number of a batch.
+    """
     owners = {name: each for each in described(admin, group, kind)["members"] for name in each["partitions"]}
+    decisions: set[TopicPartition] = set()
     if kind == "share":
-        committed = admin.list_share_group_offsets([group])[group]
-        offsets = {tp: each.start_offset for tp, each in committed.items()}
+        starts = admin.list_share_group_offsets([group])[group]
+        offsets = {tp: each.start_offset for tp, each in starts.items()}
     else:
-        offsets = {tp: each.offset for tp, each in admin.list_group_offsets([group])[group].items()}
+        committed = admin.list_group_offsets([group])[group]
+        offsets = {tp: each.offset for tp, each in committed.items()}
+        decisions = {tp for tp, each in committed.items() if is_decision(group, each.metadata)}
     ends = (
         admin.list_partition_offsets(dict.fromkeys(offsets, OffsetSpec.LATEST), raise_errors=False) if offsets else {}
     )
@@ -75,6 +82,7 @@ def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str,
     for tp in sorted(offsets):
         end = None if isinstance(ends[tp], KafkaError) else ends[tp].offset
         offset = offsets[tp] if offsets[tp] >= 0 else None
+        lag = None if end is None or offset is None or tp in decisions else max(0, end - offset)
         owner = owners.get(f"{tp.topic}:{tp.partition}", {})
         rows.append(
             {
@@ -83,7 +91,7 @@ def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str,
                 "partition": tp.partition,
                 "committed": offset,
                 "latest": end,
-                "lag": None if end is None or offset is None else max(0, end - offset),
+                "lag": lag,
                 "client": owner.get("client"),
                 "host": owner.get("host"),
                 "member": owner.get("member"),

@@ -17,6 +17,11 @@ def decision_group(prefix: str, part: int) -> str:
     return f"{prefix}-decision" + (f".{part}" if part else "")
 
 
+def is_decision(group: str, metadata: str | None) -> bool:
+    """Whether what a group has committed is a decision of this sink: the number of a batch, and no place in a topic."""
+    return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
+
+
 def batch_group(prefix: str, batch_id: str) -> str:
     """The group that remembers a batch write with a `transactionalBatchId`."""
     return f"{prefix}-batch-{batch_id}"
