@@ -291,7 +291,7 @@ class Slow:
         (7, 0.0, ["x", "y"], 7 + 2 + 1),
         (7, 0.9, ["x", "y"], 7 + 2 + 5),
         (0, 0.9, [], 5),
-        (10**6, 0.9, [], 150 + 5),  # brokers that are never reached
+        (10**6, 0.9, [], 149 + 5),  # brokers that are never reached
     ],
 )
 def test_the_idle_time_begins_when_brokers_have_answered(

@@ -118,7 +118,7 @@ def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
 ) -> None:
     from kafka.cli.consume import source as reading
 
-    def poll_until_all_came(consumer: KafkaConsumer[Any, Any], idle_s: float | None) -> Iterator[Any]:
+    def poll_until_all_came(consumer: KafkaConsumer[Any, Any], *_: object) -> Iterator[Any]:
         came = 0
         for wanted in (20, 21):
             while came < wanted:

@@ -103,7 +103,7 @@ async def test_decisions_of_the_sink_of_spark_are_no_lag(pages: Pages, topic: Ca
     await pages.ui.admin.alter_group_offsets(f"{name}-decision", offsets)
     await pages.ui.admin.alter_group_offsets(f"{name}-place", offsets)
     page = await pages.get("/groups")
-    assert [f"{name}-decision", "classic", "Empty", "", "–"] in rows_of(page, "Groups")
+    assert [f"{name}-decision", "classic", "Empty", "", "\N{EN DASH}"] in rows_of(page, "Groups")
     assert [f"{name}-place", "classic", "Empty", name, "3"] in rows_of(page, "Groups")
 
 

@@ -25,7 +25,12 @@ _OPTIONS = [
     click.option("--from", "--start", "--offset", "start", type=POSITION, help="Where to begin. [default: earliest]"),
     click.option("--to", "--until", "--end", "end", type=POSITION, help="Where to stop. [default: what is there now]"),
     click.option("-F", "--follow", is_flag=True, help="Go on with what comes; from the end, unless --from or --last."),
-    click.option("--last", type=click.IntRange(1), metavar="N", help="The last N records of each partition, of which --key, --grep and the like then choose."),
+    click.option(
+        "--last",
+        type=click.IntRange(1),
+        metavar="N",
+        help="The last N records of each partition, of which --key, --grep and the like then choose.",
+    ),
     click.option("-n", "-c", "--max-records", "--max-messages", type=click.IntRange(1), help="So many records in all."),
     click.option("-p", "--partition", "partitions", type=click.IntRange(0), multiple=True, help="May be repeated."),
     click.option(
