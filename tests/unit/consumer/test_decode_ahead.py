@@ -265,9 +265,12 @@ def one_in_hand(item: Fetched) -> DecodeAhead:
     """An aid that has begun with an item."""
     state = PartitionState(item.tp)
     state.buffer.items.append(item)
-    aid = DecodeAhead(DECODING, [state], threading.Lock())
+    lock = threading.Lock()
+    aid = DecodeAhead(DECODING, [state], lock)
     aid.offer(BOUND)
     assert aid.has(item)
+    with lock:  # whoever takes it has taken it out of what waits before: else it would be claimed again
+        state.buffer.items.clear()
     return aid
 
 

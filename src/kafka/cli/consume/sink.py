@@ -53,7 +53,7 @@ class Sink:
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
             self._out = stack.enter_context(self._file.open("wb"))
-        self._pipe = _pipe(self._out)
+        self._is_unread = _reader_watch(self._out)
         self._arrow = None
         if self._format is None:
             from kafka.cli.consume.arrow_formats import ArrowFile
@@ -86,7 +86,7 @@ class Sink:
 
     def check_reader(self) -> None:
         """Raise `BrokenPipeError` where nobody reads any more, which else the next record would tell."""
-        if self._pipe is not None and any(event & select.POLLERR for _, event in self._pipe.poll(0)):
+        if self._is_unread is not None and self._is_unread():
             raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
 
     def _put(self, data: bytes) -> None:
@@ -95,16 +95,18 @@ class Sink:
         self.size += len(data)
 
 
-def _pipe(out: IO[bytes]) -> "select.poll | None":
-    """What tells whether somebody reads a pipe; None for anything else, and on Windows."""
+def _reader_watch(out: IO[bytes]) -> Callable[[], bool] | None:
+    """What tells whether nobody reads a pipe any more; None for anything else, and on Windows."""
+    if sys.platform == "win32":
+        return None
     try:
-        if not hasattr(select, "poll") or not stat.S_ISFIFO(os.fstat(out.fileno()).st_mode):
+        if not stat.S_ISFIFO(os.fstat(out.fileno()).st_mode):
             return None
     except OSError:  # no file at all, as in tests
         return None
     pipe = select.poll()
     pipe.register(out.fileno(), 0)
-    return pipe
+    return lambda: any(event & select.POLLERR for _, event in pipe.poll(0))
 
 
 def open_sink(
