@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+from typing import TextIO
 
 _STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
 """Name and mode of each, and what opens its place where it is closed."""
@@ -40,16 +41,25 @@ def flushed(status: Status) -> Status:
         sys.stdout.flush()
     except OSError as error:
         if not status and not isinstance(error, BrokenPipeError):
-            print(f"Error: {error}", file=sys.stderr)
-        _give_up()
-        return status or 1
+            _complain(f"Error: {error}")
+        _give_up(sys.stdout)
+        status = status or 1
+    try:
+        sys.stderr.flush()
+    except OSError:  # there is no telling anybody
+        _give_up(sys.stderr)
     return status
 
 
-def _give_up() -> None:
-    """Have what is left of the output go where nobody waits for it."""
+def _complain(line: str) -> None:
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Have what is left in a stream go where nobody waits for it."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-        sys.stdout.flush()
+        stream.flush()
