@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from kafka.display.progress import Tell
     from kafka.metrics.kafka_metric import KafkaMetric
+    from kafka.producer.arrow.data import ArrowData
     from kafka.producer.arrow.future import FutureArrowResult
 
 
 class ProducerCalls(TransactionCalls):
     """The calls of `KafkaProducer`, which has the core and the runner."""
 
-    def send_arrow(self, topic: str, data: Any, *, progress: bool | Tell = False) -> FutureArrowResult:
+    def send_arrow(self, topic: str, data: ArrowData, *, progress: bool | Tell = False) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
 
         What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
@@ -32,11 +33,11 @@ class ProducerCalls(TransactionCalls):
         Arguments:
             topic: where the records go.
             data: a `pyarrow.Table` or `RecordBatch`, anything with ``__arrow_c_stream__`` (a polars or pandas
-                DataFrame, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns. Its columns are
-                `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs of `key` and
-                `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp, or
-                milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so that its
-                batches can be sent as they are. Serializers and a user's partitioner do not apply.
+                DataFrame, a relation of DuckDB, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns.
+                Its columns are `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs
+                of `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp`
+                (timestamp, or milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so
+                that its batches can be sent as they are. Serializers and a user's partitioner do not apply.
             progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and in
                 all. Rows that are taken are on their way, and not yet acknowledged; what the function raises stops the
                 others.

@@ -5,6 +5,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, assert_type
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
 from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 from kafka.record import ConsumerRecord
@@ -79,3 +83,12 @@ async def as_aiokafka() -> None:
     async with AIOKafkaProducer(max_batch_size=1_000) as producer:
         future = await producer.send("orders", b"x")
         print((await future).offset)
+
+
+def tables(producer: KafkaProducer[str, int], rows: pa.Table, batch: pa.RecordBatch, frame: pl.DataFrame) -> None:
+    for data in rows, batch, rows.to_reader():
+        producer.send_arrow("orders", data)
+    producer.send_arrow("orders", frame)
+    producer.send_arrow("orders", frame.to_pandas())
+    producer.send_arrow("orders", pd.DataFrame({"value": ["a"]}))
+    producer.send_arrow("orders", {"value": ["a"]})

@@ -28,3 +28,7 @@ async def both(consumer: AsyncKafkaConsumer[str, int], producer: AsyncKafkaProdu
     await producer.send_and_wait("orders", text)  # wrong
     for record in consumer:  # wrong
         print(record)
+
+
+def tables(producer: KafkaProducer[str, int]) -> None:
+    producer.send_arrow("orders", [b"not", b"columns"])  # wrong

@@ -7,6 +7,7 @@ import random
 import threading
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -226,12 +227,13 @@ def _pandas(table: pa.Table) -> object:
     [
         Stream,
         _pandas,
+        pl.from_arrow,
         lambda table: table.to_reader(),
         lambda table: table.to_batches()[0],
         lambda table: Array(table.to_batches()[0]),
         lambda table: table.to_pydict(),
     ],
-    ids=["stream", "pandas", "reader", "batch", "array", "dict"],
+    ids=["stream", "pandas", "polars", "reader", "batch", "array", "dict"],
 )
 def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
     async def scenario() -> None:
@@ -241,6 +243,26 @@ def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
             table = pa.table({"key": ["a", "b", "c"], "value": [b"1", b"2", None]})
             assert (await (await producer.send_arrow("t", made(table)))).rows == 3
             assert (cluster.log(0).keys, cluster.log(0).values) == ([b"a", b"b", b"c"], [b"1", b"2", None])
+
+    asyncio.run(scenario())
+
+
+def test_views_and_dictionaries_are_text_and_bytes_as_any_other() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await producer.core.find_topic("t")
+            pair = pa.struct([("key", pa.string_view()), ("value", pa.binary_view())])
+            table = pa.table(
+                {
+                    "key": pa.array(["a", None], pa.string_view()),
+                    "value": pa.array(["x", "x"]).dictionary_encode(),
+                    "headers": pa.array([[{"key": "h", "value": b"1"}], None], pa.list_(pair)),
+                }
+            )
+            assert (await (await producer.send_arrow("t", table))).rows == 2
+            found = cluster.log(0)
+            assert (found.keys, found.values) == ([b"a", None], [b"x", b"x"])
 
     asyncio.run(scenario())
 

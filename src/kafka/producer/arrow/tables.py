@@ -37,4 +37,27 @@ def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
             f"(as polars and pandas have), or a dict of columns, not {type(data).__name__}"
         )
     sent = [name for name in rows.schema.names if name not in _NOT_SENT and not _PANDAS_INDEX.fullmatch(name)]
-    return rows if len(sent) == rows.num_columns else rows.select(sent)
+    return _plain(rows if len(sent) == rows.num_columns else rows.select(sent))
+
+
+def _plain(rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+    """The same rows without views of text and bytes, as polars and DuckDB have, and without dictionaries."""
+    schema = pa.schema([each.with_type(_plain_type(each.type)) for each in rows.schema])
+    return rows if schema.equals(rows.schema) else rows.cast(schema)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    if types.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    if types.is_struct(kind):
+        return pa.struct([each.with_type(_plain_type(each.type)) for each in kind])
+    if types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain_type(kind.value_type)))
+    if types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_plain_type(kind.value_type)))
+    return kind
