@@ -24,8 +24,9 @@ def list_offsets(session: Session, topics: list[str], at: Position | None) -> No
     from kafka.cli.places import offsets_at, partitions_of
     from kafka.errors import KafkaError
 
+    at_least_one("topic", topics)
     with session.admin() as admin:
-        partitions = partitions_of(admin, at_least_one("topic", topics))
+        partitions = partitions_of(admin, topics)
         wanted: dict[str, Position] = {"earliest": "earliest", "latest": "latest"}
         if at is not None:
             wanted["at"] = at

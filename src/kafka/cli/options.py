@@ -212,11 +212,11 @@ def pairs(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def partition_of(text: str) -> tuple[str, int]:
+def partition_of(text: str, form: str = "TOPIC:PARTITION, such as orders:0") -> tuple[str, int]:
     """A partition of the form TOPIC:NUMBER. Raises `click.UsageError`."""
     topic, colon, number = text.rpartition(":")
     if not colon or not topic or not number.isdecimal():
-        raise click.UsageError(f"expected TOPIC:PARTITION, such as orders:0, got {text!r}")
+        raise click.UsageError(f"expected {form}, got {text!r}")
     return topic, int(number)
 
 

@@ -41,11 +41,16 @@ command.add_command(trim)
 @connected
 def describe(session: Session, topics: list[str]) -> None:
     """Show leader, leader epoch and replicas of partitions; also those that are offline or eligible (Kafka 3.7)."""
+    from kafka.admin.requests import raise_first
+
+    at_least_one("topic", topics)
     rows: list[dict[str, Any]] = []
     with session.admin() as admin:
         cursor: Any = None
         while True:
-            page = admin.describe_topic_partitions(at_least_one("topic", topics), cursor=cursor)
+            page = admin.describe_topic_partitions(topics, cursor=cursor)
+            for topic in page["topics"]:
+                raise_first([(f"topic {topic['name']!r}", topic["error_code"], None)])
             rows += [_row(topic["name"], part) for topic in page["topics"] for part in topic["partitions"]]
             cursor = page.get("next_cursor")
             if not cursor:
@@ -74,7 +79,8 @@ def _row(topic: str, part: dict[str, Any]) -> dict[str, Any]:
 @connected
 def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry_run: bool) -> None:
     """Add partitions: TOPIC:COUNT is how many a topic shall have."""
-    wanted = dict(partition_of(each) for each in at_least_one("TOPIC:COUNT", [*counts, *more]))
+    given = at_least_one("TOPIC:COUNT", [*counts, *more])
+    wanted = dict(partition_of(each, "TOPIC:COUNT, such as orders:3") for each in given)
     with session.admin() as admin:
         admin.create_partitions(wanted, validate_only=dry_run)
     done = "would have" if dry_run else "has"
@@ -147,8 +153,9 @@ def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> Non
 @connected
 def moves(session: Session, partitions: tuple[str, ...]) -> None:
     """List the moves that are under way."""
+    wanted = _by_topic(partitions) or None
     with session.admin() as admin:
-        found = admin.list_partition_reassignments(_by_topic(partitions) or None)
+        found = admin.list_partition_reassignments(wanted)
     rows = [
         {
             "topic": tp.topic,

@@ -85,6 +85,7 @@ def create(
     dry_run: bool,
 ) -> None:
     """Create topics."""
+    at_least_one("topic", topics)
     spec = {
         "num_partitions": partitions,
         "replication_factor": replication_factor,
@@ -92,7 +93,7 @@ def create(
     }
     with session.admin() as admin:
         result = admin.create_topics(
-            dict.fromkeys(at_least_one("topic", topics), spec),
+            dict.fromkeys(topics, spec),
             validate_only=dry_run,
             raise_errors=False,
             wait_for_metadata=not dry_run,

@@ -52,7 +52,10 @@ def set_password(session: Session, user: str, mechanism: str, iterations: int | 
     if sys.stdin.isatty():
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     else:
-        password = sys.stdin.readline().rstrip("\r\n")
+        try:
+            password = sys.stdin.readline().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"expected a password of text, in {error.encoding}, got something else") from None
     if not password:
         raise click.UsageError("expected a password as the first line of standard input, got nothing")
     with session.admin() as admin:

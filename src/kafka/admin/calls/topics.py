@@ -36,7 +36,7 @@ class TopicCalls(AdminCalls):
             validate_only: only check whether they could be created.
             raise_errors: raise the error of the first topic that failed; others may have been created. False leaves
                 the errors in the result.
-            wait_for_metadata: as `wait_for_topics` afterwards.
+            wait_for_metadata: as `wait_for_topics` afterwards, for those that were created.
         """
         if validate_only and wait_for_metadata:
             raise IllegalArgumentError("wait_for_metadata: nothing is created where validate_only is True")
@@ -44,7 +44,7 @@ class TopicCalls(AdminCalls):
         limit = arguments.timeout(timeout_ms)
         result = self._run(_topics.create_topics(self._requests, wanted, limit, validate_only, raise_errors))
         if wait_for_metadata:
-            self.wait_for_topics([each.name for each in wanted])
+            self.wait_for_topics([each["name"] for each in result["topics"] if not each["error_code"]])
         return result
 
     def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:

@@ -140,7 +140,7 @@ def command(
         if not sink.records and isinstance(where["start"], int) and where["start"] >= _TIMES_FROM:
             note(f"no record has offset {where['start']} or a later one; milliseconds are written @{where['start']}")
     finally:
-        if output is not None and not session.output.as_json:
+        if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
             note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} a second, to {output}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.cli.consume.selection import Piece
 from kafka.cli.escapes import escaped
+from kafka.config.option import nearest
 from kafka.record.lines import lines
 
 if TYPE_CHECKING:
@@ -201,6 +202,9 @@ def text_format(name: str, delimiter: bytes, separator: bytes | None, null: byte
         return EachRecord(lambda record: repr(record.value).encode() + b"\n")
     if name == "full":
         return EachRecord(lambda record: repr(record).encode() + b"\n")
+    if name not in NAMES:
+        names = ", ".join(NAMES)
+        raise ValueError(f"expected a format, {names}, or a template with %, got {name!r}{nearest(name, NAMES)}")
     change: Callable[[bytes], bytes] | None = None
     if name == "hex":
         change = lambda value: value.hex().encode()  # noqa: E731

@@ -29,11 +29,13 @@ class Sink:
     Attributes:
         records: how many were written.
         size: how many bytes, where that is known.
+        is_open: whether there is, or was, something to write to.
         is_safe: whether what was written is with the operating system; a Parquet file is, once it is whole.
     """
 
     def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
         self.records = self.size = 0
+        self.is_open = False
         self.is_safe = name != "parquet"
         self._name = name
         self._format = format
@@ -53,6 +55,7 @@ class Sink:
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
             self._out = stack.enter_context(self._file.open("wb"))
+        self.is_open = True
         self._is_unread = _reader_watch(self._out)
         self._arrow = None
         if self._format is None:

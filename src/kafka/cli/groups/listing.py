@@ -44,8 +44,9 @@ def describe(session: Session, groups: list[str]) -> None:
     from kafka.cli.groups.standing import described, kind_of, standing
 
     found = []
+    at_least_one("group", groups)
     with session.admin() as admin:
-        for group in at_least_one("group", groups):
+        for group in groups:
             kind = kind_of(admin, group)
             found.append({**described(admin, group, kind), "offsets": standing(admin, group, kind)})
     if session.output.as_json:

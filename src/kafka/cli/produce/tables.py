@@ -97,6 +97,16 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
 
 
 def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
+    """Raises `click.UsageError` for what is no such file."""
+    import pyarrow
+
+    try:
+        yield from _read(kind, file)
+    except pyarrow.ArrowInvalid as error:
+        raise click.UsageError(f"this is no {kind} file, or a damaged one: {error}") from None
+
+
+def _read(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
     import pyarrow
 
     if kind == "parquet":
