@@ -6,13 +6,18 @@ _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
 
 
+def as_typed(text: str) -> bytes:
+    """The bytes of an argument: those that were typed, also where they are no UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def unescaped(text: str) -> bytes:
     r"""A text with its escapes, such as ``\t`` and ``\x00``, as UTF-8. Raises `ValueError`."""
     parts, at = [], 0
     for match in _ESCAPE.finditer(text):
-        parts += [text[at : match.start()].encode(), escaped(match[1])]
+        parts += [as_typed(text[at : match.start()]), escaped(match[1])]
         at = match.end()
-    return b"".join([*parts, text[at:].encode()])
+    return b"".join([*parts, as_typed(text[at:])])
 
 
 def escaped(name: str) -> bytes:

@@ -12,6 +12,8 @@ from typing import Any, NoReturn, Self
 
 import click
 
+from kafka.cli.output import printable
+
 FAILED = 1
 """Something was not done; the line says why. Also where nobody reads the output any more."""
 WRONG_USE = 2
@@ -63,7 +65,7 @@ def exit_status(error: BaseException) -> int:
         return FAILED
     text, status = _told(error)
     with contextlib.suppress(OSError):
-        print(f"Error: {' '.join(text.split())}", file=sys.stderr)
+        print(f"Error: {printable(' '.join(text.split()))}", file=sys.stderr)
     return status
 
 

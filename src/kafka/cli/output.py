@@ -5,6 +5,7 @@ import enum
 import json
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -83,7 +84,7 @@ class Output:
     def title(self, text: str) -> None:
         """A heading between tables, on a terminal."""
         if self.terminal and not self.as_json:
-            click.echo(self._bold(text), color=self.terminal)
+            click.echo(self._bold(printable(text)), color=self.terminal)
 
 
 def note(text: str) -> None:
@@ -98,16 +99,33 @@ def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> list[str]
         rows: of equally many cells.
         numbers: of each column whether it has numbers, which stand to the right.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     return [_line(row, widths, numbers) for row in rows]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
-    padded = (
-        f"{cell:>{width}}" if number else f"{cell:<{width}}"
-        for cell, width, number in zip(cells, widths, numbers, strict=True)
-    )
+    padded = []
+    for cell, width, number in zip(cells, widths, numbers, strict=True):
+        blank = " " * (width - _width(cell))
+        padded.append(blank + cell if number else cell + blank)
     return _GAP.join(padded).rstrip()
+
+
+def _width(text: str) -> int:
+    """The columns of a terminal that a text takes: two for the characters of East Asia, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+    )
+
+
+def printable(text: str) -> str:
+    """A text of anybody's without what moves a terminal's cursor, colours or names it: that is written as escapes."""
+    if text.isprintable():
+        return text
+    blank = text.replace("\t", " ").replace("\n", " ")
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in blank)
 
 
 def _is_number(value: Any) -> bool:
@@ -125,7 +143,7 @@ def _plain(value: Any) -> str:
         return ",".join(_plain(each) for each in value)
     if isinstance(value, dict):
         return ",".join(f"{name}={_plain(each)}" for name, each in value.items())
-    return str(value).replace("\t", " ").replace("\n", " ")
+    return printable(str(value))
 
 
 def _shown(name: str, value: Any) -> str:

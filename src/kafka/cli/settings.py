@@ -22,17 +22,17 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
     What the command line says goes before variables, those before the default profile. On the command line single
     options go before ``-X``, that before the file of properties, that before the profile.
 
-    Raises `KafkaConfigurationError` and `OSError`.
+    Raises `KafkaConfigurationError`.
     """
     named = given["profile"]
     layers = [] if named else [_profile(None, environ)]
     layers.append(_variables(environ))
-    if "KAFKA_CONFIG" in environ and not given["config_file"]:
-        layers.append(load_properties(environ["KAFKA_CONFIG"]))
+    if environ.get("KAFKA_CONFIG") and not given["config_file"]:
+        layers.append(_properties(environ["KAFKA_CONFIG"], "KAFKA_CONFIG"))
     if named:
         layers.append(_profile(named, environ))
     if given["config_file"]:
-        layers.append(load_properties(given["config_file"]))
+        layers.append(_properties(given["config_file"], "--config"))
     layers.append(typed(_pairs(given["extra_config"])))
     layers.append(_options(given))
     merged: dict[str, Any] = {}
@@ -120,25 +120,40 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
 
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise KafkaConfigurationError(f"the file of profiles cannot be read: {error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(f"{file} is no TOML file: {error}") from None
     wanted = wanted or content.get("default")
     if wanted is None:
         return {}
+    if not isinstance(wanted, str):
+        raise KafkaConfigurationError(f"{file}: default expects the name of a profile, not {wanted!r}")
     profile = content.get(wanted)
     if not isinstance(profile, dict):
         known = [each for each, value in content.items() if isinstance(value, dict)]
         raise KafkaConfigurationError(
-            f"{file} has no profile {wanted!r}; it has {', '.join(known) or 'none'}{nearest(str(wanted), known)}"
+            f"{file} has no profile {wanted!r}; it has {', '.join(known) or 'none'}{nearest(wanted, known)}"
         )
-    return _of_profile(file, str(wanted), profile)
+    return _of_profile(file, wanted, profile)
+
+
+def _properties(file: str | pathlib.Path, named_by: str) -> dict[str, Any]:
+    """Settings of a file of Java's clients."""
+    try:
+        return load_properties(file)
+    except OSError as error:
+        raise KafkaConfigurationError(f"{named_by} names a file that cannot be read: {error}") from None
 
 
 def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Its settings; ``config`` names a properties file, beside the file of profiles."""
     rest = dict(profile)
     try:
-        found = load_properties(file.parent / rest.pop("config")) if "config" in rest else {}
+        named = rest.pop("config", "")
+        if not isinstance(named, str):
+            raise KafkaConfigurationError(f"config expects the name of a properties file, not {named!r}")
+        found = _properties(file.parent / named, "config") if named else {}
         return found | typed(rest)
     except KafkaConfigurationError as error:
         raise KafkaConfigurationError(f"profile {name!r} of {file}: {error}") from None

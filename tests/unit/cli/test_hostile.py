@@ -11,6 +11,24 @@ MakeTopic = Callable[..., str]
 NOWHERE = ("-b", "127.0.0.1:1", "-X", "bootstrap_timeout_ms=1")
 
 
+def test_what_is_typed_is_taken_byte_by_byte(cli: Cli, topic: MakeTopic) -> None:
+    name, odd = topic(), "\udcff"  # as Python has an argument that is no UTF-8
+    cli("produce", name, "-k", f"k{odd}", "-H", f"h={odd}", stdin=b"a\xff\nb\n")
+    found = cli.run("consume", name, "--key", f"k{odd}", "--header", f"h={odd}", "--grep", f"a{odd}", "-K", f"{odd}")
+    assert found.stdout_bytes == b"k\xff\xffa\xff\n", found.stderr
+    assert cli.run("consume", name, "-n", "1", "-f", f"{odd}%s").stdout_bytes == b"\xffa\xff"
+
+
+def test_names_that_move_a_terminal_s_cursor_are_written_as_escapes(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    group = f"{name}\x1b[31m\x9b2J\x07\r\u202e"
+    cli("groups", "set-offsets", group, "-o", f"{name}:0:0")
+    shown = f"{name}\\x1b[31m\\x9b2J\\x07\\r\\u202e"
+    assert shown in cli("groups", "list")
+    assert {row["group"] for row in cli.json("groups", "list")} >= {group}
+    assert not {"\x1b", "\x9b", "\x07"} & set(cli.fails("groups", "describe", group + "-not"))
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from kafka.cli.output import Output, jsonable
+from kafka.cli.output import Output, aligned, jsonable
 from kafka.display.units import size
 from kafka.errors import UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -75,3 +75,8 @@ def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
 @pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (1536, "1.5 KiB"), (5 << 40, "5.0 TiB")])
 def test_sizes_have_units(count: int, text: str) -> None:
     assert size(count) == text
+
+
+def test_cells_stand_below_each_other_whatever_the_width_of_their_characters() -> None:
+    rows = [["topic", "n"], ["你好", "1"], ["e\u0301te\u0301", "22"]]
+    assert aligned(rows, [False, True]) == ["topic   n", "你好    1", "e\u0301te\u0301    22"]

@@ -93,6 +93,32 @@ def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: s
         settings(given(profile=name), profiles)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("default = 5", "default expects the name of a profile, not 5"),
+        ('default = ["x"]', "default expects the name of a profile"),
+        ('default = "x"\n[x]\nconfig = 3', "config expects the name of a properties file, not 3"),
+        ('default = "x"\n[x]\nconfig = "nowhere"', "config names a file that cannot be read"),
+    ],
+)
+def test_a_file_of_profiles_with_rubbish_is_wrong_use(tmp_path: pathlib.Path, content: str, said: str) -> None:
+    file = tmp_path / "profiles.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(KafkaConfigurationError, match=said):
+        settings(given(), {"KAFKA_PROFILES": str(file)})
+
+
+def test_files_of_settings_that_cannot_be_read_are_wrong_use(tmp_path: pathlib.Path) -> None:
+    for name in ("KAFKA_CONFIG", "KAFKA_PROFILES"):
+        with pytest.raises(KafkaConfigurationError, match="cannot be read"):
+            settings(given(), {"XDG_CONFIG_HOME": str(tmp_path / "none"), name: str(tmp_path)})
+
+
+def test_an_empty_variable_says_nothing(tmp_path: pathlib.Path) -> None:
+    assert settings(given(), {"KAFKA_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path), "KAFKA_CLIENT_ID": ""}) == {}
+
+
 def test_other_variables_are_passed_over() -> None:
     environ = {"KAFKA_HEAP_OPTS": "-Xmx1g", "KAFKA_LOG_LEVEL": "INFO", "KAFKA_PURE": "1", "XDG_CONFIG_HOME": "/no"}
     assert settings(given(), environ) == {}

@@ -114,7 +114,7 @@ def command(
     a duration ago such as 15m, 2h or 3d.
     """
     from kafka.cli.consume.sink import open_sink
-    from kafka.cli.escapes import unescaped
+    from kafka.cli.escapes import as_typed, unescaped
 
     at_least_one("topic", topics)
     try:
@@ -123,7 +123,7 @@ def command(
     except (ValueError, re.error) as error:
         raise click.UsageError(str(error)) from None
     _check_group(where)
-    sink = open_sink(name, output, session.output.as_json, end, between, null.encode(), encoding)
+    sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
     if where["share_group"] is not None and not sink.is_safe:
         raise click.UsageError(
             "parquet and --share-group exclude each other: such a file is whole at its end, and records are locked "

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.cli.consume.selection import Piece
-from kafka.cli.escapes import escaped
+from kafka.cli.escapes import as_typed, escaped
 from kafka.config.option import nearest
 from kafka.record.lines import lines
 
@@ -172,7 +172,7 @@ def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
     parts: list[Callable[[ConsumerRecord], bytes] | bytes] = []
     at = 0
     for match in _TOKEN.finditer(text):
-        parts.append(text[at : match.start()].encode())
+        parts.append(as_typed(text[at : match.start()]))
         at = match.end()
         if match[1] is not None:
             if match[1] not in _FIELDS:
@@ -182,7 +182,7 @@ def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
             parts.append(_FIELDS[match[1]])
         else:
             parts.append(escaped(match[2]))
-    parts.append(text[at:].encode())
+    parts.append(as_typed(text[at:]))
 
     def fill(record: "ConsumerRecord") -> bytes:
         return b"".join(part if isinstance(part, bytes) else part(record) for part in parts)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kafka.cli.escapes import as_typed
+
 if TYPE_CHECKING:
     from kafka.record import Columns, ConsumerRecord
 
@@ -49,9 +51,9 @@ class Selection:
         grep: str | None = None,
         most: int | None = None,
     ) -> None:
-        self._keys = {key.encode() for key in keys}
+        self._keys = {as_typed(key) for key in keys}
         self._key_pattern = _pattern(key_regex)
-        self._headers = [(name, None if value is None else value.encode()) for name, value in headers]
+        self._headers = [(name, None if value is None else as_typed(value)) for name, value in headers]
         self._value_pattern = _pattern(grep)
         self._filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
         self._left = most
@@ -101,4 +103,4 @@ class Selection:
 
 def _pattern(text: str | None) -> "re.Pattern[bytes] | None":
     """Raises `re.error`."""
-    return None if text is None else re.compile(text.encode())
+    return None if text is None else re.compile(as_typed(text))

@@ -6,6 +6,7 @@ from typing import IO, Any
 
 import click
 
+from kafka.cli.escapes import as_typed
 from kafka.cli.options import complete_topic, connected, one
 from kafka.cli.session import Session
 
@@ -96,8 +97,8 @@ def _fixed(form: dict[str, Any]) -> Any:
     from kafka.cli.options import pairs
     from kafka.cli.produce.sending import Fixed
 
-    headers = tuple((name, value.encode()) for name, value in pairs(form["headers"]).items())
-    key = None if form["key"] is None else form["key"].encode()
+    headers = tuple((name, as_typed(value)) for name, value in pairs(form["headers"]).items())
+    key = None if form["key"] is None else as_typed(form["key"])
     return Fixed(key, headers, form["partition"], form["timestamp"])
 
 
@@ -130,5 +131,5 @@ def _send_lines(sending: Any, file: IO[bytes], form: dict[str, Any]) -> None:
         "".encode(form["encoding"] or "utf-8")
     except (ValueError, LookupError) as error:
         raise click.UsageError(str(error)) from None
-    null = None if form["null"] is None else form["null"].encode()
+    null = None if form["null"] is None else as_typed(form["null"])
     send_lines(sending, file, delimiter, separator, null, form["encoding"])
