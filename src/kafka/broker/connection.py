@@ -58,6 +58,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._writable = True
         self._closing = False
         self._handlers: dict[int, Handler] = {}
+        self._login = broker.new_login()
 
     # -- what the transport calls -------------------------------------------------------------------------------------
 
@@ -132,9 +133,11 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._make_room()
 
     def _check_size(self, size: int) -> None:
-        limit = self._broker.settings.max_request_bytes
-        if not _SMALLEST_FRAME <= size <= limit:
-            raise ConnectionFault(f"a request has {_SMALLEST_FRAME} to {limit} bytes, this one says {size}")
+        least, limit = _SMALLEST_FRAME, self._broker.settings.max_request_bytes
+        if self._login is not None and not self._login.is_done:
+            least, limit = self._login.frame_sizes(least, limit)
+        if not least <= size <= limit:
+            raise ConnectionFault(f"a request has {least} to {limit} bytes, this one says {size}")
 
     def _make_room(self) -> None:
         """See to it that there is a place for the bytes to come, or stop reading while a request is being answered."""
@@ -182,11 +185,16 @@ class ClientConnection(asyncio.BufferedProtocol):
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def _take_request(self, frame: memoryview) -> None:
+        if self._login is not None and self._login.is_bare:
+            token = self._login.answer_bare(bytes(frame))
+            self._send([len(token).to_bytes(_SIZE, "big"), token])
+            return
         key, version = int.from_bytes(frame[:2], "big", signed=True), int.from_bytes(frame[2:4], "big", signed=True)
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
         api = APIS.get(key)
         if api is None:
             raise ConnectionFault(f"API key {key} is not served")
+        is_admitted = self._login is None or self._login.admit(key, api.name)
         if not api.min_version <= version <= api.max_version:
             if key != _API_VERSIONS:
                 raise ConnectionFault(
@@ -206,7 +214,12 @@ class ClientConnection(asyncio.BufferedProtocol):
             header, request = decode_request(frame)
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
-        context = RequestContext(version, header.client_id or "", self._peer, self, self._peer_port)
+        if not is_admitted:
+            from kafka.broker.error_answers import error_answer
+
+            self._respond(error_answer(request, version, ErrorCode.ILLEGAL_SASL_STATE), version, correlation_id)
+            return
+        context = RequestContext(version, header.client_id or "", self._peer, self, self._peer_port, self._login)
         handle = self._handle_faulty if may_fail else self._handle
         self._answer(handle(handler, request, context, api.name), version, correlation_id)
 
@@ -295,6 +308,10 @@ class ClientConnection(asyncio.BufferedProtocol):
                 transport.write(part)
         if small:
             transport.write(b"".join(small))
+        if self._login is not None and self._login.has_failed:
+            log.warning("connection of %s is closed: the login failed: %s", self._peer, self._login.why)
+            self._closing = True
+            transport.close()
 
     def _cut(self, transport: asyncio.Transport, data: bytes, left: int) -> bool:
         """Whether a fault ends the connection within these bytes, of which the first `left` are sent then."""

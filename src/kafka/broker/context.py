@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kafka.broker.group_configs import GroupConfigs
     from kafka.broker.groups.coordinator import GroupCoordinator
     from kafka.broker.groups.offsets import CommittedOffset
+    from kafka.broker.sasl.credentials import Credentials
+    from kafka.broker.sasl.login import Login
     from kafka.broker.share.coordinator import ShareCoordinator
     from kafka.broker.telemetry import Telemetry
     from kafka.broker.transactions.coordinator import TransactionCoordinator
@@ -45,6 +47,8 @@ class RequestContext(NamedTuple):
     connection: object = None
     """The connection that it came on."""
     client_port: int = 0
+    login: "Login | None" = None
+    """The connection's login; None where the listener asks for none."""
 
 
 class Broker:
@@ -162,6 +166,21 @@ class Broker:
         from kafka.broker.telemetry import Telemetry
 
         return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
+
+    @functools.cached_property
+    def credentials(self) -> "Credentials":
+        """The users that may log in."""
+        from kafka.broker.sasl.credentials import Credentials
+
+        return Credentials(self.settings.users, self._random)
+
+    def new_login(self) -> "Login | None":
+        """What a new connection has to go through; None where there are no users."""
+        if not self.settings.users:
+            return None
+        from kafka.broker.sasl.login import Login
+
+        return Login(self.credentials, self.clock, self.settings.connections_max_reauth_ms)
 
     def _new_id(self) -> uuid.UUID:
         return uuid.UUID(int=self._random.getrandbits(128), version=4)

@@ -37,6 +37,11 @@ class BrokerSettings:
     num_partitions: int = _setting(1, "Partitions of a topic that is created without a number (num.partitions).")
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
     """Topic configs that differ from Kafka's defaults, by the topic config's name."""
+    users: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Passwords by name. With users the listener is SASL_PLAINTEXT, without it is PLAINTEXT."""
+    connections_max_reauth_ms: int = _setting(
+        0, "After how long clients that logged in have to do so again; 0: never (connections.max.reauth.ms)."
+    )
     fsync: bool = _setting(
         False, "Sync each append to the disk before it is acknowledged, so that it survives a power failure as well."
     )
@@ -127,9 +132,23 @@ class BrokerSettings:
                 raise KafkaConfigurationError(f"{one.name} has to be a port from 1 to 65535 or None, not {value!r}")
             if one.type in ("bool", bool) and not isinstance(value, bool):
                 raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
+        _check_users(self.users)
         if self.num_partitions < 1 or self.max_open_files < 1:
             raise KafkaConfigurationError("num_partitions and max_open_files have to be at least 1")
         if self.share_version not in (0, 1):
             raise KafkaConfigurationError(f"share_version has to be 0 or 1, not {self.share_version}")
         if self.transaction_version not in (1, 2):
             raise KafkaConfigurationError(f"transaction_version has to be 1 or 2, not {self.transaction_version}")
+
+
+def _check_users(users: object) -> None:
+    """Names and passwords that can be sent; the error shows no password."""
+    if not isinstance(users, Mapping):
+        raise KafkaConfigurationError(f"users has to be a mapping from names to passwords, not {type(users).__name__}")
+    for name, password in users.items():
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise KafkaConfigurationError("users has a name that is no text, is empty or has a NUL in it")
+        if not isinstance(password, str) or not password or "\0" in password:
+            raise KafkaConfigurationError(
+                f"users has to give {name!r} a password: a text that is not empty and has no NUL in it"
+            )

@@ -11,13 +11,14 @@ from kafka import broker
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import KafkaConfigurationError
 
-_NOT_AN_OPTION = "topic_defaults"
+_WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
+"""Settings that are given in another way."""
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option for each setting of the broker."""
     for one in reversed(dataclasses.fields(BrokerSettings)):
-        if one.name == _NOT_AN_OPTION:
+        if one.name in _WITHOUT_OPTION:
             continue
         name, text = one.name.replace("_", "-"), one.metadata["doc"]
         shown: dict[str, Any] = {"default": one.default, "show_default": one.default is not None, "help": text}

@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 _STAGGER_S = 0.5
 """Head start of an address before the next one is tried beside it."""
 
+_SAID_AFTER_S = 3.0
+"""After how long a search that goes on is told of."""
+
 Address = tuple[str, int]
 Found = tuple[Connection, MetadataAnswer]
 Ask = Callable[[Connection, set[str] | None], Awaitable[MetadataAnswer]]
@@ -77,6 +80,7 @@ class Bootstrap:
         started = loop.time()
         self._failures.clear()
         rounds = 0
+        telling = loop.call_later(_SAID_AFTER_S, self._tell_still_looking, timeout_s)
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
@@ -93,6 +97,8 @@ class Bootstrap:
                         await asyncio.sleep(pause)
         except TimeoutError:
             raise NoBrokersAvailable(self._report(f"in {timeout_s:g} s")) from self._cause()
+        finally:
+            telling.cancel()
 
     async def once(self, topics: set[str] | None) -> Found:
         """Try each server once. Raises as `until_found` does."""
@@ -177,6 +183,14 @@ class Bootstrap:
         where = "" if named in text else f"{named}: "
         self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}")
 
+    def _tell_still_looking(self, timeout_s: float) -> None:
+        """Once a search, so that a wrong address or port is seen before the time is up."""
+        limit, refusing_ms = f"bootstrap_timeout_ms ({timeout_s:g} s)", self._options.api_version_auto_timeout_ms
+        if refusing_ms is not None and refusing_ms < timeout_s * 1000 and self._all_refuse():
+            limit = f"api_version_auto_timeout_ms ({refusing_ms / 1000:g} s)"
+        text = f"still looking for a broker: {'; '.join(self._answers())}; until {limit}"
+        self._limiter.warning("looking for a broker", text)
+
     def _all_refuse(self) -> bool:
         """Whether there is no listener at any of the addresses, or no such host."""
         servers = set(self._options.bootstrap_servers)
@@ -221,10 +235,13 @@ class Bootstrap:
     def _report(self, when: str) -> str:
         named = ", ".join(f"{host}:{port}" for host, port in dict.fromkeys(self._options.bootstrap_servers))
         text = f"none of the bootstrap servers ({named}) could be used{' ' + when if when else ''}"
+        return f"{text}: {'; '.join(self._answers())}"
+
+    def _answers(self) -> list[str]:
+        """What each server answered last."""
         answers = [str(error.args[0] if error.args else error) for error in self._failures.values()]
         silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
-        answers += [f"{host}:{port}: no answer yet" for host, port in silent]
-        return f"{text}: {'; '.join(answers)}"
+        return answers + [f"{host}:{port}: no answer yet" for host, port in silent]
 
 
 def _end_late(task: "asyncio.Task[Found]") -> None:

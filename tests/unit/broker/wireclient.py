@@ -7,6 +7,7 @@ import contextlib
 from typing import TypeVar
 
 from kafka.broker import EmbeddedBroker
+from kafka.broker.context import Endpoint
 from kafka.wire import Request, Response
 from kafka.wire.framing import correlation_id, decode_response, encode_request
 
@@ -16,7 +17,7 @@ R = TypeVar("R", bound=Response)
 class WireClient:
     """A connection; `async with` closes it."""
 
-    def __init__(self, broker: EmbeddedBroker) -> None:
+    def __init__(self, broker: EmbeddedBroker | Endpoint) -> None:
         self._address = broker.host, broker.port
         self._number = 0
 

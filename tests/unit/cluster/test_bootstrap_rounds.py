@@ -93,6 +93,57 @@ def test_without_a_shorter_time_the_whole_time_is_taken_though_all_refuse(monkey
     play(monkeypatch, scenario, bootstrap_timeout_ms=30_000)
 
 
+def still_looking(caplog):
+    return [record.message for record in caplog.records if record.message.startswith("still looking")]
+
+
+def test_a_search_that_goes_on_is_told_once_with_what_the_servers_said(monkeypatch, caplog):
+    async def scenario(bootstrap, servers):
+        finding = asyncio.ensure_future(bootstrap.until_found(None))
+        await asyncio.sleep(2.9)
+        assert still_looking(caplog) == []
+        await asyncio.sleep(0.2)
+        (told,) = still_looking(caplog)
+        assert told.startswith("still looking for a broker: cannot connect to a:9092: connection refused")
+        assert told.endswith("; until bootstrap_timeout_ms (30 s)")
+        with pytest.raises(NoBrokersAvailable):
+            await finding
+        assert len(still_looking(caplog)) == 1
+
+    play(monkeypatch, scenario, hosts=("a",), bootstrap_timeout_ms=30_000)
+
+
+def test_a_search_that_is_told_of_names_who_is_silent_and_the_shorter_time(monkeypatch, caplog):
+    async def silent(bootstrap, servers):
+        servers.takes_s = 100.0
+        with pytest.raises(NoBrokersAvailable):
+            await bootstrap.until_found(None)
+        (told,) = still_looking(caplog)
+        assert told == "still looking for a broker: a:9092: no answer yet; until bootstrap_timeout_ms (20 s)"
+        caplog.clear()
+
+    async def refusing(bootstrap, servers):
+        with pytest.raises(NoBrokersAvailable):
+            await bootstrap.until_found(None)
+        (told,) = still_looking(caplog)
+        assert told.endswith("; until api_version_auto_timeout_ms (5 s)"), told
+
+    play(monkeypatch, silent, hosts=("a",), bootstrap_timeout_ms=20_000)
+    play(monkeypatch, refusing, hosts=("a",), bootstrap_timeout_ms=20_000, api_version_auto_timeout_ms=5_000)
+
+
+def test_a_search_that_ends_in_time_is_not_told_of(monkeypatch, caplog):
+    async def scenario(bootstrap, servers):
+        with pytest.raises(NoBrokersAvailable):
+            await bootstrap.until_found(None)
+        servers.errors.clear()
+        await bootstrap.until_found(None)
+        await asyncio.sleep(10)
+        assert still_looking(caplog) == []
+
+    play(monkeypatch, scenario, bootstrap_timeout_ms=2_500)
+
+
 def test_where_nobody_speaks_kafka_the_search_ends_at_once(monkeypatch):
     async def scenario(bootstrap, servers):
         for host in ("a", "b"):

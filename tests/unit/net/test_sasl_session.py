@@ -7,6 +7,7 @@ import pytest
 
 from kafka.config import parse_admin
 from kafka.errors import (
+    IllegalSaslStateError,
     KafkaConfigurationError,
     KafkaConnectionError,
     KafkaTimeoutError,
@@ -79,6 +80,20 @@ async def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(broke
     broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", "OAUTHBEARER"]))
     with pytest.raises(UnsupportedSaslMechanismError, match="offers GSSAPI, OAUTHBEARER; sasl_mechanism is 'PLAIN'"):
         await connect(broker)
+
+
+async def test_a_listener_that_hangs_up_on_the_login_is_asked_whether_it_wants_one(broker):
+    broker.on("SaslHandshake", lambda *_: HANG_UP)
+    told = r"closed the connection when login began: does this listener ask for SASL\? \(security_protocol is 'SASL_PL"
+    with pytest.raises(KafkaConnectionError, match=told):
+        await connect(broker)
+
+
+async def test_a_listener_that_takes_no_login_says_so_at_once(broker):
+    broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=34))
+    with pytest.raises(IllegalSaslStateError, match=r"takes no login: does this listener ask for SASL\?") as caught:
+        await connect(broker)
+    assert not caught.value.retriable
 
 
 async def test_options_are_checked_before_connecting(broker):

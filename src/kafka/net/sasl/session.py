@@ -5,6 +5,7 @@ import logging
 
 from kafka.config import SecurityOptions
 from kafka.errors import (
+    IllegalSaslStateError,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
@@ -37,6 +38,7 @@ class SaslSession:
         self._timeout_ms = timeout_ms
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._has_logged_in = False
 
     async def begin(self) -> None:
         """Authenticate.
@@ -44,6 +46,7 @@ class SaslSession:
         Raises `SaslAuthenticationFailedError`, `UnsupportedSaslMechanismError`, `KafkaConnectionError`.
         """
         await self._authenticate()
+        self._has_logged_in = True
 
     def _renew_in(self, lifetime_ms: int) -> None:
         loop = asyncio.get_running_loop()
@@ -100,13 +103,24 @@ class SaslSession:
 
     async def _handshake(self, version: int) -> None:
         name = self._security.sasl_mechanism or ""
-        response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
+        try:
+            response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
+        except KafkaConnectionError as error:
+            if self._has_logged_in or self._connection.ended_here:
+                raise
+            text = error.args[0] if error.args else error
+            raise KafkaConnectionError(f"{text} when login began: {self._asks_for_sasl()}") from error
         if response.error_code == UnsupportedSaslMechanismError.errno:
             raise UnsupportedSaslMechanismError(
                 f"{self._connection.described_as} offers {', '.join(response.mechanisms) or 'no mechanism'}; "
                 f"sasl_mechanism is {name!r}"
             )
+        if response.error_code == IllegalSaslStateError.errno and not self._has_logged_in:
+            raise IllegalSaslStateError(f"{self._connection.described_as} takes no login: {self._asks_for_sasl()}")
         check_error(response.error_code, f"SASL handshake with {self._connection.described_as}")
+
+    def _asks_for_sasl(self) -> str:
+        return f"does this listener ask for SASL? (security_protocol is {self._security.security_protocol!r})"
 
     async def _exchange(self, mechanism: Mechanism, first: bytes) -> int:
         """Gives the life of the session in milliseconds, 0 for no limit."""

@@ -1,0 +1,164 @@
+"""What one connection has said to log in (KIP-43, KIP-152, KIP-368), and which requests it may send.
+
+Before the login a listener with users answers ApiVersions and SaslHandshake; after the handshake nothing but the
+exchange, in SaslAuthenticate or, after a handshake of version 0, in bare frames. A login that fails is answered, then
+the connection is closed, as by Kafka.
+"""
+
+from enum import Enum
+from typing import Final
+
+from kafka.broker.clock import Clock
+from kafka.broker.codes import ConnectionFault
+from kafka.broker.sasl.credentials import HASHES, MECHANISMS, Credentials
+from kafka.broker.sasl.mechanism import Exchange, LoginFailed
+from kafka.broker.sasl.plain import PlainExchange
+from kafka.broker.sasl.scram import ScramExchange
+
+_HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
+LARGEST_FRAME: Final = 524_288
+"""Bytes of a request before the login (sasl.server.max.receive.size)."""
+
+
+class LoginState(Enum):
+    """Where the login of a connection stands."""
+
+    NEW = "nothing was said"
+    EXCHANGE = "a mechanism was agreed on; messages come in SaslAuthenticate"
+    BARE = "the same, messages come as frames of their own"
+    DONE = "logged in"
+    AGAIN = "logged in, and a mechanism was agreed on to log in again"
+    FAILED = "refused; the connection ends"
+
+
+_MOVES: Final = {
+    LoginState.NEW: {LoginState.EXCHANGE, LoginState.BARE, LoginState.FAILED},
+    LoginState.EXCHANGE: {LoginState.DONE, LoginState.FAILED},
+    LoginState.BARE: {LoginState.DONE, LoginState.FAILED},
+    LoginState.DONE: {LoginState.AGAIN, LoginState.FAILED},
+    LoginState.AGAIN: {LoginState.DONE, LoginState.FAILED},
+    LoginState.FAILED: set(),
+}
+_EXCHANGING: Final = frozenset({LoginState.EXCHANGE, LoginState.BARE, LoginState.AGAIN})
+
+
+class Login:
+    """The login of one connection.
+
+    Arguments:
+        lifetime_ms: after how long the client has to log in again; 0: never.
+    """
+
+    def __init__(self, credentials: Credentials, clock: Clock, lifetime_ms: int) -> None:
+        self._credentials = credentials
+        self._clock = clock
+        self._lifetime_ms = lifetime_ms
+        self._state = LoginState.NEW
+        self._exchange: Exchange | None = None
+        self._mechanism = ""
+        self._user: str | None = None
+        self.why = ""
+        """Why it failed, for the log."""
+        self._ends_at = 0.0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all requests are taken."""
+        return self._state is LoginState.DONE
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the next frame is a message of the mechanism, and no request."""
+        return self._state is LoginState.BARE
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the connection ends once its last answer is sent."""
+        return self._state is LoginState.FAILED
+
+    def frame_sizes(self, least: int, most: int) -> tuple[int, int]:
+        """How many bytes a frame may have; these are the bounds after the login."""
+        return 0 if self.is_bare else least, min(most, LARGEST_FRAME)
+
+    def _fail(self, why: str) -> None:
+        self._move(LoginState.FAILED)
+        self.why = why
+
+    def _move(self, state: LoginState) -> None:
+        assert state in _MOVES[self._state], f"{self._state} to {state}"
+        self._state = state
+
+    def admit(self, key: int, name: str) -> bool:
+        """Whether a request is served; False: it is answered with ILLEGAL_SASL_STATE and the connection ends.
+
+        Raises `ConnectionFault` where it is not answered at all.
+        """
+        if self._state is LoginState.DONE:
+            if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
+                raise ConnectionFault(f"{name} after the session ended: the client has to log in again")
+            return True
+        if self._state is LoginState.NEW:
+            if key in (_API_VERSIONS, _HANDSHAKE):
+                return True
+            raise ConnectionFault(
+                f"{name} before a login: this listener asks for SASL (security.protocol SASL_PLAINTEXT)"
+            )
+        if key == _AUTHENTICATE:
+            return True
+        if key not in (_API_VERSIONS, _HANDSHAKE):
+            raise ConnectionFault(f"{name} within a login: the rest of the exchange is to come first")
+        self._fail(f"{name} within the exchange")
+        return False
+
+    def may_begin(self) -> bool:
+        """Whether a handshake is in its place: at the beginning, and again where sessions end."""
+        return self._state is LoginState.NEW or (self._state is LoginState.DONE and self._lifetime_ms > 0)
+
+    def begin(self, mechanism: str, is_bare: bool) -> bool:
+        """Take a handshake, if `may_begin`; False: there is no such mechanism, and the connection ends."""
+        again = self._state is LoginState.DONE
+        if mechanism not in MECHANISMS or (again and mechanism != self._mechanism):
+            self._fail("a mechanism that is not offered" if mechanism not in MECHANISMS else "another mechanism")
+            return False
+        self._mechanism = mechanism
+        if mechanism in HASHES:
+            self._exchange = ScramExchange(self._credentials, mechanism)
+        else:
+            self._exchange = PlainExchange(self._credentials)
+        if again:
+            self._move(LoginState.AGAIN)
+        else:
+            self._move(LoginState.BARE if is_bare else LoginState.EXCHANGE)
+        return True
+
+    def is_exchanging(self) -> bool:
+        """Whether messages of the mechanism are expected."""
+        return self._state in _EXCHANGING
+
+    def answer(self, message: bytes) -> tuple[bytes, int]:
+        """The answer to a message of the mechanism, and for how long the session then lasts (0: not limited).
+
+        Raises `LoginFailed`; the connection ends.
+        """
+        assert self._exchange is not None
+        try:
+            token = self._exchange.answer(message)
+            user = self._exchange.user
+            if user is None:
+                return token, 0
+            if self._user not in (None, user):
+                raise LoginFailed("the user cannot change when a connection logs in again")
+        except LoginFailed as failed:
+            self._fail(f"{self._mechanism}: {failed}")
+            raise
+        self._user, self._exchange = user, None
+        self._ends_at = self._clock.time() + self._lifetime_ms / 1000
+        self._move(LoginState.DONE)
+        return token, self._lifetime_ms
+
+    def answer_bare(self, message: bytes) -> bytes:
+        """The same for a bare frame; raises `ConnectionFault`, as there is no way to say why."""
+        try:
+            return self.answer(message)[0]
+        except LoginFailed as failed:
+            raise ConnectionFault(f"the login failed: {self._mechanism}: {failed}") from None

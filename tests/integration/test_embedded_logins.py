@@ -1,0 +1,227 @@
+"""Clients of all kinds log in to the embedded broker, and are told what is wrong where they do not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import aiokafka
+import confluent_kafka
+import pytest
+from aiokafka.errors import KafkaError as AioKafkaError
+
+from harness.peers import peers_environment
+from kafka import (
+    AsyncKafkaAdminClient,
+    AsyncKafkaConsumer,
+    AsyncKafkaProducer,
+    KafkaAdminClient,
+    KafkaConsumer,
+    KafkaProducer,
+)
+from kafka.broker import EmbeddedBroker
+from kafka.errors import (
+    IllegalSaslStateError,
+    NoBrokersAvailable,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+PATIENCE_S = 60
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning:aiokafka")
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[EmbeddedBroker]:
+    """A broker with users."""
+    with EmbeddedBroker(users={"alice": "alice-secret", "bob": "bob-secret"}) as broker:
+        yield broker
+
+
+def login(broker: EmbeddedBroker, mechanism: str, password: str = "alice-secret") -> dict[str, Any]:
+    """Options of kafka-python."""
+    return {
+        "bootstrap_servers": broker.bootstrap_servers,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": "alice",
+        "sasl_plain_password": password,
+    }
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_our_clients_log_in(secured: EmbeddedBroker, mechanism: str) -> None:
+    options, topic = login(secured, mechanism), f"ours-{mechanism}"
+    with KafkaAdminClient(**options) as admin, contextlib.closing(KafkaProducer(**options)) as producer:
+        producer.send(topic, b"v").get(PATIENCE_S)
+        assert topic in admin.list_topics()
+    reading = {"auto_offset_reset": "earliest", "group_id": topic, "consumer_timeout_ms": PATIENCE_S * 1000}
+    with contextlib.closing(KafkaConsumer(topic, **options, **reading)) as consumer:
+        assert next(consumer).value == b"v"
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_our_asyncio_clients_log_in(secured: EmbeddedBroker, mechanism: str) -> None:
+    options, topic = login(secured, mechanism), f"asyncio-{mechanism}"
+
+    async def exchange() -> bytes | None:
+        async with AsyncKafkaAdminClient(**options) as admin, AsyncKafkaProducer(**options) as producer:
+            await producer.send_and_wait(topic, b"v")
+            assert topic in await admin.list_topics()
+        async with AsyncKafkaConsumer(topic, auto_offset_reset="earliest", group_id=topic, **options) as consumer:
+            async with asyncio.timeout(PATIENCE_S):
+                return (await consumer.getone()).value
+
+    assert asyncio.run(exchange()) == b"v"
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_confluent_kafka_logs_in(secured: EmbeddedBroker, mechanism: str) -> None:
+    topic = f"confluent-{mechanism}"
+    options = {
+        "bootstrap.servers": secured.bootstrap_servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.username": "alice",
+        "sasl.password": "alice-secret",
+    }
+    producer = confluent_kafka.Producer(options)
+    errors: list[object] = []
+    producer.produce(topic, b"v", on_delivery=lambda error, _message: errors.append(error))
+    producer.flush(PATIENCE_S)
+    assert errors == [None]
+    consumer = confluent_kafka.Consumer({**options, "group.id": topic, "auto.offset.reset": "earliest"})
+    try:
+        consumer.subscribe([topic])
+        message = consumer.poll(PATIENCE_S)
+        assert message is not None, "nothing was read"
+        assert message.error() is None, message.error()
+        assert message.value() == b"v"
+    finally:
+        consumer.close()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_aiokafka_logs_in(secured: EmbeddedBroker, mechanism: str) -> None:
+    options, topic = login(secured, mechanism), f"aiokafka-{mechanism}"
+
+    async def exchange() -> Any:
+        producer = aiokafka.AIOKafkaProducer(**options)
+        await producer.start()
+        try:
+            await producer.send_and_wait(topic, b"v")
+        finally:
+            await producer.stop()
+        consumer = aiokafka.AIOKafkaConsumer(topic, auto_offset_reset="earliest", group_id=topic, **options)
+        await consumer.start()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return (await consumer.getone()).value
+        finally:
+            await consumer.stop()
+
+    assert asyncio.run(exchange()) == b"v"
+
+
+_KAFKA_PYTHON = """
+import json, sys
+import kafka
+for options in json.loads(sys.argv[1]):
+    topic = f"kafka-python-{options['sasl_mechanism']}"
+    producer = kafka.KafkaProducer(**options)
+    producer.send(topic, b"v").get(60)
+    producer.close()
+    reading = dict(auto_offset_reset="earliest", group_id=topic, consumer_timeout_ms=60_000)
+    consumer = kafka.KafkaConsumer(topic, **options, **reading)
+    assert next(iter(consumer)).value == b"v"
+    consumer.close()
+    print(options["sasl_mechanism"], "kafka-python", kafka.__version__)
+"""
+
+
+def test_kafka_python_logs_in(secured: EmbeddedBroker) -> None:
+    options = json.dumps([login(secured, mechanism) for mechanism in MECHANISMS])
+    done = subprocess.run(
+        [sys.executable, "-c", _KAFKA_PYTHON, options],
+        env=peers_environment(),
+        capture_output=True,
+        text=True,
+        timeout=5 * PATIENCE_S,
+        check=False,
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(MECHANISMS), done.stderr[-1000:]
+
+
+# -- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_wrong_password_is_told_at_once(secured: EmbeddedBroker, mechanism: str) -> None:
+    told = f"refused the {mechanism} credentials: wrong name or password"
+    with pytest.raises(SaslAuthenticationFailedError, match=told):
+        KafkaAdminClient(**login(secured, mechanism, "bob-secret"))
+
+    async def start() -> None:
+        async with AsyncKafkaProducer(**login(secured, mechanism, "bob-secret")):
+            pass
+
+    with pytest.raises(SaslAuthenticationFailedError, match=told):
+        asyncio.run(start())
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_others_are_told_of_a_wrong_password(secured: EmbeddedBroker, mechanism: str) -> None:
+    async def start() -> None:
+        producer = aiokafka.AIOKafkaProducer(**login(secured, mechanism, "bob-secret"))
+        try:
+            await producer.start()
+        finally:
+            await producer.stop()
+
+    with pytest.raises(AioKafkaError):
+        asyncio.run(start())
+    errors: list[confluent_kafka.KafkaError] = []
+    producer = confluent_kafka.Producer(
+        {
+            "bootstrap.servers": secured.bootstrap_servers,
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": mechanism,
+            "sasl.username": "alice",
+            "sasl.password": "bob-secret",
+            "error_cb": errors.append,
+        }
+    )
+    for _ in range(PATIENCE_S):
+        if any(error.code() == confluent_kafka.KafkaError._AUTHENTICATION for error in errors):
+            break
+        producer.poll(1)
+    assert any("wrong name or password" in error.str() for error in errors), [error.str() for error in errors]
+
+
+def test_a_mechanism_that_is_not_offered_is_told_with_those_that_are(secured: EmbeddedBroker) -> None:
+    options = {
+        "bootstrap_servers": secured.bootstrap_servers,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "OAUTHBEARER",
+        "sasl_oauthbearer_unsecured_claims": {"sub": "alice"},
+    }
+    with pytest.raises(UnsupportedSaslMechanismError, match="offers PLAIN, SCRAM-SHA-256, SCRAM-SHA-512"):
+        KafkaAdminClient(**options)
+
+
+def test_a_client_without_sasl_is_told_that_the_listener_asks_for_it(secured: EmbeddedBroker) -> None:
+    told = "closed the connection, on the first request; so does a listener that asks for SASL"
+    with pytest.raises(NoBrokersAvailable, match=told):
+        KafkaAdminClient(bootstrap_servers=secured.bootstrap_servers, bootstrap_timeout_ms=1_000)
+
+
+def test_a_client_with_sasl_is_told_that_the_listener_does_not_ask_for_it() -> None:
+    told = r"takes no login: does this listener ask for SASL\? \(security_protocol is 'SASL_PLAINTEXT'\)"
+    with EmbeddedBroker() as broker, pytest.raises(IllegalSaslStateError, match=told):
+        KafkaAdminClient(**login(broker, "PLAIN"))

@@ -1,0 +1,378 @@
+"""Logging in to a broker with users: right and wrong, in and out of order, and by bytes that mean harm."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.broker.server import BrokerServer
+from kafka.broker.settings import BrokerSettings
+from kafka.errors import KafkaConfigurationError
+from kafka.wire.api.api_versions import ApiVersionsRequest
+from kafka.wire.api.metadata import MetadataRequest
+from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
+
+from .clock import VirtualClock
+from .sasl_client import MECHANISMS, ScramClient, handshake, log_in, say
+from .wireclient import WireClient
+
+USERS = {"alice": "secret", "a=b,c": "käse", "bob": "secret"}
+UNSUPPORTED_MECHANISM, ILLEGAL_STATE, REFUSED = 33, 34, 58
+
+
+@pytest.fixture
+async def broker() -> AsyncIterator[EmbeddedBroker]:
+    async with EmbeddedBroker(users=USERS) as running:
+        yield running
+
+
+@pytest.fixture
+async def client(broker: EmbeddedBroker) -> AsyncIterator[WireClient]:
+    async with WireClient(broker) as connected:
+        yield connected
+
+
+async def is_served(client: WireClient) -> bool:
+    return bool((await client.call(MetadataRequest(), 12)).brokers)
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_every_user_logs_in_by_every_mechanism(client: WireClient, mechanism: str, user: str) -> None:
+    answer = await log_in(client, mechanism, user, USERS[user])
+    assert (answer.error_code, answer.session_lifetime_ms) == (0, 0), answer
+    assert await is_served(client)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+async def test_every_version_of_the_exchange_logs_in(client: WireClient, version: int) -> None:
+    await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
+    assert (await handshake(client, "PLAIN")).mechanisms == MECHANISMS
+    assert (await say(client, b"\0alice\0secret", version)).error_code == 0
+    assert await is_served(client)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(("user", "password"), [("alice", "Secret"), ("carol", "secret"), ("alice", "secret2")])
+async def test_a_wrong_password_and_an_unknown_user_are_told_the_same(
+    client: WireClient, mechanism: str, user: str, password: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "kafka.broker"):
+        answer = await log_in(client, mechanism, user, password)
+        assert (answer.error_code, answer.error_message) == (REFUSED, "wrong name or password")
+        assert await client.is_closed()
+    assert f"the login failed: {mechanism}" in caplog.text
+    assert user not in caplog.text
+    assert password not in caplog.text
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS[1:])
+async def test_who_asks_twice_cannot_tell_that_there_is_no_such_user(broker: EmbeddedBroker, mechanism: str) -> None:
+    salts: dict[str, set[tuple[str, int]]] = {"alice": set(), "carol": set(), "dave": set()}
+    for user, seen in salts.items():
+        for _ in range(2):
+            async with WireClient(broker) as client:
+                await handshake(client, mechanism)
+                scram = ScramClient(mechanism, user, "guess")
+                scram.take((await say(client, scram.first())).auth_bytes)
+                seen.add((scram.salt, scram.iterations))
+    assert all(len(seen) == 1 for seen in salts.values()), salts
+    kinds = {(len(salt), iterations) for seen in salts.values() for salt, iterations in seen}
+    assert len(kinds) == 1, kinds
+    assert len(set.union(*salts.values())) == 3
+
+
+async def test_an_unknown_mechanism_is_refused_with_those_there_are(client: WireClient) -> None:
+    answer = await handshake(client, "GSSAPI")
+    assert (answer.error_code, answer.mechanisms) == (UNSUPPORTED_MECHANISM, MECHANISMS)
+    assert await client.is_closed()
+
+
+async def test_without_a_login_only_the_api_versions_are_told(
+    client: WireClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    served = await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
+    assert {17, 36} <= {api.api_key for api in served.api_keys}
+    with caplog.at_level(logging.WARNING, "kafka.broker"):
+        await client.send(MetadataRequest(), 12)
+        assert await client.is_closed()
+    assert "Metadata before a login: this listener asks for SASL" in caplog.text
+
+
+async def test_the_exchange_without_a_handshake_ends_the_connection(client: WireClient) -> None:
+    await client.send(SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2)
+    assert await client.is_closed()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_within_the_exchange_no_other_request_is_served(broker: EmbeddedBroker, mechanism: str) -> None:
+    for request, version in ((SaslHandshakeRequest(mechanism="PLAIN"), 1), (ApiVersionsRequest(), 0)):
+        async with WireClient(broker) as client:
+            await handshake(client, mechanism)
+            assert (await client.call(request, version)).error_code == ILLEGAL_STATE
+            assert await client.is_closed()
+    async with WireClient(broker) as client:
+        await handshake(client, mechanism)
+        await client.send(MetadataRequest(), 12)
+        assert await client.is_closed()
+
+
+async def test_a_login_that_is_done_is_not_repeated(client: WireClient) -> None:
+    await log_in(client, "PLAIN")
+    assert (await handshake(client, "PLAIN")).error_code == ILLEGAL_STATE
+    assert (await say(client, b"\0bob\0secret")).error_code == ILLEGAL_STATE
+    assert await is_served(client)
+
+
+async def test_a_listener_without_users_says_that_there_is_no_login() -> None:
+    async with EmbeddedBroker() as broker, WireClient(broker) as client:
+        answer = await handshake(client, "PLAIN")
+        assert (answer.error_code, answer.mechanisms) == (ILLEGAL_STATE, [])
+        assert (await say(client, b"\0alice\0secret")).error_code == ILLEGAL_STATE
+        assert await is_served(client)
+
+
+# -- bare frames ------------------------------------------------------------------------------------------------------
+
+
+async def say_bare(client: WireClient, message: bytes) -> bytes:
+    await client.write(len(message).to_bytes(4, "big") + message)
+    return await client.read_frame()
+
+
+async def test_after_a_handshake_of_version_0_messages_are_bare(broker: EmbeddedBroker) -> None:
+    async with WireClient(broker) as client:
+        await handshake(client, "PLAIN", 0)
+        assert await say_bare(client, b"\0bob\0secret") == b""
+        assert await is_served(client)
+    async with WireClient(broker) as client:
+        await handshake(client, "SCRAM-SHA-256", 0)
+        scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
+        scram.take(await say_bare(client, scram.first()))
+        assert await say_bare(client, scram.final()) == scram.expected()
+        assert await is_served(client)
+
+
+@pytest.mark.parametrize("message", [b"", b"\0alice\0wrong", b"\0" * 100])
+async def test_a_bare_message_that_is_wrong_closes_the_connection(client: WireClient, message: bytes) -> None:
+    await handshake(client, "PLAIN", 0)
+    await client.write(len(message).to_bytes(4, "big") + message)
+    assert await client.is_closed()
+
+
+# -- bytes that mean harm ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"alice",
+        b"\0",
+        b"\0\0",
+        b"\0alice\0",
+        b"\0\0secret",
+        b"\0alice\0secret\0",
+        b"\0alice\0secret\0more",
+        b"bob\0alice\0secret",
+        b"\xff\0alice\0secret",
+        b"\0al\xffice\0secret",
+        b"\0" * 100_000,
+        b"\0alice\0" + b"s" * 100_000,
+    ],
+    ids=lambda message: repr(message[:20]),
+)
+async def test_a_message_of_plain_that_is_none_is_refused(client: WireClient, message: bytes) -> None:
+    await handshake(client, "PLAIN")
+    assert (await say(client, message)).error_code == REFUSED
+    assert await client.is_closed()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"n,,",
+        b"n,,n=alice",
+        b"n,,n=,r=nonce",
+        b"n,,n=alice,r=",
+        b"n,,r=nonce,n=alice",
+        b"n=alice,r=nonce",
+        b"p=tls-unique,,n=alice,r=nonce",
+        b"x,,n=alice,r=nonce",
+        b"n,a=bob,n=alice,r=nonce",
+        b"n,,m=ext,n=alice,r=nonce",
+        b"n,,n=al=ice,r=nonce",
+        b"n,,n=al=2cice,r=nonce",
+        b"n,,n=alice,r=no nce",
+        b"n,,n=alice,r=no\x07nce",
+        b"n,,n=alice,r=nonce,",
+        b"n,,n=alice,r=nonce,tokenauth",
+        b"n,,n=alice,r=nonce,tokenauth=true",
+        b"n,,n=alice\0,r=nonce",
+        b"n,,n=\xff,r=nonce",
+        b"n,,n=alice,r=" + b"n" * 5_000,
+        b"n,,n=" + b"=2C" * 2_000 + b",r=nonce",
+        b"n,,n=alice,r=nonce" + b",a=b" * 30_000,
+        b"\0alice\0secret",
+    ],
+    ids=lambda message: repr(message[:34]),
+)
+async def test_a_first_message_of_scram_that_is_none_is_refused(client: WireClient, message: bytes) -> None:
+    await handshake(client, "SCRAM-SHA-512")
+    answer = await say(client, message)
+    assert (answer.error_code, answer.auth_bytes) == (REFUSED, b"")
+    assert await client.is_closed()
+
+
+def without_proof(final: bytes) -> bytes:
+    return final.rpartition(b",p=")[0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(lambda final: b"", id="nothing"),
+        pytest.param(without_proof, id="no proof"),
+        pytest.param(lambda final: without_proof(final) + b",p=", id="an empty proof"),
+        pytest.param(lambda final: without_proof(final) + b",p=AAAA", id="a short proof"),
+        pytest.param(lambda final: without_proof(final) + b",p=A=AA", id="a proof that is no base64"),
+        pytest.param(lambda final: final[:-8] + b"AAAAAA==", id="another proof"),
+        pytest.param(lambda final: final.replace(b"r=clients", b"r=another"), id="another nonce"),
+        pytest.param(lambda final: final.replace(b"c=biws", b"c=eSws"), id="another header"),
+        pytest.param(lambda final: final.replace(b"c=biws", b"c=!"), id="a header that is no base64"),
+        pytest.param(lambda final: final + b",x=y", id="more after the proof"),
+        pytest.param(lambda final: b"\xff" + final, id="no text"),
+        pytest.param(lambda final: final * 200, id="too long"),
+    ],
+)
+async def test_a_last_message_of_scram_that_proves_nothing_is_refused(
+    client: WireClient, changed: Callable[[bytes], bytes]
+) -> None:
+    await handshake(client, "SCRAM-SHA-256")
+    scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
+    scram.take((await say(client, scram.first())).auth_bytes)
+    answer = await say(client, changed(scram.final()))
+    assert (answer.error_code, answer.auth_bytes) == (REFUSED, b"")
+    assert await client.is_closed()
+
+
+@pytest.mark.parametrize(("name", "value"), [("header", "y,,"), ("header", "n,a=alice,"), ("bare", ",ext=1")])
+async def test_what_scram_allows_beside_the_usual_is_taken(client: WireClient, name: str, value: str) -> None:
+    await handshake(client, "SCRAM-SHA-256")
+    scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
+    setattr(scram, name, value if name == "header" else scram.bare + value)
+    scram.take((await say(client, scram.first())).auth_bytes)
+    answer = await say(client, scram.final())
+    assert (answer.error_code, answer.auth_bytes) == (0, scram.expected()), answer
+
+
+async def test_another_proof_of_the_nonces_is_worth_nothing(broker: EmbeddedBroker) -> None:
+    """What was heard of one login does not log in again."""
+    async with WireClient(broker) as client:
+        await handshake(client, "SCRAM-SHA-256")
+        scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
+        scram.take((await say(client, scram.first())).auth_bytes)
+        heard = scram.final()
+        assert (await say(client, heard)).error_code == 0
+    async with WireClient(broker) as client:
+        await handshake(client, "SCRAM-SHA-256")
+        await say(client, scram.first())
+        assert (await say(client, heard)).error_code == REFUSED
+
+
+@pytest.mark.parametrize("size", [524_289, 2**31 - 1, -1])
+async def test_no_large_frame_is_taken_before_the_login(client: WireClient, size: int) -> None:
+    await client.write(size.to_bytes(4, "big", signed=True))
+    assert await client.is_closed()
+
+
+async def test_large_frames_are_taken_after_it(client: WireClient) -> None:
+    await log_in(client, "PLAIN")
+    request = SaslAuthenticateRequest(auth_bytes=b"x" * 600_000)
+    assert (await client.call(request, 2)).error_code == ILLEGAL_STATE
+
+
+@pytest.mark.parametrize("state", ["new", "exchange", "bare"])
+async def test_bytes_at_random_log_nobody_in_and_hurt_nobody_else(broker: EmbeddedBroker, state: str) -> None:
+    chance = random.Random(5)
+    async with WireClient(broker) as other:
+        await log_in(other, "SCRAM-SHA-256")
+        for _ in range(50):
+            async with WireClient(broker) as client:
+                if state != "new":
+                    await handshake(client, chance.choice(MECHANISMS), 0 if state == "bare" else 1)
+                payload = chance.randbytes(chance.randrange(8, 80))
+                if state == "exchange":
+                    await client.send(SaslAuthenticateRequest(auth_bytes=payload), 2)
+                else:
+                    await client.write(len(payload).to_bytes(4, "big") + payload)
+                await client.read_to_the_end()
+        assert await is_served(other)
+
+
+# -- sessions that end (KIP-368) --------------------------------------------------------------------------------------
+
+
+async def test_a_session_that_ends_is_renewed_or_the_connection_closed() -> None:
+    async with EmbeddedBroker(users=USERS, connections_max_reauth_ms=3_600_000) as broker:
+        async with WireClient(broker) as client:
+            assert (await log_in(client, "SCRAM-SHA-256")).session_lifetime_ms == 3_600_000
+            assert (await log_in(client, "SCRAM-SHA-256")).session_lifetime_ms == 3_600_000
+            assert await is_served(client)
+            answer = await log_in(client, "SCRAM-SHA-256", "bob")
+            assert answer.error_code == REFUSED
+            assert "cannot change" in (answer.error_message or "")
+            assert await client.is_closed()
+        async with WireClient(broker) as client:
+            await log_in(client, "SCRAM-SHA-256")
+            assert (await handshake(client, "PLAIN")).error_code == UNSUPPORTED_MECHANISM
+            assert await client.is_closed()
+
+
+async def test_after_the_end_of_a_session_only_another_login_is_taken(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    server = BrokerServer(
+        tmp_path,
+        "127.0.0.1",
+        0,
+        BrokerSettings.from_names({"users": USERS, "connections_max_reauth_ms": 1_000}),
+        clock=clock,
+    )
+    endpoint = await server.start()
+    try:
+        async with WireClient(endpoint) as client:
+            await log_in(client, "PLAIN")
+            clock.advance(0.9)
+            assert await is_served(client)
+            clock.advance(0.2)
+            assert (await log_in(client, "PLAIN")).session_lifetime_ms == 1_000
+            assert await is_served(client)
+            clock.advance(1.0)
+            await client.send(MetadataRequest(), 12)
+            assert await client.is_closed()
+    finally:
+        await server.stop()
+
+
+# -- the setting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "users", [None, ["alice"], "alice", {"": "x"}, {"a": ""}, {"a": 5}, {5: "x"}, {"a\0b": "x"}, {"a": "geheim\0"}]
+)
+def test_users_that_cannot_be_are_refused_without_their_passwords(users: object) -> None:
+    with pytest.raises(KafkaConfigurationError, match="users has") as caught:
+        EmbeddedBroker(users=users)
+    assert "geheim" not in str(caught.value)
+
+
+def test_passwords_are_not_shown() -> None:
+    settings = BrokerSettings.from_names({"users": {"alice": "geheim"}})
+    assert "geheim" not in repr(settings)
