@@ -36,6 +36,7 @@ GUIDES = {
         "10000 rows in the file",
         "100000/100000",
     ],
+    "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],
     "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],
 }
@@ -136,3 +137,9 @@ def test_the_columns_that_the_guide_names_have_those_types() -> None:
     for names, kind in told.items():
         for name in re.findall(r"`(\w+)`", names):
             assert kind.startswith(KINDS[str(schema.field(name).type)]), name
+
+
+def test_the_guide_names_the_fields_that_log_records_have() -> None:
+    told = re.findall(r"^\| `(kafka_\w+)` \|", (DOCS / "LOGGING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    source = "".join(path.read_text(encoding="utf-8") for path in (DOCS.parent / "src" / "kafka").rglob("*.py"))
+    assert set(told) == set(re.findall(r'"(kafka_[a-z_]+)":', source))

@@ -124,7 +124,7 @@ class AdminFace:
         traffic = NetworkTraffic(metrics, "admin", loop)
         metrics.call_reporters_by(reporting.submit)
         self._metrics = metrics
-        troubles = Troubles(loop.time)
+        troubles = Troubles(loop.time, client_id=connection.client_id)
         self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic, troubles=troubles)
         self._health = ClientHealth(connection.client_id, loop, troubles, self._cluster)
         self._telemetry = Telemetry(

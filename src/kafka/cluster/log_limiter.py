@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 
 _MAX_CAUSES = 256
 LONGEST_S = 240.0
@@ -26,13 +27,21 @@ class LogLimiter:
         """As `say`, as a warning."""
         self.say(logging.WARNING, cause, text)
 
-    def say(self, level: int, cause: str, text: str, unexpected: BaseException | None = None) -> None:
+    def say(
+        self,
+        level: int,
+        cause: str,
+        text: str,
+        unexpected: BaseException | None = None,
+        fields: Mapping[str, object] | None = None,
+    ) -> None:
         """Something went wrong.
 
         Arguments:
             cause: what counts as the same.
             text: what to say.
             unexpected: an exception whose traceback is shown.
+            fields: attributes of the log record, for structured logs.
         """
         now = asyncio.get_running_loop().time()
         next_line, unsaid, gap_s = self._causes.get(cause, (now, 0, self._every_s / 2))
@@ -46,9 +55,9 @@ class LogLimiter:
         gap_s = min(2 * gap_s, max(LONGEST_S, self._every_s))
         self._causes[cause] = (now + gap_s, 0, gap_s)
         more = f" (and {unsaid} times more since the last line about it)" if unsaid else ""
-        self._log.log(level, "%s%s", text, more, exc_info=unexpected)
+        self._log.log(level, "%s%s", text, more, exc_info=unexpected, extra=fields)
 
-    def over(self, cause: str, text: str) -> None:
+    def over(self, cause: str, text: str, fields: Mapping[str, object] | None = None) -> None:
         """What was logged for ``cause`` has ended well: say so, once."""
         if self._causes.pop(cause, None) is not None:
-            self._log.info("%s", text)
+            self._log.info("%s", text, extra=fields)

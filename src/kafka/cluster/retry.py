@@ -118,18 +118,22 @@ class RetryPolicy:
     def tell_failure(self, what: str, error: Exception, failures: int) -> None:
         """Log a failure, as the arguments of the policy say, and show it in `health()`."""
         self._backoff.troubles.failed(what, error, failures)
+        fields = self._fields(what) | {"kafka_error": type(error).__name__, "kafka_failures": failures}
         if not isinstance(error, KafkaError):
             cause = f"{what}: {type(error).__name__}"
-            self._limiter.say(logging.ERROR, cause, f"{what} failed unexpectedly: {error!r}", error)
+            self._limiter.say(logging.ERROR, cause, f"{what} failed unexpectedly: {error!r}", error, fields)
         elif failures <= self._quiet:
-            self._log.debug("%s failed: %s", what, error)
+            self._log.debug("%s failed: %s", what, error, extra=fields)
         else:
-            self._limiter.say(self._level, what, f"{what} failed: {error}")
+            self._limiter.say(self._level, what, f"{what} failed: {error}", fields=fields)
+
+    def _fields(self, what: str) -> dict[str, object]:
+        return {"kafka_client_id": self._backoff.troubles.client_id, "kafka_operation": what}
 
     def tell_success(self, what: str) -> None:
         """Log that what failed works again."""
         self._backoff.troubles.over(what)
-        self._limiter.over(what, f"{what} works again")
+        self._limiter.over(what, f"{what} works again", self._fields(what))
 
     def tell_end(self, what: str, error: Exception | None = None) -> None:
         """What has failed is not tried any more, because of ``error`` if there is one; that is for others to log."""

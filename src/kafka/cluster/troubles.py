@@ -23,11 +23,15 @@ class Troubles:
     Arguments:
         clock: the client's time in seconds.
         keep_s: for how long what failed, and was not tried again, counts as failing.
+        client_id: the client's, for the log.
     """
 
-    __slots__ = ("_clock", "_keep_s", "_last", "_present")
+    __slots__ = ("_clock", "_keep_s", "_last", "_present", "client_id")
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, keep_s: float = 90.0) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, keep_s: float = 90.0, client_id: str | None = None
+    ) -> None:
+        self.client_id = client_id
         self._clock = clock
         self._keep_s = keep_s
         self._present: dict[str, _Trouble] = {}

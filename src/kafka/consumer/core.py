@@ -113,7 +113,7 @@ class ConsumerCore:
         self.config = config
         self._statistics = ConsumerMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
-        troubles = Troubles(loop.time)
+        troubles = Troubles(loop.time, client_id=config.connection.client_id)
         self.client: ClusterAccess = (
             client
             if client is not None

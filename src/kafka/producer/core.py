@@ -76,7 +76,7 @@ class ProducerCore:
         self.config = config
         self.metrics = ClientMetrics(config.connection, loop.time, values_of(config.connection, options))
         traffic = NetworkTraffic(self.metrics, "producer", loop)
-        self._troubles = Troubles(loop.time)
+        self._troubles = Troubles(loop.time, client_id=config.connection.client_id)
         self.cluster: ClusterAccess = cluster or ClusterClient(
             config.connection, config.security, traffic=traffic, troubles=self._troubles
         )

@@ -11,6 +11,7 @@ import pytest
 
 from kafka.cluster import Backoff, LogLimiter, RetryPolicy, anything_unexpected
 from kafka.cluster.log_limiter import _MAX_CAUSES
+from kafka.cluster.troubles import Troubles
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -311,3 +312,20 @@ def test_after_a_success_failures_are_counted_anew(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.INFO):
         simulate(scenario)
     assert caplog.text.count("asking works again") == 1
+
+
+def test_log_records_have_fields(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        backoff = Backoff(100, 1_000, random.Random(1), Troubles(client_id="me"))
+        operation = Operation(KafkaConnectionError("away"), ValueError("odd"), "done")
+        assert await RetryPolicy(backoff, LOG, fatal=lambda _: False).run("asking", operation) == "done"
+
+    with caplog.at_level(logging.INFO, "retry"):
+        simulate(scenario)
+    fields = [{k: v for k, v in vars(each).items() if k.startswith("kafka_")} for each in caplog.records]
+    common = {"kafka_client_id": "me", "kafka_operation": "asking"}
+    assert fields == [
+        common | {"kafka_error": "KafkaConnectionError", "kafka_failures": 1},
+        common | {"kafka_error": "ValueError", "kafka_failures": 2},
+        common,
+    ]

@@ -23,6 +23,8 @@ def test_a_failure_is_logged_once_and_only_if_nobody_saw_it(caplog: pytest.LogCa
     assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
         (logging.ERROR, "5 record(s) lost (nobody has looked at the futures)")
     ]
+    (logged,) = map(vars, caplog.records)
+    assert (logged["kafka_error"], logged["kafka_records"]) == ("InvalidRecordError", 2)
 
 
 def test_the_first_is_raised_with_the_number_of_all_and_then_no_more() -> None:

@@ -64,7 +64,7 @@ class ShareCore:
         assert options.group_id is not None
         self._statistics = ShareMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
-        troubles = Troubles(loop.time)
+        troubles = Troubles(loop.time, client_id=config.connection.client_id)
         self.client: ClusterAccess = client or ClusterClient(
             config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles
         )

@@ -79,6 +79,8 @@ class ClassicMembership:
         self._assignors = Assignors(options.partition_assignment_strategy)
         self._steps = steps_of(self._assignors.protocol)
         self._machine = MemberStateMachine()
+        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
+        self._log = logging.LoggerAdapter(log, fields)  # the attributes of its records, for structured logs
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics
         self._statistics = statistics = statistics or GroupStatistics()
@@ -203,7 +205,7 @@ class ClassicMembership:
 
     def poll_overdue(self, idle_s: float) -> None:
         """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
-        log.warning(
+        self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
             self.group_id,
@@ -215,7 +217,7 @@ class ClassicMembership:
     def _rejoin(self, reason: str) -> None:
         """Have the group rebalance, because ``reason``; a round under way is finished first."""
         if self.state in (MemberState.STABLE, MemberState.ADOPTING):
-            log.info("group %s: joining again, because %s", self.group_id, reason)
+            self._log.info("group %s: joining again, because %s", self.group_id, reason)
             self._reason = reason
             self._move(MemberState.REBALANCING)
         elif self.state in IN_A_ROUND:
@@ -278,7 +280,7 @@ class ClassicMembership:
             raise RebalanceInProgressError(self._again)
         await notify(assignor, assignment, self.generation.generation_id)
         partitions = frozenset(assigned_partitions(assignment))
-        log.info(
+        self._log.info(
             "joined group %s as %s, generation %d: %d partitions by %s",
             self.group_id,
             self.generation.member_id,
@@ -300,7 +302,7 @@ class ClassicMembership:
 
     def _put_out(self, error_code: int) -> None:
         """The coordinator has given this member's partitions to others, or may have: the next `poll()` loses them."""
-        log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
+        self._log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
         self._drop_membership(lost=True, keep_id=error_code == IllegalGenerationError.errno)
 
     def _end_membership(self, keep_id: bool) -> Generation:
@@ -320,7 +322,7 @@ class ClassicMembership:
 
     def _fail(self, error: Exception) -> None:
         if isinstance(error, FencedInstanceIdError):
-            log.error("group %s: %s", self.group_id, error)
+            self._log.error("group %s: %s", self.group_id, error)
             self._lost_generation = self._end_membership(keep_id=False)
             self._move(MemberState.FENCED, lost=True, fenced=error)
         else:

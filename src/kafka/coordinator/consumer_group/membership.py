@@ -74,6 +74,8 @@ class ConsumerGroupMembership:
         self._host = host
         self._statistics = statistics or GroupStatistics()
         self._machine = MemberStateMachine()
+        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
+        self._log = logging.LoggerAdapter(log, fields)  # the attributes of its records, for structured logs
         self.group_id = options.group_id
         self._member_id = str(new_uuid())  # one for the consumer's life, or the group's (KIP-1082)
         self._target = Target(client, self._reconcile, backoff)
@@ -164,7 +166,7 @@ class ConsumerGroupMembership:
     def begin_to_leave(self, reason: str) -> None:
         """See `Membership`; a static member says that it will be back (KIP-345)."""
         if self.state in IN_GROUP:
-            log.info("leaving group %s, because %s", self.group_id, reason)
+            self._log.info("leaving group %s, because %s", self.group_id, reason)
             self._begin_to_leave(MemberState.UNSUBSCRIBED)
         elif self.state not in (MemberState.UNSUBSCRIBED, MemberState.LEAVING):
             self._move(MemberState.UNSUBSCRIBED)
@@ -239,7 +241,7 @@ class ConsumerGroupMembership:
         self._interval_s = max(response.heartbeat_interval_ms, 1) / 1000
         epoch = response.member_epoch
         if epoch != self.generation.generation_id:
-            log.info("group %s: %s has the epoch %d", self.group_id, self._member_id, epoch)
+            self._log.info("group %s: %s has the epoch %d", self.group_id, self._member_id, epoch)
         self.generation = self.last_generation = Generation(epoch, self._member_id, None, self._memberships)
         if response.assignment is not None:
             self._unacknowledged = True
@@ -255,7 +257,9 @@ class ConsumerGroupMembership:
         elif meaning is Refusal.TELL_AND_TRY_AGAIN:
             self._host.membership_failed(error)
         elif meaning is Refusal.JOIN_AGAIN:
-            log.warning("group %s no longer has this member (%s)", self.group_id, for_code(response.error_code).message)
+            self._log.warning(
+                "group %s no longer has this member (%s)", self.group_id, for_code(response.error_code).message
+            )
             self._end_membership()
             if response.error_code == GroupIdNotFoundError.errno:
                 # Epochs begin anew with the group: a commit that is still under way may not pass for this member's.
@@ -268,7 +272,7 @@ class ConsumerGroupMembership:
 
     def poll_overdue(self, idle_s: float) -> None:
         """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
-        log.warning(
+        self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
             self.group_id,
@@ -311,7 +315,7 @@ class ConsumerGroupMembership:
         self._target.forget()
 
     def _fail(self, error: KafkaError) -> None:
-        log.error("group %s: %s", self.group_id, error)
+        self._log.error("group %s: %s", self.group_id, error)
         self._end_membership()
         self._move(MemberState.FATAL, fatal=error)
 
@@ -331,13 +335,13 @@ class ConsumerGroupMembership:
             async with asyncio.timeout(_LEAVE_TIMEOUT_S):
                 response = await self._send(self._requests.leaving(self._member_id))
         except Exception as error:
-            log.info(
+            self._log.info(
                 "the coordinator of group %s was not told that %s leaves: %r", self.group_id, self._member_id, error
             )
             return
         if response.error_code:
             code = for_code(response.error_code)
-            log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
+            self._log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
 
     def _move(self, state: MemberState, **news: Any) -> None:
         """Go over to ``state``: a new turn, of which ``news`` are fields."""

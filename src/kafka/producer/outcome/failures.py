@@ -44,7 +44,8 @@ class FailureReport:
         """Log the failure, if nobody has looked at it and it was not logged before."""
         if not self.seen and not self.logged:
             self.logged = True
-            log.error("%s (nobody has looked at the futures)", self.text)
+            fields = {"kafka_error": type(self.error).__name__, "kafka_records": self.records}
+            log.error("%s (nobody has looked at the futures)", self.text, extra=fields)
 
 
 class UnseenFailures:
