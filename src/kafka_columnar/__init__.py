@@ -37,7 +37,13 @@ def main(*before: str) -> NoReturn:
     sys.exit(flushed(status))
 
 
+_ELSEWHERE = {"admin": [], "consumer": ["consume", "--follow", "--from", "latest"], "producer": ["produce"]}
+"""The commands of kafka-python's own command line, ``python -m kafka admin`` and so on."""
+
+
 def _run() -> NoReturn:
+    if len(sys.argv) > 1 and sys.argv[1] in _ELSEWHERE:
+        sys.argv[1:2] = _ELSEWHERE[sys.argv[1]]
     if sys.argv[1:2] == ["doctor"]:
         from kafka_columnar.doctor import main as examine
 

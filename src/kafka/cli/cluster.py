@@ -5,10 +5,15 @@ from typing import Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import connected, dry_run_option, pairs
+from kafka.cli.options import at_least_one, connected, dry_run_option, pairs, without_effect
 from kafka.cli.session import Session
 
-_ALIASES = {"features": "describe-features", "quorum": "describe-quorum", "versions": "api-versions"}
+_ALIASES = {
+    "features": "describe-features",
+    "quorum": "describe-quorum",
+    "versions": "api-versions",
+    "describe-log-dirs": "log-dirs",
+}
 
 
 @click.group(name="cluster", cls=AliasedGroup, aliases=_ALIASES)
@@ -59,12 +64,22 @@ def describe_features(session: Session, features: tuple[str, ...]) -> None:
 
 
 @command.command(name="update-features")
-@click.argument("levels", nargs=-1, required=True, metavar="NAME=LEVEL...")
+@click.argument("levels", nargs=-1, metavar="NAME=LEVEL...")
+@click.option("-f", "--feature", "more", multiple=True, metavar="NAME=LEVEL", help="The same.")
+@click.option("--timeout", "timeout_s", type=int, hidden=True)
 @click.option("--downgrade", is_flag=True, help="To a lower level.")
 @click.option("--unsafe", is_flag=True, help="To a lower level, even if something is lost.")
 @dry_run_option
 @connected
-def update_features(session: Session, levels: tuple[str, ...], downgrade: bool, unsafe: bool, dry_run: bool) -> None:
+def update_features(
+    session: Session,
+    levels: tuple[str, ...],
+    more: tuple[str, ...],
+    timeout_s: int | None,
+    downgrade: bool,
+    unsafe: bool,
+    dry_run: bool,
+) -> None:
     """Change the levels of features (Kafka 3.3)."""
     from kafka.admin import UpdateFeatureType
 
@@ -72,12 +87,13 @@ def update_features(session: Session, levels: tuple[str, ...], downgrade: bool, 
     if downgrade or unsafe:
         way = UpdateFeatureType.UNSAFE_DOWNGRADE if unsafe else UpdateFeatureType.SAFE_DOWNGRADE
     updates: dict[str, Any] = {}
-    for name, level in pairs(levels).items():
+    for name, level in pairs(tuple(at_least_one("NAME=LEVEL", [*levels, *more]))).items():
         if not level.isdecimal():
             raise click.UsageError(f"expected a number as the level of {name}, got {level!r}")
         updates[name] = (way, int(level))
     with session.admin() as admin:
-        result = admin.update_features(updates, validate_only=dry_run)
+        limit_ms = 60_000 if timeout_s is None else timeout_s * 1000
+        result = admin.update_features(updates, validate_only=dry_run, timeout_ms=limit_ms)
     session.output.table([{"feature": name, "result": told} for name, told in result.items()], ["feature", "result"])
 
 
@@ -107,8 +123,10 @@ def describe_quorum(session: Session) -> None:
 
 @command.command(name="api-versions")
 @click.option("--broker", type=int, help="[default: any]")
+@click.option("-k", "--api-key", "keys", multiple=True, metavar="NAME", help="Only these; may be repeated.")
+@without_effect("--raw", is_flag=True)
 @connected
-def api_versions(session: Session, broker: int | None) -> None:
+def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) -> None:
     """Show which versions of which requests a broker serves."""
     from kafka.wire.index import API_NAMES
 
@@ -121,6 +139,7 @@ def api_versions(session: Session, broker: int | None) -> None:
     rows = [
         {"key": int(key), "api": API_NAMES.get(int(key)), "lowest": low, "highest": high}
         for key, (low, high) in sorted(found.items())
+        if not keys or {str(int(key)), API_NAMES.get(int(key))} & set(keys)
     ]
     session.output.table(rows, ["key", "api", "lowest", "highest"])
 

@@ -118,6 +118,7 @@ def describe(
 @_of_resources
 @_dry_run_option
 @click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
+@click.option("--force-incremental/--force-alter", "incremental", default=None, hidden=True)
 @connected
 def alter(
     session: Session,
@@ -127,17 +128,21 @@ def alter(
     configs: tuple[str, ...],
     dry_run: bool,
     allow_unknown: bool,
+    incremental: bool | None,
 ) -> None:
     """Set configs: NAME=VALUE; NAME+=VALUE and NAME-=VALUE add to a list and take from it."""
     kind, wanted, changes = _resources(given, resource_type, names, configs)
     if not changes:
         raise click.UsageError("expected at least one change, such as retention.ms=60000")
     parsed = dict(map(_change, changes))
+    if incremental is False:
+        parsed = _whole(parsed)
     with session.admin() as admin:
         result = admin.alter_configs(
             [_resource(kind, name, parsed) for name in wanted],
             validate_only=dry_run,
             raise_on_unknown=False if allow_unknown else None,
+            incremental=incremental,
         )
     _report(session, result, "would be changed" if dry_run else "changed")
 
@@ -165,6 +170,15 @@ def reset(
             [_resource(kind, name, only) for name in wanted], validate_only=dry_run, raise_on_unknown=not allow_unknown
         )
     _report(session, result, "would be reset" if dry_run else "reset")
+
+
+def _whole(changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes as a configuration that replaces the whole of another. Raises `click.UsageError`."""
+    from kafka.admin import AlterConfigOp
+
+    if any(operation != AlterConfigOp.SET for operation, _ in changes.values()):
+        raise click.UsageError("--force-alter replaces the whole configuration: expected NAME=VALUE alone")
+    return {name: value for name, (_, value) in changes.items()}
 
 
 def _change(text: str) -> tuple[str, Any]:

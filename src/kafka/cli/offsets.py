@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import at_least_one, confirm, connected, topic_option, yes_option
+from kafka.cli.options import at_least_one, confirm, connected, timeout_option, topic_option, without_effect, yes_option
 from kafka.cli.positions import POSITION, Position
 from kafka.cli.session import Session
 
@@ -18,13 +18,16 @@ def command() -> None:
 @command.command(name="list")
 @topic_option
 @click.option("--at", type=POSITION, help="Also the offset there: of a time, a duration ago, earliest or latest.")
+@click.option("-s", "--spec", metavar="POSITION", hidden=True)
 @connected
-def list_offsets(session: Session, topics: list[str], at: Position | None) -> None:
+def list_offsets(session: Session, topics: list[str], at: Position | None, spec: str | None) -> None:
     """Show the first and the next offset of partitions. TOPIC may be TOPIC:PARTITION."""
     from kafka.cli.places import offsets_at, partitions_of
     from kafka.errors import KafkaError
 
     at_least_one("topic", topics)
+    if spec is not None:  # kafka-python's, where a number is a time
+        at = POSITION.convert(f"@{spec}" if spec.isdecimal() else spec, None, None)
     with session.admin() as admin:
         partitions = partitions_of(admin, topics)
         wanted: dict[str, Position] = {"earliest": "earliest", "latest": "latest"}
@@ -47,7 +50,9 @@ def list_offsets(session: Session, topics: list[str], at: Position | None) -> No
 @click.option("-r", "--record", "records", multiple=True, metavar="TOPIC:PARTITION:OFFSET", help="One partition's.")
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Show the offsets only.")
+@without_effect("--partition-leader-id", type=int)
 @connected
+@timeout_option
 def trim(
     session: Session, topics: list[str], before: Position | None, records: tuple[str, ...], yes: bool, dry_run: bool
 ) -> None:

@@ -187,6 +187,23 @@ def group_option(command: Callable[..., R]) -> Callable[..., R]:
     return click.argument("group_names", nargs=-1, metavar="GROUP...", shell_complete=complete_group)(option(run))
 
 
+def without_effect(*names: str, **more: Any) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """An option of kafka-python's command line about which nothing is to be done here."""
+    return click.option(*names, expose_value=False, hidden=True, **more)
+
+
+def timeout_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add ``--timeout-ms``, kafka-python's name for ``-X request_timeout_ms``, to a command that gets a session."""
+
+    @functools.wraps(command)
+    def run(session: Any, *args: Any, timeout_ms: int | None, **given: Any) -> R:
+        if timeout_ms is not None:
+            session.settings["request_timeout_ms"] = timeout_ms
+        return command(session, *args, **given)
+
+    return click.option("--timeout-ms", type=int, hidden=True)(run)
+
+
 def one(kind: str, given: list[str]) -> str:
     """The one topic or group that a command is about. Raises `click.UsageError`."""
     if len(given) != 1:

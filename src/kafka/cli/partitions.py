@@ -7,7 +7,15 @@ import click
 
 from kafka.cli.aliases import AliasedGroup
 from kafka.cli.offsets import list_offsets, trim
-from kafka.cli.options import at_least_one, connected, dry_run_option, partition_of, topic_option
+from kafka.cli.options import (
+    at_least_one,
+    connected,
+    dry_run_option,
+    partition_of,
+    timeout_option,
+    topic_option,
+    without_effect,
+)
 from kafka.cli.session import Session
 
 _ALIASES = {
@@ -38,15 +46,22 @@ command.add_command(trim)
 
 @command.command()
 @topic_option
+@without_effect("--response-partition-limit", type=int)
+@click.option("--cursor-topic", hidden=True)
+@click.option("--cursor-partition", type=int, hidden=True)
 @connected
-def describe(session: Session, topics: list[str]) -> None:
+def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
     """Show leader, leader epoch and replicas of partitions; also those that are offline or eligible (Kafka 3.7)."""
     from kafka.admin.requests import raise_first
 
     at_least_one("topic", topics)
+    if (cursor_topic is None) != (cursor_partition is None):
+        raise click.UsageError("--cursor-topic and --cursor-partition belong together")
     rows: list[dict[str, Any]] = []
     with session.admin() as admin:
         cursor: Any = None
+        if cursor_topic is not None:
+            cursor = {"topic_name": cursor_topic, "partition_index": cursor_partition}
         while True:
             page = admin.describe_topic_partitions(topics, cursor=cursor)
             for topic in page["topics"]:
@@ -77,6 +92,7 @@ def _row(topic: str, part: dict[str, Any]) -> dict[str, Any]:
 @click.option("-p", "--topic-partitions", "more", multiple=True, metavar="TOPIC:COUNT", help="The same.")
 @dry_run_option
 @connected
+@timeout_option
 def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry_run: bool) -> None:
     """Add partitions: TOPIC:COUNT is how many a topic shall have."""
     given = at_least_one("TOPIC:COUNT", [*counts, *more])
@@ -91,7 +107,9 @@ def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry
 @click.option("--type", "--election-type", "kind", type=click.Choice(["preferred", "unclean"]), default="preferred")
 @_partitions_option
 @click.option("-t", "--topic", "topics", multiple=True, help="All partitions of this; may be repeated.")
+@without_effect("--no-raise-errors", is_flag=True)
 @connected
+@timeout_option
 def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tuple[str, ...]) -> None:
     """Elect leaders: the preferred ones, or unclean, any replica, where records may be lost."""
     if partitions and topics:
@@ -126,6 +144,7 @@ def _election(code: int, message: str | None) -> str:
 @click.argument("moves", nargs=-1, metavar="TOPIC:PARTITION=BROKER,BROKER...")
 @click.option("-r", "--reassign", "more", multiple=True, metavar="TOPIC:PARTITION=BROKERS", help="The same.")
 @connected
+@timeout_option
 def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> None:
     """Move partitions to other brokers, the preferred leader first; TOPIC:PARTITION=cancel ends a move."""
     from kafka.structs import TopicPartition
@@ -151,6 +170,7 @@ def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> Non
 @command.command()
 @_partitions_option
 @connected
+@timeout_option
 def moves(session: Session, partitions: tuple[str, ...]) -> None:
     """List the moves that are under way."""
     wanted = _by_topic(partitions) or None

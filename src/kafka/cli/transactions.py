@@ -73,15 +73,21 @@ def describe(session: Session, names: tuple[str, ...], more: tuple[str, ...]) ->
 
 
 @command.command()
+@click.option("--broker-id", "brokers", type=int, multiple=True, help="Only in partitions that this broker leads.")
+@click.option("--max-transaction-timeout-ms", "longest_ms", type=int, hidden=True)
 @click.option("--longer-than", type=DURATION, help="[default: 15 minutes, the longest that brokers allow by default]")
 @connected
-def hanging(session: Session, longer_than: datetime.timedelta | None) -> None:
+def hanging(
+    session: Session, brokers: tuple[int, ...], longest_ms: int | None, longer_than: datetime.timedelta | None
+) -> None:
     """Find transactions that are open for longer than brokers allow, and five minutes."""
     more: dict[str, Any] = {}
+    if longest_ms is not None:
+        more["max_transaction_timeout_ms"] = longest_ms
     if longer_than is not None:
         more["max_transaction_timeout_ms"] = round(longer_than.total_seconds() * 1000)
     with session.admin() as admin:
-        found: list[dict[str, Any]] = [*admin.find_hanging_transactions(**more)]
+        found: list[dict[str, Any]] = [*admin.find_hanging_transactions(brokers or None, **more)]
     rows = [
         {**each, "partitions": [f"{tp.topic}:{tp.partition}" for tp in each.pop("topic_partitions")]} for each in found
     ]

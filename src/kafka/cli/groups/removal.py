@@ -5,7 +5,16 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import at_least_one, confirm, connected, group_option, one, partition_of, yes_option
+from kafka.cli.options import (
+    at_least_one,
+    confirm,
+    connected,
+    group_option,
+    one,
+    partition_of,
+    without_effect,
+    yes_option,
+)
 from kafka.cli.session import Session
 
 
@@ -33,6 +42,7 @@ def delete(session: Session, groups: list[str], yes: bool) -> None:
     help="What the group shall forget; may be repeated.",
 )
 @yes_option
+@without_effect("--group-coordinator-id", type=int)
 @connected
 def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, ...], yes: bool) -> None:
     """Delete a group's offsets of partitions that no member reads."""
@@ -52,6 +62,7 @@ def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, .
 @click.option("-i", "--group-instance-id", "instances", multiple=True, help="A static member; may be repeated.")
 @click.option("--reason", metavar="TEXT", help="For the broker's log.")
 @yes_option
+@without_effect("--group-coordinator-id", type=int)
 @connected
 def remove_members(
     session: Session,

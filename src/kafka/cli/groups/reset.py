@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import confirm, connected, dry_run_option, group_option, one, yes_option
+from kafka.cli.options import confirm, connected, dry_run_option, group_option, one, without_effect, yes_option
 from kafka.cli.positions import POSITION, Position, parse_duration, parse_position
 from kafka.cli.session import Session
 
@@ -197,6 +197,7 @@ def _show(session: Session, rows: list[dict[str, Any]], dry_run: bool) -> None:
     metavar="TOPIC:PARTITION:OFFSET",
     help="What shall be committed; may be repeated.",
 )
+@without_effect("--group-coordinator-id", type=int)
 @connected
 def set_offsets(session: Session, groups: list[str], offsets: tuple[str, ...]) -> None:
     """Commit offsets for a group that has no members, whatever its logs have."""
