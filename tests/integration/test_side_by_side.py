@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, KafkaException, Producer
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
+from kafka.config.librdkafka_table import CONVERTED, IDLE, OWN, REFUSED, RENAMED
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "SIDE_BY_SIDE.md"
-SECTIONS = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+SETTINGS, *SECTIONS = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
 PAIRS = {
     section.splitlines()[0]: re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     for section in SECTIONS
@@ -42,6 +44,24 @@ def contents(servers: str) -> list[tuple[object, ...]]:
             for record in consumer.poll(timeout_ms=1000):
                 found.append((record.topic, record.partition, record.value or b"", record.key or b"", record.headers))
     return sorted(found)
+
+
+def test_the_guide_tells_of_each_setting_that_is_not_simply_javas() -> None:
+    told, refused, idle = re.split(r"^\*\*(?:Refused|Without)", SETTINGS.partition("**Defaults")[0], flags=re.MULTILINE)
+    named = [set(re.findall(r"`([a-z0-9._]+)`", part)) & OWN for part in (told, refused, idle)]
+    assert named == [{*RENAMED, *CONVERTED, "default.topic.config"}, {*REFUSED}, {*IDLE}]
+
+
+def test_each_of_those_settings_is_librdkafkas() -> None:
+    of_other_classes = {f"{part}.{kind}" for part in ("key", "value") for kind in ("serializer", "deserializer")}
+    for name in OWN - of_other_classes:
+        said = []
+        for client, settings in ((Producer, {}), (Consumer, {"group.id": "g"})):
+            try:
+                client({**settings, "log_level": 0, name: "\x01"})
+            except (KafkaException, TypeError, ValueError, AttributeError) as error:
+                said.append(str(error))
+        assert sum("No such configuration property" in each for each in said) < 2, name
 
 
 @pytest.mark.parametrize("title", PAIRS)

@@ -4,7 +4,7 @@ import asyncio
 import warnings
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
 from kafka.admin.async_calls.access import AsyncAccessCalls
 from kafka.admin.async_calls.cluster import AsyncClusterCalls
@@ -20,6 +20,7 @@ from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
 from kafka.admin.face import AdminFace, close_parts
 from kafka.config import AdminConfigs, with_options
+from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.net.callback_runner import LoopCallbacks
 from kafka.net.own_loop import OwnLoop
@@ -53,7 +54,8 @@ class AsyncKafkaAdminClient(
     Raises `KafkaConfigurationError`. Before `start`, and after `close`, each method raises `IllegalStateError`.
     """
 
-    def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
+    def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
+        refuse_positions(given, "AsyncKafkaAdminClient", "admin")
         self._parse(configs)
         self._closing: asyncio.Task[None] | None = None
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, TypeVar, Unpack
+from typing import Any, Never, TypeVar, Unpack
 
 from kafka.admin.calls.access import AccessCalls
 from kafka.admin.calls.cluster import ClusterCalls
@@ -22,6 +22,7 @@ from kafka.cluster import ClusterClient
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import AdminConfigs, with_options
+from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net import LoopThread
 from kafka.net.callback_thread import WorkerThread
@@ -62,8 +63,9 @@ class KafkaAdminClient(
     _health: ClientHealth
     _telemetry: Telemetry
 
-    def __init__(self, **configs: Unpack[AdminConfigs]) -> None:
+    def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
+        refuse_positions(given, "KafkaAdminClient", "admin")
         self._parse(configs)
         connection = self._parsed.connection
         self._loop_thread = LoopThread.shared()

@@ -8,6 +8,7 @@ from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.java_names import from_java_names
 from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs, ShareConfigs
+from kafka.config.librdkafka import from_librdkafka_names
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
 from kafka.config.properties import load_properties
@@ -45,6 +46,7 @@ __all__ = [
     "ShareConfigs",
     "ShareOptions",
     "from_java_names",
+    "from_librdkafka_names",
     "load_properties",
     "option_lines",
     "option_table",

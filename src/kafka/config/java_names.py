@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka.config.java_classes import allow, assignors, conversion
+from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest, shown
 from kafka.config.table import option_table
 from kafka.errors import KafkaConfigurationError
@@ -171,7 +172,8 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):
             known = [*rows, *_WITHOUT_MEANING, *_SPECIAL, *_ONLY, "sasl.jaas.config"]
             raise KafkaConfigurationError(
-                f"option {name!r} is unknown to {f'the {client}' if client else 'all clients'}{nearest(name, known)}"
+                f"option {name!r} is unknown to {f'the {client}' if client else 'all clients'}"
+                f"{whose(name) or nearest(name, known)}"
             )
     _log_in(properties, configs, idle)
     return configs, idle

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
+from kafka.config.settings_given import refuse_settings
 from kafka.consumer.async_calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
@@ -28,6 +29,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     _listener_types = (ConsumerRebalanceListener, AsyncConsumerRebalanceListener)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
+        refuse_settings(topics, "AsyncKafkaConsumer", "consumer")
         self._topics = topics
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(parse_consumer(configs))

@@ -3,6 +3,7 @@
 from typing import ClassVar, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
+from kafka.config.settings_given import refuse_settings
 from kafka.consumer import old_manner
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.lifetime import close_at_exit
@@ -40,6 +41,7 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value]):
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
+        refuse_settings(topics, "KafkaConsumer", "consumer")
         if old_manner.is_meant(topics, configs):
             old_manner.become(self, topics, dict(configs))
             return

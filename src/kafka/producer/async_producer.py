@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, Never, TypeVar, Unpack
 
 from kafka.config import ProducerConfigs, with_options
+from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
@@ -47,7 +48,8 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
     Raises `KafkaConfigurationError`.
     """
 
-    def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
+    def __init__(self, *given: Never, **configs: Unpack[ProducerConfigs]) -> None:
+        refuse_positions(given, "AsyncKafkaProducer", "producer")
         self._parse(configs)
         self._core: ProducerCore | None = None
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Unpack
+from typing import TYPE_CHECKING, Generic, Never, Unpack
 
 from kafka.config import ProducerConfigs, with_options
+from kafka.config.settings_given import refuse_positions
 from kafka.net.callback_thread import WorkerThread
 from kafka.producer import lifetime
 from kafka.producer.calls import ProducerCalls
@@ -55,7 +56,8 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
             timestamp_ms: int | None = None,
         ) -> FutureRecordMetadata: ...
 
-    def __init__(self, **configs: Unpack[ProducerConfigs]) -> None:
+    def __init__(self, *given: Never, **configs: Unpack[ProducerConfigs]) -> None:
+        refuse_positions(given, "KafkaProducer", "producer")
         self._parse(configs)
         config = self._parsed
         self._runner = ThreadRunner()

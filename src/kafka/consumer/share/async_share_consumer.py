@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
+from kafka.config.settings_given import refuse_settings
 from kafka.consumer.share.async_calls import AsyncShareCalls
 from kafka.errors import IllegalStateError
 
@@ -23,6 +24,7 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
     """
 
     def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
+        refuse_settings(topics, "AsyncKafkaShareConsumer", "share consumer")
         self._topics = topics
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(parse_share(configs))

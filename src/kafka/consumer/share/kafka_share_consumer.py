@@ -3,6 +3,7 @@
 from typing import Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
+from kafka.config.settings_given import refuse_settings
 from kafka.consumer.drive.lifetime import close_at_exit
 from kafka.consumer.share.calls import ShareCalls
 
@@ -28,6 +29,7 @@ class KafkaShareConsumer(ShareCalls):
     """
 
     def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
+        refuse_settings(topics, "KafkaShareConsumer", "share consumer")
         config = parse_share(configs)
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)

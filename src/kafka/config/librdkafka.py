@@ -1,0 +1,207 @@
+"""Settings of librdkafka, as confluent-kafka takes them, as keyword arguments."""
+
+import logging
+import math
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.config.java_names import all_java_names, from_text, read_java_names
+from kafka.config.librdkafka_table import CONVERTED, IDLE, OWN, REFUSED, RENAMED
+from kafka.config.option import nearest, shown
+from kafka.config.table import option_table
+from kafka.errors import KafkaConfigurationError
+
+log = logging.getLogger(__name__)
+
+_RESETS = {"beginning": "earliest", "smallest": "earliest", "end": "latest", "largest": "latest", "error": "none"}
+
+
+def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None) -> dict[str, Any]:
+    """Turn settings of librdkafka, the dict of a confluent-kafka client, into keyword arguments.
+
+    ``KafkaProducer(**from_librdkafka_names({"bootstrap.servers": "kafka:9092", "message.timeout.ms": 60_000}))``
+
+    Arguments:
+        settings: librdkafka's names and their values, as numbers, truth values or text. Names that it shares with
+            Kafka's Java clients mean what they do there.
+        client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
+
+    Only what is given is translated: where defaults differ, as that of ``isolation.level``, ours hold (a table is in
+    docs/SIDE_BY_SIDE.md). What has no meaning here, or is another client's, is left out with one warning. Raises
+    `KafkaConfigurationError` for a name that is unknown, for a setting or a value that this client has nothing for,
+    with what to do instead, and for text that is not of its option's type.
+    """
+    java, ours, idle = _translated({**settings.get("default.topic.config", {}), **settings}, client)
+    configs, others = read_java_names(java, client)
+    given = {RENAMED[name]: name for name in settings if name in RENAMED}
+    idle += [given.get(name, name) for name in others]
+    if idle:
+        log.warning("these settings of librdkafka have no effect here: %s", ", ".join(sorted(idle)))
+    return configs | ours
+
+
+def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Java's properties, keyword arguments, and what has no effect."""
+    settings.pop("default.topic.config", None)
+    java: dict[str, Any] = {}
+    ours: dict[str, Any] = {}
+    idle: list[str] = []
+    known = all_java_names()
+    for name, value in settings.items():
+        if name in RENAMED:
+            java[RENAMED[name]] = value
+        elif name in REFUSED:
+            _refuse_others(name, value)
+        elif name in IDLE or (name == "request.timeout.ms" and client not in (None, "producer")):
+            idle.append(name)
+        elif name not in CONVERTED and name not in known:
+            raise KafkaConfigurationError(f"setting {name!r} is unknown{nearest(name, {*OWN, *known})}")
+        elif name not in CONVERTED:
+            java[name] = value
+    for name in CONVERTED:  # behind the others, as some of them go before what is renamed
+        if name in settings and name not in idle:
+            made: dict[str, Any] = {}
+            _CONVERT[name](name, settings[name], java, made)
+            mine = {option: value for option, value in made.items() if _is_for(option, client)}
+            ours |= mine
+            idle += [] if mine.keys() == made.keys() else [name]
+    _set_socket_options(settings, ours)
+    return java, ours, idle
+
+
+def _is_for(option: str, client: str | None) -> bool:
+    return client is None or client in option_table()[option].clients
+
+
+def _refuse_others(name: str, value: Any) -> None:
+    same, instead = REFUSED[name]
+    if value is not None and str(value).strip().lower() not in same:
+        but = f" but {' or '.join(map(repr, same))}" if same else ""
+        raise KafkaConfigurationError(f"setting {name!r} of librdkafka has nothing here{but}: {instead}")
+
+
+Convert = Callable[[str, Any, dict[str, Any], dict[str, Any]], None]
+"""A setting, its value, and where to put Java's property or the keyword argument."""
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise KafkaConfigurationError(f"setting {name!r} expects a whole number, not {shown(name, value)}") from None
+
+
+def _truth(name: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(from_text(name, option_table()["enable_auto_commit"], value))
+    return bool(value)
+
+
+def _timeout(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
+    """0 is without end."""
+    ours["delivery_timeout_ms"] = _whole(name, value) or math.inf
+
+
+def _idle_time(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    """0 keeps connections."""
+    java[name] = _whole(name, value) or -1
+
+
+def _kilobytes(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
+    ours["buffer_memory"] = 1024 * _whole(name, value)
+
+
+def _level(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
+    """-1 is the codec's default."""
+    level = _whole(name, value)
+    ours["compression_level"] = None if level == -1 else level
+
+
+def _buffer(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    """0 is the system's default."""
+    if _whole(name, value):
+        java[name.removeprefix("socket.")] = _whole(name, value)
+
+
+def _refresh(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    """Goes before ``metadata.max.age.ms``, which is how long librdkafka believes what it was not told again."""
+    age = _whole(name, value)
+    if age < 0:
+        raise KafkaConfigurationError(f"setting {name!r} of librdkafka has nothing here for -1: metadata are refreshed")
+    java["metadata.max.age.ms"] = age
+
+
+def _partitioner(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    if value == "random":
+        java["partitioner.ignore.keys"] = True
+    elif value != "murmur2_random":
+        raise KafkaConfigurationError(
+            f"setting {name!r} of librdkafka has nothing here for {value!r}: 'murmur2_random' is what is done anyway; "
+            "give a function as the keyword argument 'partitioner' (docs/SIDE_BY_SIDE.md has 'consistent_random')"
+        )
+
+
+def _reset(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    java[name] = _RESETS.get(str(value).lower(), value)
+
+
+def _same(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    java[name] = value
+
+
+def _request_timeout(_: str, value: Any, java: dict[str, Any], __: dict[str, Any]) -> None:
+    """Goes before ``request.timeout.ms``, which is for how long a broker waits for its replicas."""
+    java["request.timeout.ms"] = value
+
+
+def _authorities(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    """ "probe" is the system's."""
+    if value != "probe":
+        java[name] = value
+
+
+def _ciphers(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> None:
+    """OpenSSL's notation, which Java's property has not."""
+    ours["ssl_ciphers"] = value
+
+
+def _assignors(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> None:
+    """Names, where Java's property has classes."""
+    ours["partition_assignment_strategy"] = [each.strip() for each in str(value).split(",") if each.strip()]
+
+
+def _elsewhere(*_: Any) -> None:
+    """`_set_socket_options` does it."""
+
+
+_CONVERT: dict[str, Convert] = {
+    "auto.offset.reset": _reset,
+    "compression.level": _level,
+    "connections.max.idle.ms": _idle_time,
+    "delivery.timeout.ms": _timeout,
+    "message.timeout.ms": _timeout,
+    "partition.assignment.strategy": _assignors,
+    "partitioner": _partitioner,
+    "queue.buffering.max.kbytes": _kilobytes,
+    "request.timeout.ms": _same,
+    "socket.keepalive.enable": _elsewhere,
+    "socket.nagle.disable": _elsewhere,
+    "socket.receive.buffer.bytes": _buffer,
+    "socket.send.buffer.bytes": _buffer,
+    "socket.timeout.ms": _request_timeout,
+    "ssl.ca.location": _authorities,
+    "ssl.cipher.suites": _ciphers,
+    "topic.metadata.refresh.interval.ms": _refresh,
+}
+
+
+_SOCKET = {"socket.nagle.disable": True, "socket.keepalive.enable": False}
+"""Two settings that make one option, and their defaults."""
+
+
+def _set_socket_options(settings: Mapping[str, Any], ours: dict[str, Any]) -> None:
+    if settings.keys() & _SOCKET.keys():
+        no_delay, keep_alive = (_truth(name, settings.get(name, default)) for name, default in _SOCKET.items())
+        options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)] if no_delay else []
+        ours["socket_options"] = options + ([(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] if keep_alive else [])

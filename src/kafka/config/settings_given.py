@@ -1,0 +1,52 @@
+"""A dict of settings in the place of keyword arguments, as librdkafka has it: refused, with what to write."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.config.java_names import all_java_names
+from kafka.config.librdkafka_table import OWN
+from kafka.config.table import option_table
+
+
+def refuse_positions(given: tuple[Any, ...], face: str, client: str) -> None:
+    """Raise `TypeError` where a client was given something without a name.
+
+    Arguments:
+        given: what stands in no keyword.
+        face: the class that is made.
+        client: "producer" or "admin".
+    """
+    if given:
+        raise TypeError(f"{face}() takes no arguments without names, got {_kind(given[0])}: {_advice(face, client)}")
+
+
+def refuse_settings(topics: tuple[Any, ...], face: str, client: str) -> None:
+    """Raise `TypeError` where settings stand in the place of a topic.
+
+    Arguments:
+        topics: what was given as topics.
+        face: the class that is made.
+        client: "consumer" or "share consumer".
+    """
+    for each in topics:
+        if isinstance(each, Mapping) and any(isinstance(key, str) and _is_setting(key) for key in each):
+            raise TypeError(
+                f"{face}() was given settings in the place of a topic: {_advice(face, client, '*topics, ')}"
+            )
+
+
+def _is_setting(name: str) -> bool:
+    return name in OWN or name in option_table() or name in all_java_names()
+
+
+def _kind(given: Any) -> str:
+    """The type alone, as settings have secrets."""
+    return f"an object of type {type(given).__name__}"
+
+
+def _advice(face: str, client: str, topics: str = "") -> str:
+    return (
+        f"options are keywords, as in {face}({topics}bootstrap_servers='localhost:9092'); for a dict of Java's or "
+        f"confluent-kafka's names {face}({topics}**from_java_names(settings, {client!r})), "
+        "or from_librdkafka_names, of kafka.config"
+    )
