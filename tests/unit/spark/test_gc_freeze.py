@@ -24,6 +24,11 @@ print(any(each is stays for each in gc.get_objects()), gc.get_freeze_count() > 1
 frozen = gc.get_freeze_count()
 begin_call()
 print(gc.get_freeze_count() <= frozen)
+import xml.dom.minidom  # stands for what the first task of another kind imports
+later = Node()
+later.itself = later
+begin_call()
+print(any(each is later for each in gc.get_objects()))
 """
 
 
@@ -50,7 +55,10 @@ def test_planning_a_write_is_one_call_so_that_garbage_has_been_collected_before_
 
 @pytest.mark.parametrize(
     ("spark", "printed"),
-    [({"SPARK_REUSE_WORKER": "1"}, ["True", "False True", "True", ""]), ({}, ["True", "True False", "True", ""])],
+    [
+        ({"SPARK_REUSE_WORKER": "1"}, ["True", "False True", "True", "False", ""]),
+        ({}, ["True", "True False", "True", "True", ""]),
+    ],
 )
 def test_what_outlives_the_first_call_is_left_out_of_collections_in_processes_of_spark(
     spark: dict[str, str], printed: list[str]
