@@ -12,6 +12,7 @@ from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
+from kafka.spark.schema import not_null
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,7 +36,9 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     @told_plainly
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
         self._options = parse_read(options, streaming=False)
-        self._columns = requested_columns(options, schema_fields(schema))
+        fields = schema_fields(schema)
+        self._columns = requested_columns(options, fields)
+        self._not_null = not_null(fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return travelling(self, self.__dict__)
@@ -51,4 +54,4 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, partition.value or ()))
+        return rows_told_plainly(read_task(self._options, self._columns, partition.value or (), self._not_null))

@@ -3,7 +3,7 @@
 import bisect
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
@@ -37,7 +37,10 @@ _CHECK_AFTER_S = 1.0
 
 
 def read_task(
-    options: ReadOptions, columns: Sequence[str], ranges: Sequence[OffsetRange]
+    options: ReadOptions,
+    columns: Sequence[str],
+    ranges: Sequence[OffsetRange],
+    not_null: Collection[str] = (),
 ) -> Iterator["pyarrow.RecordBatch"]:
     """The records of the ranges, exactly, as Arrow batches of up to 8 MiB in the types that Spark asks for.
 
@@ -45,22 +48,23 @@ def read_task(
         options: of the read.
         columns: names from `schema.COLUMNS`, in order.
         ranges: no partition twice.
+        not_null: those of the columns that the batches' schema declares so; Spark compares it with its own.
 
     Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
     is on, and what the consumer raises; each names topic, partition and offset.
     """
     if not ranges:
         return iter(())
-    return _read(options, tuple(columns), tuple(ranges))
+    return _read(options, tuple(columns), tuple(ranges), not_null)
 
 
 def _read(
-    options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...]
+    options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...], not_null: Collection[str]
 ) -> Iterator["pyarrow.RecordBatch"]:
     with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
         fetch = RangeFetch(consumer, lookup, options, ranges)
         try:
-            yield from prefetched(lambda: to_batches(fetch.columns(), columns), BATCHES_AHEAD)
+            yield from prefetched(lambda: to_batches(fetch.columns(), columns, not_null), BATCHES_AHEAD)
         except Exception as error:
             error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
             raise
@@ -189,10 +193,16 @@ def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:
     yield from _cut(columns.slice(count // 2, count), stop)
 
 
-def to_batches(found: Iterator["Columns"], names: Sequence[str]) -> Iterator["pyarrow.RecordBatch"]:
+def to_batches(
+    found: Iterator["Columns"], names: Sequence[str], not_null: Collection[str] = ()
+) -> Iterator["pyarrow.RecordBatch"]:
     """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes."""
-    from kafka.record import concat_arrow
+    import pyarrow as pa
+
+    from kafka.record import arrow_schema, concat_arrow
+
+    schema = pa.schema([each.with_nullable(each.name not in not_null) for each in arrow_schema(names, "spark")])
 
     arrow = (columns.to_arrow(names, schema="spark") for columns in found)
     for together in coalesced(arrow, SMALLEST_BATCH):
-        yield concat_arrow(together)
+        yield pa.RecordBatch.from_arrays(concat_arrow(together).columns, schema=schema)

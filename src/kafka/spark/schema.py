@@ -17,6 +17,9 @@ COLUMNS: dict[str, str] = {
 }
 """Every column and its type, in Spark's notation and order."""
 
+NEVER_NULL = frozenset({"topic", "partition", "offset", "timestamp", "timestampType"})
+"""Those that a user's schema may declare as not null: every record has them."""
+
 HEADERS = "headers"
 TIMESTAMP = "timestamp"
 
@@ -50,11 +53,18 @@ def check_user_schema(fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...
                 f"the schema gives column {name!r} the type {given}, but it is {COLUMNS[name]}; read it as that and "
                 "cast or parse it in Spark"
             )
-        if not nullable:
-            raise KafkaConfigurationError(f"the schema declares column {name!r} as not null; leave that out")
+        if not nullable and name not in NEVER_NULL:
+            raise KafkaConfigurationError(
+                f"the schema declares column {name!r} as not null, but a record may be without; leave that out"
+            )
     if not names or len(set(names)) != len(names):
         raise KafkaConfigurationError(f"the schema has to name at least one column, and none twice, not {list(names)}")
     return names
+
+
+def not_null(fields: Sequence[tuple[str, str, bool]]) -> frozenset[str]:
+    """The names of those fields of a checked schema that are declared as not null."""
+    return frozenset(name for name, _, nullable in fields if not nullable)
 
 
 def check_sink_schema(

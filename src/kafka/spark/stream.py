@@ -27,6 +27,7 @@ from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
+from kafka.spark.schema import not_null
 from kafka.spark.stream_plan import StreamPlanner
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._wrong: KafkaConfigurationError | None = None
         try:
             self._read = parse_read(options, streaming=True)
-            self._columns = requested_columns(options, schema_fields(schema))
+            fields = schema_fields(schema)
+            self._columns = requested_columns(options, fields)
+            self._not_null = not_null(fields)
         except KafkaConfigurationError as error:
             self._wrong = error
         self._lookup: ClusterLookup | None = None
@@ -122,7 +125,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, partition.value or ()))
+        return rows_told_plainly(read_task(self._options, self._columns, partition.value or (), self._not_null))
 
     def commit(self, end: Layout) -> None:
         """Nothing to do: `latestOffset` knows sooner what is done."""

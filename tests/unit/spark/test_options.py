@@ -9,6 +9,7 @@ import pytest
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.option_table import OPTIONS, Use
 from kafka.spark.options import check_names, check_read, parse_read, parse_write, read_columns, requested_columns, tell
+from kafka.spark.schema import COLUMNS, not_null
 from kafka.spark.values import (
     EARLIEST,
     LATEST,
@@ -388,12 +389,20 @@ def test_columns_are_pruned_by_option_or_schema():
     assert requested_columns({}, headers) == ("headers",)
 
 
+def test_a_schema_may_declare_as_not_null_what_every_record_has():
+    always = [name for name in COLUMNS if name not in ("key", "value", "headers")]
+    fields = [("value", "binary", True), *((name, COLUMNS[name], False) for name in always)]
+    assert requested_columns({}, fields) == ("value", *always)
+    assert not_null(fields) == {"topic", "partition", "offset", "timestamp", "timestampType"}
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
         ([("valeu", "binary", True)], "'valeu', which a read from Kafka does not have; did you mean 'value'"),
         ([("value", "string", True)], "column 'value' the type string, but it is binary"),
-        ([("value", "binary", False)], "column 'value' as not null"),
+        ([("value", "binary", False)], "column 'value' as not null, but a record may be without"),
+        ([("headers", COLUMNS["headers"], False)], "column 'headers' as not null"),
         ([], "at least one column"),
     ],
 )

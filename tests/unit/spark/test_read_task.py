@@ -179,5 +179,12 @@ def test_small_fetches_become_one_batch_and_large_ones_several():
     assert pa.Table.from_batches(cut).column("offset").to_pylist() == list(range(30_000))
 
 
+def test_batches_declare_as_not_null_what_the_schema_does():
+    names = ("value", "offset", "timestamp")
+    (batch,) = to_batches(iter([columns_of(0, 10)]), names, {"offset"})
+    assert [field.nullable for field in batch.schema] == [True, False, True]
+    assert batch.column("offset").to_pylist() == list(range(10))
+
+
 def test_a_task_without_ranges_reads_nothing():
     assert list(read_task(options(), ("value",), ())) == []
