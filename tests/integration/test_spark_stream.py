@@ -14,8 +14,10 @@ from kafka.spark import upsert
 
 from .spark_support import (
     FORMAT,
+    Rec,
     add_partitions,
     consume,
+    load,
     load_stream,
     numbered,
     numbers,
@@ -95,6 +97,32 @@ def test_a_limit_holds_for_every_batch(spark, broker, make_topic, tmp_path):
     rows = [progress["numInputRows"] for progress in query.recentProgress if progress["numInputRows"]]
     assert rows == [30, 30, 30, 10]
     assert written(spark, tmp_path) == list(range(100))
+
+
+def from_python_tasks(spark: Any, run: Any) -> int:
+    """How many bytes tasks in Python give to Spark during a call. Spark's metric of that is one for the whole JVM."""
+    home = spark.sparkContext._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    metrics = home.loadClass("org.apache.spark.sql.execution.datasources.v2.python.PythonCustomMetric$")
+    received = metrics.getField("MODULE$").get(None).pythonMetrics().apply("pythonDataReceived")
+    before = received.value()
+    run()
+    return int(received.value() - before)
+
+
+def test_a_small_micro_batch_needs_no_python_task_and_has_the_same_rows(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    records = [*numbered(20, partitions=2), Rec(None, key=b"k"), Rec(b"20", key=b"", partition=1, timestamp_ms=7)]
+    produce(broker.bootstrap_servers, topic, records)
+    patient = {"kafkaConsumer.pollTimeoutMs": 480_000}  # however busy the machine is, the planner reads the rows
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=10, **patient)
+    assert from_python_tasks(spark, lambda: drain(stream, tmp_path)) == 0
+    by_place = ("partition", "offset")
+    read = load(spark, broker, topic).orderBy(*by_place).collect()
+    assert len(read) == 22
+    assert spark.read.parquet(f"{tmp_path}/rows").orderBy(*by_place).collect() == read
+
+    headers = load_stream(spark, broker, topic, startingOffsets="earliest", includeHeaders="true")
+    assert from_python_tasks(spark, lambda: drain(headers, tmp_path / "headers")) > 0
 
 
 def test_the_checkpoint_has_the_layout_of_sparks_connector(spark, broker, make_topic, tmp_path):

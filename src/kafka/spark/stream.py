@@ -26,6 +26,7 @@ from kafka.spark.group_commits import GroupCommits, commits_of
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
+from kafka.spark.planned_rows import SPARKS_READER, PlannedRows
 from kafka.spark.read_task import read_task
 from kafka.spark.schema import not_null
 from kafka.spark.stream_plan import StreamPlanner
@@ -60,10 +61,13 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._lookup: ClusterLookup | None = None
         self._planner: StreamPlanner | None = None
         self._commits: GroupCommits | None = None
+        self._planned: PlannedRows | None = None
+        self._rows: list[pyarrow.RecordBatch] | None = None
         self._available_now = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return travelling(self, {**self.__dict__, "_lookup": None, "_planner": None, "_commits": None})
+        stays = dict.fromkeys(("_lookup", "_planner", "_commits", "_planned", "_rows"))
+        return travelling(self, {**self.__dict__, **stays})
 
     @property
     def _options(self) -> ReadOptions:
@@ -107,6 +111,8 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         """
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable))
+        if end != start:
+            self._planned_rows().begin(self._plan().tasks(start, end))
         if self._commits is not None:
             self._commits.finished(from_layout(start))
             if self._available_now and end == start:  # the query ends here, and Spark does not say so
@@ -120,7 +126,24 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     @told_plainly
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
         """The tasks of a micro-batch."""
-        return [InputPartition(task) for task in self._plan().tasks(start, end)]
+        tasks = self._plan().tasks(start, end)
+        self._rows = self._planned_rows().of(tasks)
+        return [InputPartition(task) for task in tasks]
+
+    def _planned_rows(self) -> PlannedRows:
+        if self._planned is None:
+            self._planned = PlannedRows(self._options, self._columns, self._not_null, time.monotonic)
+        return self._planned
+
+    @property  # type: ignore[misc]  # it is what others ask, as with proxies
+    def __class__(self) -> type:
+        """While there are rows for Spark to take, what Spark looks for in a reader that has them (`planned_rows`)."""
+        return type(self) if self._rows is None or SPARKS_READER is None else SPARKS_READER
+
+    def getCache(self, start: Layout, end: Layout) -> "Iterator[pyarrow.RecordBatch] | None":  # noqa: N802  # Spark's name
+        """The rows of the micro-batch that was planned last, once; None where its task is to read them."""
+        rows, self._rows = self._rows, None
+        return None if rows is None else iter(rows)
 
     def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
