@@ -57,12 +57,14 @@ class Source:
         format_name: as Spark knows it.
         read_options: beyond `READ_OPTIONS`.
         settings: of the session, beyond those that both have.
+        schema: of reads, in Spark's notation; "": the source's own.
         exactly_once: whether its sink is to deliver so.
     """
 
     format_name: str
     read_options: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    schema: str = ""
     exactly_once: bool = False
 
 
@@ -97,6 +99,8 @@ class Bench:
         return self._configure(self.spark.readStream, given).load()
 
     def _configure(self, reader: Any, options: Mapping[str, str]) -> Any:
+        if self.source.schema:
+            reader = reader.schema(self.source.schema)
         servers = {"kafka.bootstrap.servers": self.job.bootstrap_servers, "subscribe": self.job.topic}
         return reader.format(self.source.format_name).options(**servers, **options)
 

@@ -12,7 +12,12 @@ SPARK = importlib.metadata.version("pyspark")
 VERSION = f"{getattr(version, 'DISTRIBUTION_VERSION', version.__version__)} ({_variant.variant()}), PySpark {SPARK}"
 UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 """Rows of a known size need no bound of bytes beside that of 10,000 rows: Spark asks each row for its size else."""
-SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED)
+WITHOUT_NULLS = (
+    "key binary, value binary, topic string not null, partition int not null, offset bigint not null, "
+    "timestamp timestamp not null, timestampType int not null"
+)
+"""All columns, with those that every record has declared so: Spark asks each row about each column else."""
+SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED, schema=WITHOUT_NULLS)
 
 spark_noop = partial(spark_jobs.noop, SOURCE)
 spark_parquet = partial(spark_jobs.parquet, SOURCE)
