@@ -57,7 +57,7 @@ class Source:
         format_name: as Spark knows it.
         read_options: beyond `READ_OPTIONS`.
         settings: of the session, beyond those that both have.
-        schema: of reads, in Spark's notation; "": the source's own.
+        schema: of batch reads, in Spark's notation; "": the source's own.
         exactly_once: whether its sink is to deliver so.
     """
 
@@ -91,7 +91,8 @@ class Bench:
 
     def frame(self) -> Any:
         """All rows of the topic, planned now."""
-        return self._configure(self.spark.read, READ_OPTIONS | dict(self.source.read_options)).load()
+        reader = self.spark.read.schema(self.source.schema) if self.source.schema else self.spark.read
+        return self._configure(reader, READ_OPTIONS | dict(self.source.read_options)).load()
 
     def stream(self, **options: str) -> Any:
         """All rows of the topic, as a stream."""
@@ -99,8 +100,6 @@ class Bench:
         return self._configure(self.spark.readStream, given).load()
 
     def _configure(self, reader: Any, options: Mapping[str, str]) -> Any:
-        if self.source.schema:
-            reader = reader.schema(self.source.schema)
         servers = {"kafka.bootstrap.servers": self.job.bootstrap_servers, "subscribe": self.job.topic}
         return reader.format(self.source.format_name).options(**servers, **options)
 

@@ -125,6 +125,19 @@ def test_a_small_micro_batch_needs_no_python_task_and_has_the_same_rows(spark, b
     assert from_python_tasks(spark, lambda: drain(headers, tmp_path / "headers")) > 0
 
 
+@pytest.mark.parametrize("limit", [10, 2_000])
+def test_columns_that_are_declared_as_not_null_are_read_by_planner_and_tasks(
+    spark, broker, make_topic, tmp_path, limit
+):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, numbered(1_500 if limit > 1_000 else 15))
+    given = options(broker, subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=limit)
+    schema = "value binary, partition int not null, offset bigint not null, timestamp timestamp not null"
+    stream = spark.readStream.format(FORMAT).schema(schema).options(**given).load()
+    drain(stream, tmp_path)
+    assert written(spark, tmp_path) == list(range(1_500 if limit > 1_000 else 15))
+
+
 def test_the_checkpoint_has_the_layout_of_sparks_connector(spark, broker, make_topic, tmp_path):
     topic = make_topic(partitions=2)
     produce(broker.bootstrap_servers, topic, numbered(40, partitions=2))
