@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "frameworks"
 PATIENCE_S = 120
 Start = Callable[..., Supervised]
+EMBEDDED = pytest.mark.parametrize("broker", ["embedded"], indirect=True)
+"""The broker makes no difference here."""
 
 
 @pytest.fixture(scope="session")
@@ -134,6 +136,7 @@ def app(environ, start_response):
 """
 
 
+@EMBEDDED
 def test_what_gunicorn_preloads_works_or_says_at_once_what_to_do(
     broker: Broker, make_topic: MakeTopic, start: Start, tmp_path: Path
 ) -> None:
@@ -150,6 +153,7 @@ def test_what_gunicorn_preloads_works_or_says_at_once_what_to_do(
     check_quiet_end(server)
 
 
+@EMBEDDED
 def test_tasks_of_celery_send_from_forked_workers(
     broker: Broker, make_topic: MakeTopic, start: Start, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kafka.record.column_memory import ColumnBuffers
 from kafka.record.materialize import Deserialize, RecordMaker
@@ -214,6 +214,15 @@ class Columns:
             for start, stop, leader_epoch, kind in self.runs()
         ]
         return made[0] if len(made) == 1 else list(itertools.chain.from_iterable(made))
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
+        """The records as an Arrow batch for other libraries, such as `polars.DataFrame(columns)`; as `to_arrow`.
+
+        Arguments:
+            requested_schema: a capsule of the schema that is wanted, as far as pyarrow can cast to it.
+        """
+        batch: Any = self.to_arrow()
+        return batch.__arrow_c_array__(requested_schema)
 
     def to_arrow(
         self, columns: Sequence[str] | None = None, *, schema: Literal["kafka", "spark"] = "kafka"

@@ -7,6 +7,7 @@ import pickle
 import sys
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -291,3 +292,9 @@ def test_objects_are_made_of_the_rows_that_there_are_and_of_no_others() -> None:
         for read in (maker.key, maker.value, maker.headers):
             with pytest.raises(IndexError, match=f"a row from 0 to 2, got {row}"):
                 read(row)
+
+
+def test_columns_are_arrow_data_for_whoever_takes_it() -> None:
+    columns = columns_of()
+    assert pa.record_batch(columns).equals(columns.to_arrow())
+    assert pl.DataFrame(columns).equals(pl.from_arrow(columns.to_arrow()))
