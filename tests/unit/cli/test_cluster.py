@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -91,3 +91,27 @@ def test_partitions_are_added_and_described(cli: Cli, topic: MakeTopic) -> None:
 )
 def test_wrong_use_of_partitions_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.fails("partitions", *arguments, status=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], (0, None)),
+        (["--type", "preferred", "-p", "a:0", "-p", "a:2"], (0, {"a": [0, 2]})),
+        (["--election-type", "unclean", "-t", "b"], (1, ["b"])),
+    ],
+)
+def test_leaders_are_elected_as_is_asked_for(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, options: list[str], expected: tuple[int, object]
+) -> None:
+    asked = []
+    codes = {0: "elected", 84: "leads already"}
+    parts = [{"partition_id": code, "error_code": code, "error_message": None} for code in codes]
+
+    def elect(admin: object, kind: int, wanted: object, raise_errors: bool) -> object:
+        asked.append((kind, wanted))
+        return {"replica_election_results": [{"topic": "a", "partition_result": parts}]}
+
+    monkeypatch.setattr(KafkaAdminClient, "elect_leaders", elect)
+    assert cli("partitions", "elect", *options) == "".join(f"a\t{code}\t{told}\n" for code, told in codes.items())
+    assert asked == [expected]

@@ -103,6 +103,20 @@ def test_so_many_records_in_all_come_from_several_partitions(cli: Cli, topic: Ma
     assert cli("consume", name, "-n", "2") == "x\nx\n"
 
 
+def test_partitions_are_chosen_one_by_one(cli: Cli, topic: MakeTopic) -> None:
+    name = topic(3)
+    for number in ("0", "1", "2"):
+        cli("produce", name, "-p", number, stdin=f"{number}\n")
+    assert sorted(cli("consume", name, "-p", "0", "-p", "2").split()) == ["0", "2"]
+    assert cli("consume", name, "-p", "1") == "1\n"
+    assert "-1 is not in the range x>=0" in cli.fails("consume", name, "-p", "-1", status=2)
+
+
+def test_how_many_records_went_to_a_file_is_told(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+    told = [cli.run("consume", filled, *more, "-o", str(tmp_path / "f.txt")).stderr for more in ([], ["--key", "no"])]
+    assert [each.partition(" records in ")[0] for each in told] == ["10", "0"]
+
+
 def test_a_bar_ends_with_a_line_of_its_own(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     result = cli.run("consume", filled, "--progress", "-o", str(tmp_path / "f.txt"))
     assert f"\r[{'#' * 30}] 100% of 10 offsets\n" in result.stderr

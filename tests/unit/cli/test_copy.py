@@ -140,6 +140,23 @@ def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBro
     assert by_partition(there, source) == by_partition(cli, source)
 
 
+def test_a_copy_tells_its_time_in_milliseconds_and_no_finer(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        now = 5.0
+
+        def monotonic(self) -> float:
+            self.now += 0.0123456
+            return self.now
+
+    clock = Clock()
+    monkeypatch.setattr("kafka.cli.copy.time", clock)
+    told = cli.json("copy", source, f"{source}-copy")
+    seconds = clock.now - 5.0123456
+    assert told["seconds"] == round(seconds, 3) != round(seconds, 4)
+
+
 def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) -> None:
     small = topic(1, "-small")
     assert f"kafka topics alter {small} -p 3" in cli.fails("copy", source, small)

@@ -28,13 +28,12 @@ class Sink:
 
     Attributes:
         records: how many were written.
-        size: how many bytes, where that is known.
         is_open: whether there is, or was, something to write to.
         is_safe: whether what was written is with the operating system; a Parquet file is, once it is whole.
     """
 
     def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
-        self.records = self.size = 0
+        self.records = 0
         self.is_open = False
         self.is_safe = name != "parquet"
         self._name = name
@@ -95,7 +94,6 @@ class Sink:
     def _put(self, data: bytes) -> None:
         self._out.write(data)
         self._out.flush()
-        self.size += len(data)
 
 
 def _reader_watch(out: IO[bytes]) -> Callable[[], bool] | None:
