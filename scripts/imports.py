@@ -9,6 +9,7 @@ import sys
 import kafka
 
 EXTRAS = {
+    "numpy",
     "pyarrow",
     "pandas",
     "polars",
@@ -31,13 +32,17 @@ def main() -> int:
             continue
         try:
             importlib.import_module(module.name)
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in EXTRAS:
-                failed.append(f"{module.name}: {error}")
         except Exception as error:
-            failed.append(f"{module.name}: {type(error).__name__}: {error}")
+            if _missing(error) not in EXTRAS:
+                failed.append(f"{module.name}: {type(error).__name__}: {error}")
     print("\n".join(failed) or "everything can be imported")
     return int(bool(failed))
+
+
+def _missing(error: BaseException) -> str:
+    """The library that an error, or what it tells in words of its own, is about; else nothing."""
+    found = error if isinstance(error, ModuleNotFoundError) else error.__cause__
+    return (found.name or "").partition(".")[0] if isinstance(found, ModuleNotFoundError) else ""
 
 
 if __name__ == "__main__":
