@@ -9,6 +9,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import pytest
+
 import kafka
 
 NEVER = 1_000_000
@@ -88,10 +90,20 @@ def _raise() -> None:
     raise KeyboardInterrupt
 
 
-def interrupts(work: Callable[[], object], *paths: str) -> Iterator[Interrupt]:
-    """One for each moment at which ``work``, which is called once for that, may be interrupted."""
+EVERY = [pytest.param(1, marks=pytest.mark.exhaustive), 5]
+"""Values of a parameter `every` of tests: for `interrupts` at all moments, and at a sample of them."""
+
+
+def interrupts(work: Callable[[], object], *paths: str, every: int = 1) -> Iterator[Interrupt]:
+    """One for each moment at which ``work``, which is called once for that, may be interrupted; or for a sample.
+
+    Arguments:
+        work: what is to be interrupted.
+        paths: what the files' paths begin with that are meant.
+        every: 5: at the first moment, and each fifth one after it.
+    """
     undisturbed = Interrupt(NEVER, *paths)
     with undisturbed:
         work()
-    for n in range(undisturbed.looks):
+    for n in range(0, undisturbed.looks, every):
         yield Interrupt(n, *paths)

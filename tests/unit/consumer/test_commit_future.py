@@ -12,7 +12,7 @@ import pytest
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import interruptible
-from unit.interrupt import LIBRARY, PACKAGE, Interrupt, interrupts
+from unit.interrupt import EVERY, LIBRARY, PACKAGE, Interrupt, interrupts
 
 
 def call_all(future: CommitFuture) -> None:
@@ -66,13 +66,14 @@ async def test_it_can_be_awaited_before_and_after_it_is_done() -> None:
         await future
 
 
-def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome() -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome(every: int) -> None:
     def wait() -> None:
         with contextlib.suppress(KafkaTimeoutError):
             future.get(0)
 
     future = CommitFuture()
-    for interrupt in interrupts(wait, PACKAGE, LIBRARY):
+    for interrupt in interrupts(wait, PACKAGE, LIBRARY, every=every):
         future = CommitFuture()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             wait()

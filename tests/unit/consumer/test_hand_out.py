@@ -21,7 +21,7 @@ from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder, decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
-from unit.interrupt import interrupts
+from unit.interrupt import EVERY, interrupts
 
 FOLDER = str(Path(fetch_buffer.__file__).parent.parent)
 Offsets = list[tuple[int, int]]
@@ -194,7 +194,8 @@ GIVING_BACK: dict[str, GivingBack] = {
         for name, each in GIVING_BACK.items()
     ],
 )
-def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack) -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack, every: int) -> None:
     def taken() -> tuple[Desk, HandOut]:
         desk = Desk(0, 0)
         for start in (0, 3, 6):
@@ -202,7 +203,7 @@ def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: Givin
         desk.put(1, 0, 2)
         return desk, desk.buffer.take(100)
 
-    for interrupt in interrupts(lambda: give_back(*taken()), FOLDER):
+    for interrupt in interrupts(lambda: give_back(*taken()), FOLDER, every=every):
         desk, hand_out = taken()
         with suppress(KeyboardInterrupt), interrupt:
             give_back(desk, hand_out)
@@ -213,7 +214,8 @@ def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: Givin
 
 
 @pytest.mark.parametrize("how", ["withdraw", pytest.param("roll_back", marks=pytest.mark.exhaustive)])
-def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrupted(how: str) -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrupted(how: str, every: int) -> None:
     give_back = GIVING_BACK[how]
 
     def iterate(cursor: RecordCursor) -> Offsets:
@@ -235,7 +237,7 @@ def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrup
         cursor.state.last_record = record
         return desk, hand_out, cursor, [(record.partition, record.offset)]
 
-    for interrupt in interrupts(lambda: give_back(*begun()[:2]), FOLDER):
+    for interrupt in interrupts(lambda: give_back(*begun()[:2]), FOLDER, every=every):
         desk, hand_out, cursor, read = begun()
         with suppress(KeyboardInterrupt), interrupt:
             give_back(desk, hand_out)

@@ -9,7 +9,7 @@ import pytest
 from kafka.consumer.drive.thread_runner import ThreadRunner
 from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
-from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
 
 @pytest.fixture
@@ -120,8 +120,9 @@ def test_threads_wait_for_a_latch():
     latch.set()
 
 
-def test_wherever_the_wait_for_a_latch_is_interrupted_it_can_be_set():
-    for interrupt in interrupts(lambda: interruptible.Latch().wait(0), PACKAGE, LIBRARY):
+@pytest.mark.parametrize("every", EVERY)
+def test_wherever_the_wait_for_a_latch_is_interrupted_it_can_be_set(every):
+    for interrupt in interrupts(lambda: interruptible.Latch().wait(0), PACKAGE, LIBRARY, every=every):
         latch = interruptible.Latch()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             latch.wait(0)

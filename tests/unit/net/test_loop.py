@@ -15,7 +15,7 @@ import pytest
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
 from kafka.net.fork import close_in_children
 from kafka.net.loop import LoopThread
-from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
 
 @pytest.fixture
@@ -365,12 +365,13 @@ def test_a_finalizer_that_runs_while_the_loop_takes_note_of_a_call_may_call_it_t
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread):
+@pytest.mark.parametrize("every", EVERY)
+def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread, every):
     def call():
         loop_thread.run(value(7), 5)
 
     call()
-    for interrupt in interrupts(call, PACKAGE, LIBRARY):
+    for interrupt in interrupts(call, PACKAGE, LIBRARY, every=every):
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             call()
         assert loop_thread.run(value(8), 5) == 8, interrupt.where

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
 PATIENCE_S = 10.0
 
@@ -102,14 +102,15 @@ def test_a_thread_gives_up_when_its_time_is_up(pool: MemoryPool) -> None:
 
 
 @pytest.mark.parametrize("taken", [0, 100])
-def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, taken: int) -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, taken: int, every: int) -> None:
     reserved = Reservation()
 
     def block() -> None:
         pool.block(60, 0, lambda: False, reserved)
 
     assert pool.reserve(taken)
-    for interrupt in interrupts(block, PACKAGE, LIBRARY):
+    for interrupt in interrupts(block, PACKAGE, LIBRARY, every=every):
         pool.give_back(reserved)
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             block()
