@@ -6,6 +6,8 @@ import pytest
 
 from kafka import errors
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("code", sorted(errors.kafka_errors))
 def test_every_code_has_one_class_with_name_and_description(code: int) -> None:

@@ -106,10 +106,12 @@ def test_each_module_imports_alone() -> None:
     import_alone(all_modules(), preload=LIBRARIES)
 
 
+@pytest.mark.once
 def test_hot_modules_work_plain_where_cython_is_not_installed() -> None:
     import_alone(HOT_MODULES, preload=("asyncio", "cramjam"), blocked=("cython", "Cython"), KAFKA_PURE="1")
 
 
+@pytest.mark.once
 def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
     faces = ["kafka", "kafka.consumer", "kafka.producer", "kafka.admin", "kafka.broker", "kafka.record", "kafka.cli"]
     import_alone([*faces, "pyspark_kafka_columnar"], preload=("asyncio",), blocked=HEAVY)
@@ -130,12 +132,14 @@ def test_importing_kafka_loads_only_what_it_needs() -> None:
     assert not loaded & {*HEAVY, "asyncio", "ssl", "cramjam", "crc32c", "concurrent"}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ["KafkaConsumer", "KafkaProducer", "KafkaAdminClient", "TopicPartition"])
 def test_a_public_name_needs_no_optional_library(name: str) -> None:
     loaded = {module.partition(".")[0] for module in loaded_after(f"from kafka import {name}")}
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.once
 def test_a_consumer_without_a_group_loads_neither_the_group_nor_the_other_face() -> None:
     loaded = loaded_after("from kafka import KafkaConsumer")
     assert "kafka.consumer.kafka_consumer" in loaded
@@ -168,6 +172,7 @@ def test_clients_of_today_load_nothing_of_old_generations() -> None:
     assert not [name for name in loaded if name.startswith("kafka.legacy")]
 
 
+@pytest.mark.once
 def test_every_public_name_is_there() -> None:
     assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
 

@@ -15,6 +15,8 @@ from bench.topics import Topic
 from bench.trips import WARM_UP_TRIPS, round_trips
 from bench.workload import Sums, expected, make_records
 
+pytestmark = pytest.mark.once
+
 JOB = Job("poll", "ours", "127.0.0.1:1", "topic", 4, 300, 100, "none")
 TOPIC = Topic("none", 100, 300)
 TASK = Task("poll", "`poll()`", ("ours", "confluent"), (TOPIC,))

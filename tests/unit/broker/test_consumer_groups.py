@@ -17,6 +17,8 @@ from kafka.broker.log.entry_file import EntryFile
 
 from .grouped import GROUP, Harness
 
+pytestmark = pytest.mark.once
+
 T, U = UUID(int=1), UUID(int=2)
 E = ErrorCode
 

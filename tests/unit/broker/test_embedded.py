@@ -16,6 +16,8 @@ import pytest
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
+pytestmark = pytest.mark.once
+
 
 def accepts(address: str) -> bool:
     host, _, port = address.rpartition(":")

@@ -12,6 +12,8 @@ from kafka.broker.groups.state import FOLLOWERS, GroupState, StateMachine
 
 from .grouped import GROUP, RANGE, STICKY, Harness
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def group(tmp_path: Path) -> Harness:

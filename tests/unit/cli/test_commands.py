@@ -27,6 +27,7 @@ from kafka.version import DISTRIBUTION_VERSION
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str) -> None:
     result = CliRunner().invoke(commands, [name, "--help"])
@@ -66,6 +67,7 @@ def test_doctor_shows_the_variant_and_every_hot_module_with_the_standard_library
         assert re.search(rf"^{re.escape(module)} +(compiled|plain Python)$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("arguments", [["doctor"], ["--help"], ["broker", "--help"], ["--version"]], ids=" ".join)
 def test_a_command_whose_output_nobody_reads_ends_without_a_word(arguments: list[str]) -> None:
     reading, writing = os.pipe()
@@ -83,6 +85,7 @@ def run_without(missing: list[str], *arguments: str, **env: str) -> subprocess.C
     return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **env}, timeout=60)
 
 
+@pytest.mark.once
 def test_the_broker_needs_no_more_than_the_base_installation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     base = {re.split(r"[<>=\[]", line)[0] for line in project["dependencies"]}
@@ -94,6 +97,7 @@ def test_the_broker_needs_no_more_than_the_base_installation() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "env", "said"),
     [
@@ -136,6 +140,7 @@ def test_bad_input_is_a_line_and_never_a_traceback(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.once
 def test_a_process_with_bad_input_says_one_line() -> None:
     done = run_without([], "broker", "--port", "0", "--host", "203.0.113.1")
     assert done.returncode == 1
@@ -235,6 +240,7 @@ def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
     assert CliRunner().invoke(commands, ["broker", "--topic-config", "retention.ms"]).exit_code == 2
 
 
+@pytest.mark.once
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
     done = run_without(["pandas"], "demo")
     assert done.returncode == 1

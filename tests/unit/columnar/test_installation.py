@@ -14,6 +14,7 @@ import pytest
 import kafka
 from kafka_columnar import stand_in
 
+pytestmark = pytest.mark.once
 SOURCE = pathlib.Path(__file__).resolve().parents[3] / "src"
 OURS = {
     "kafka/__init__.py": "",

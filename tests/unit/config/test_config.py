@@ -26,6 +26,8 @@ from kafka.config.given import GivenConfigs
 from kafka.config.java_names import from_text
 from kafka.errors import KafkaConfigurationError
 
+pytestmark = pytest.mark.once
+
 
 def test_consumer_defaults_are_those_of_the_second_generation() -> None:
     config = parse_consumer({})

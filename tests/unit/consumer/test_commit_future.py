@@ -14,6 +14,8 @@ from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import interruptible
 from unit.interrupt import EVERY, LIBRARY, PACKAGE, Interrupt, interrupts
 
+pytestmark = pytest.mark.once
+
 
 def call_all(future: CommitFuture) -> None:
     for call in future.calls():

@@ -14,6 +14,8 @@ import pytest
 from kafka.consumer.drive import lifetime
 from kafka.errors import IllegalStateError
 
+pytestmark = pytest.mark.once
+
 
 class Clock:
     """Stands still, but for those who wait."""

@@ -16,6 +16,8 @@ from kafka.coordinator.classic.state import (
 from kafka.coordinator.generation import Generation
 from kafka.errors import IllegalStateError
 
+pytestmark = pytest.mark.once
+
 # A table of its own: Unjoined, Joining, assiGning, Syncing, Adopting, sTable, Rebalancing, Fenced, Closed.
 LETTERS = dict(zip("UJGSATRFC", MemberState, strict=True))
 MOVES = """

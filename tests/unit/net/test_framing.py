@@ -6,6 +6,8 @@ from kafka.errors import InvalidReceiveError
 from kafka.net.buffers import BufferPool
 from kafka.net.framing import SHARED_BYTES, FrameCutter
 
+pytestmark = pytest.mark.once
+
 
 class Sink:
     def __init__(self, stop_after=None):

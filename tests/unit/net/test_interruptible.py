@@ -11,6 +11,8 @@ from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
 from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def loop_thread(monkeypatch):

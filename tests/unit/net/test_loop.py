@@ -17,6 +17,8 @@ from kafka.net.fork import close_in_children
 from kafka.net.loop import LoopThread
 from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def loop_thread():

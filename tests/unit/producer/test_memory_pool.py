@@ -13,6 +13,8 @@ import pytest
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
 
+pytestmark = pytest.mark.once
+
 PATIENCE_S = 10.0
 
 

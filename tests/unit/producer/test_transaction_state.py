@@ -10,6 +10,8 @@ from kafka.errors import IllegalStateError, KafkaError, ProducerFencedError, Tra
 from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
 from kafka.producer.transactions.state import CALLS, TRANSITIONS, TransactionState, TransactionStateMachine
 
+pytestmark = pytest.mark.once
+
 ALLOWED = """
 UNINITIALIZED INITIALIZING
 INITIALIZING READY UNINITIALIZED FATAL

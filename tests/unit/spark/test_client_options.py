@@ -11,6 +11,8 @@ from kafka.spark.client_options import Effect, client_configs, client_fates, fat
 from kafka.spark.option_table import OPTIONS
 from kafka.spark.options import parse_read, parse_write
 
+pytestmark = pytest.mark.once
+
 BROKERS = {"kafka.bootstrap.servers": "localhost:9092"}
 VALUES = {
     "kafka.acks": "all",

@@ -13,6 +13,8 @@ from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS
 from kafka.spark.schema import COLUMNS
 from spark_trials.programs import PROGRAMS
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "SPARK.md").read_text()
 README = (ROOT / "README.md").read_text()

@@ -15,6 +15,8 @@ from kafka.spark.sink import KafkaBatchWriter, KafkaStreamWriter
 from kafka.spark.stream import KafkaStreamReader
 from kafka.version import DISTRIBUTION_VERSION
 
+pytestmark = pytest.mark.once
+
 SCHEMA = StructType([StructField("value", BinaryType())])
 SERVERS = {"kafka.bootstrap.servers": "h:1"}
 READ = {**SERVERS, "subscribe": "t"}

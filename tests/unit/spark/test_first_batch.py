@@ -12,6 +12,8 @@ from kafka.spark.ranges import ranges_between
 from kafka.spark.values import EARLIEST, LATEST, AtOffsets, AtTime, Boundary, Everywhere
 from kafka.structs import TopicPartition
 
+pytestmark = pytest.mark.once
+
 partitions = st.builds(
     TopicPartition, st.text("abcXYZ019._-", min_size=1, max_size=5), st.integers(min_value=0, max_value=200)
 )

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 CODE = """
 import gc
 from kafka.spark.gc_freeze import begin_call

@@ -10,6 +10,8 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.offsets import from_layout, to_layout
 from kafka.structs import TopicPartition
 
+pytestmark = pytest.mark.once
+
 partitions = st.builds(
     TopicPartition, st.text("abcXYZ019._-", min_size=1, max_size=5), st.integers(min_value=0, max_value=200)
 )

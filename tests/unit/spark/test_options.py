@@ -24,6 +24,8 @@ from kafka.spark.values import (
 )
 from kafka.structs import TopicPartition
 
+pytestmark = pytest.mark.once
+
 BASE = {"kafka.bootstrap.servers": "localhost:9092", "subscribe": "t"}
 SINK = {"kafka.bootstrap.servers": "localhost:9092"}
 

@@ -11,6 +11,8 @@ from kafka.spark.prometheus_text import Standing, prometheus_text
 from kafka.spark.watching import Watch
 from kafka.structs import TopicPartition
 
+pytestmark = pytest.mark.once
+
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 OURS = "org.apache.spark.sql.execution.datasources.v2.python.PythonMicroBatchStream@1f2e3d"
 

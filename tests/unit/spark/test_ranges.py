@@ -2,12 +2,15 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.ranges import SHARED_TASK_OFFSETS, OffsetRange, describe, plan_tasks, ranges_between
 from kafka.structs import TopicPartition
+
+pytestmark = pytest.mark.once
 
 ranges_of_topics = st.dictionaries(
     st.tuples(st.sampled_from("abc"), st.integers(0, 5)),
