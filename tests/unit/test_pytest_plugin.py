@@ -100,6 +100,12 @@ def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
     assert "7 passed" in out
 
 
+def test_without_pytest_asyncio_its_fixtures_say_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(kafka_async_producer, kafka_async_consumer): pass\n")
+    out = run(tmp_path, "-p", "no:asyncio", expected=1)
+    assert "kafka_async_producer needs pytest-asyncio: pip install pytest-asyncio" in out
+
+
 def test_a_marker_with_arguments_without_names_is_explained(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(CONFIGURATION)
     (tmp_path / "test_it.py").write_text("import pytest\n@pytest.mark.kafka_topic(3)\ndef test_it(kafka_topic): pass\n")

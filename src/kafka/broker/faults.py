@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Collection
 from enum import Enum
-from typing import Final, NamedTuple, TypedDict, Unpack
+from typing import Final, NamedTuple, TypedDict, Unpack, cast
 
 from kafka.broker.api import APIS
 from kafka.errors import BrokerResponseError, KafkaConfigurationError
 
+_FOR_TIMES: Final = frozenset({"count", "hits", "limit", "max", "n", "number"})
+"""What `times` is looked for as."""
 _NAMES: Final = {api.key: api.name for api in APIS.values()}
 
 
@@ -109,6 +111,7 @@ class FaultRule:
         self.nbytes: Final = nbytes
         self.handled: Final = handled
         """Whether the request is carried out, so that only its answer is affected."""
+        self.after: Final = after
         self._to_pass = after
         self._hits = 0
         self._faults = faults
@@ -150,6 +153,11 @@ class FaultRule:
             and (self.topic is None or self.topic in facts.topics)
         )
 
+    def __repr__(self) -> str:
+        names = ("api", "topic", "client_id", "after", "times", "error", "seconds", "nbytes", "handled")
+        given = "".join(f", {name}={getattr(self, name)!r}" for name in names if getattr(self, name) not in (None, 0))
+        return f"<FaultRule: {self.action.value}{given}; {self._hits} hits>"
+
     def take(self) -> bool:
         """Count a request that matches; whether the rule is for it. Called under the lock of `Faults`."""
         if self._to_pass > 0:
@@ -181,8 +189,7 @@ class Faults:
 
         With `topic` only the request's entries of this topic are answered so; the others are served.
         """
-        code = error if isinstance(error, int) else error.errno
-        return self._add(FaultRule(self, Action.ERROR, error=code, **match))
+        return self._add(Action.ERROR, match, error=_code(error))
 
     def delay(self, seconds: float, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Carry the request out `seconds` later; with `handled` at once, and only its answer is late.
@@ -192,7 +199,7 @@ class Faults:
             handled: whether only the answer waits.
             match: which requests, see `Match`.
         """
-        return self._add(FaultRule(self, Action.DELAY, seconds=seconds, handled=handled, **match))
+        return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
@@ -203,7 +210,7 @@ class Faults:
 
         With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
         """
-        return self._add(FaultRule(self, Action.SILENCE, handled=handled, **match))
+        return self._add(Action.SILENCE, match, handled=handled)
 
     def hang_up(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
         """Close the connection in place of an answer; with `handled` after the request is carried out.
@@ -212,7 +219,7 @@ class Faults:
             handled: whether the request is carried out.
             match: which requests, see `Match`.
         """
-        return self._add(FaultRule(self, Action.CLOSE, handled=handled, **match))
+        return self._add(Action.CLOSE, match, handled=handled)
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
         """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close.
@@ -221,7 +228,7 @@ class Faults:
             nbytes: how many bytes are sent.
             match: which requests, see `Match`.
         """
-        return self._add(FaultRule(self, Action.CUT, nbytes=nbytes, handled=True, **match))
+        return self._add(Action.CUT, match, nbytes=nbytes, handled=True)
 
     # -- rules for connections ----------------------------------------------------------------------------------------
 
@@ -231,7 +238,7 @@ class Faults:
         Arguments:
             times: which connections, see `Times`.
         """
-        return self._add(FaultRule(self, Action.REFUSE_CONNECTION, **times))
+        return self._add(Action.REFUSE_CONNECTION, times)
 
     def cut_connections(self, nbytes: int, **times: Unpack[Times]) -> FaultRule:
         """Close new connections once `nbytes` bytes were sent on them, within an answer if need be.
@@ -240,7 +247,7 @@ class Faults:
             nbytes: how many bytes are sent.
             times: which connections, see `Times`.
         """
-        return self._add(FaultRule(self, Action.CUT_CONNECTION, nbytes=nbytes, **times))
+        return self._add(Action.CUT_CONNECTION, times, nbytes=nbytes)
 
     # -- keeping them -------------------------------------------------------------------------------------------------
 
@@ -254,7 +261,24 @@ class Faults:
         with self._lock:
             self._rules = ()
 
-    def _add(self, rule: FaultRule) -> FaultRule:
+    def _add(
+        self,
+        action: Action,
+        which: Times,
+        *,
+        error: int = 0,
+        seconds: float = 0.0,
+        nbytes: int = 0,
+        handled: bool = False,
+    ) -> FaultRule:
+        known = Times if action in CONNECTION_ACTIONS else Match
+        for name in which:
+            if name not in known.__optional_keys__:
+                hint = "; did you mean 'times'?" if name in _FOR_TIMES else ""
+                raise TypeError(f"a fault takes no {name!r}, but {', '.join(sorted(known.__optional_keys__))}{hint}")
+        rule = FaultRule(
+            self, action, error=error, seconds=seconds, nbytes=nbytes, handled=handled, **cast("Match", which)
+        )
         with self._lock:
             self._rules = (*self._rules, rule)
         return rule
@@ -285,6 +309,17 @@ class Faults:
                 ),
                 None,
             )
+
+
+def _code(error: object) -> int:
+    """The code of an error; raises `TypeError` for anything else."""
+    code = error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error
+    if isinstance(code, int) and not isinstance(code, bool):
+        return code
+    raise TypeError(
+        f"expected a class of kafka.errors that has a code of Kafka's, such as NotLeaderForPartitionError, or such a "
+        f"code, got {type(error).__name__}: {error!r}"
+    )
 
 
 def _api_name(api: str | int | None) -> str | None:

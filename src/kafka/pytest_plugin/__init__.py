@@ -16,6 +16,8 @@ imported until a test asks for a fixture. docs/TESTING.md shows it.
 | `kafka_async_producer`, `kafka_async_consumer`, `kafka_async_admin` | the same for asyncio, with pytest-asyncio |
 """
 
+from importlib import import_module
+
 import pytest
 
 from kafka.pytest_plugin.fixtures import (
@@ -52,14 +54,12 @@ _MARKERS = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the fixtures of asyncio where pytest-asyncio is there to run them.
+    """Register the markers, and the fixtures of asyncio, which say so where no pytest-asyncio is there to run them.
 
     Arguments:
         config: pytest's.
     """
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
-    if config.pluginmanager.hasplugin("asyncio"):
-        from kafka.pytest_plugin import asyncio_fixtures
-
-        config.pluginmanager.register(asyncio_fixtures, "kafka_columnar_asyncio")
+    module = "asyncio_fixtures" if config.pluginmanager.hasplugin("asyncio") else "asyncio_missing"
+    config.pluginmanager.register(import_module(f"{__name__}.{module}"), "kafka_columnar_asyncio")

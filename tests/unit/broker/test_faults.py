@@ -314,3 +314,28 @@ def test_a_broker_on_a_thread_is_restarted_on_its_port() -> None:
         port = broker.port
         broker.restart()
         assert broker.port == port
+
+
+def test_a_fault_that_is_asked_wrongly_says_what_it_takes() -> None:
+    faults: Any = Faults()
+    with pytest.raises(TypeError, match=r"such as NotLeaderForPartitionError, or such a code, got str: 'NOT_LEADER'"):
+        faults.fail("NOT_LEADER")
+    with pytest.raises(TypeError, match="NotLeaderForPartitionError"):
+        faults.fail(KafkaConfigurationError)
+    with pytest.raises(TypeError, match=r"no 'count', but after, api, client_id, times, topic; did you mean 'times'\?"):
+        faults.fail(NotLeaderForPartitionError, count=2)
+    with pytest.raises(TypeError, match=r"no 'topic', but after, times$"):
+        faults.refuse_connections(topic="orders")
+    assert not faults.rules
+
+
+def test_a_rule_shows_what_it_is_for() -> None:
+    faults = Faults()
+    rule = faults.fail(NotLeaderForPartitionError, api="Produce", topic="orders", times=3)
+    assert repr(rule) == "<FaultRule: answer with an error, api='Produce', topic='orders', times=3, error=6; 0 hits>"
+    assert faults.for_request(RequestFacts("Produce", ["orders"], "me")) is rule
+    assert repr(rule).endswith("; 1 hits>")
+    assert (
+        repr(faults.delay(0.5, handled=True, after=2))
+        == "<FaultRule: wait, after=2, seconds=0.5, handled=True; 0 hits>"
+    )
