@@ -54,7 +54,7 @@ def _bar(total: int, what: str) -> "tuple[Progress, Tell]":
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError as error:
-        raise ImportError(f"a progress bar needs rich ({error}): pip install 'kafka-columnar[demo]'") from error
+        raise ImportError(f"a progress bar needs rich ({error}): pip install rich") from error
     columns: tuple[Any, ...] = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns)
     task = progress.add_task(what, total=total)

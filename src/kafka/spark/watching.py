@@ -48,6 +48,10 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        lags = ", ".join(f"{query} {'?' if lag is None else lag}" for query, lag in self.lag().items())
+        return f"<Watch: {len(self.progress)} micro-batches kept; lag: {lags or 'nothing seen yet'}>"
+
     def close(self) -> None:
         """Watch no longer. What was seen stays."""
         stop, self._stop = self._stop, lambda: None
@@ -85,6 +89,7 @@ class Watch:
         Raises `ImportError` without matplotlib.
         """
         check_matplotlib("Watch.plot()")
+        check_matplotlib("plot()")
         from kafka.spark.progress_plot import plot_progress
 
         return plot_progress([each for each in self.progress if query in (None, each.query, each.query_id)])

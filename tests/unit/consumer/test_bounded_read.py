@@ -6,6 +6,8 @@ import datetime
 import gc
 import inspect
 import json
+import re
+import sys
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -19,6 +21,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
+    KafkaConfigurationError,
     KafkaTimeoutError,
     OffsetOutOfRangeError,
     RecordDeserializationError,
@@ -271,13 +274,14 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"topics": []}, IllegalArgumentError, "at least one topic"),
         ({"topics": 5}, TypeError, "expected topics"),
         ({"topics": [5]}, TypeError, "a partition is a TopicPartition"),
-        ({"start": "begin"}, IllegalArgumentError, "expected 'earliest' or 'latest' as start, got 'begin'"),
+        ({"start": "begin"}, IllegalArgumentError, "'latest', an offset, a datetime or a timedelta before now as"),
         ({"end": -1}, IllegalArgumentError, "expected an offset of 0 or more as end, got -1; last=N"),
         ({"start": 1.5}, TypeError, "expected an offset, a datetime"),
         ({"start": True}, TypeError, "expected an offset, a datetime"),
         ({"start": datetime.datetime(1960, 1, 1, tzinfo=datetime.UTC)}, IllegalArgumentError, "a time since 1970"),
         ({"last": 0}, IllegalArgumentError, "a number of records from 1 on"),
         ({"last": True}, IllegalArgumentError, "a number of records from 1 on"),
+        ({"limit": 10}, KafkaConfigurationError, "option 'limit' is unknown; last=N gives"),
         ({"group_id": "g"}, IllegalArgumentError, "leave out group_id"),
         ({"timeout_ms": -1}, IllegalArgumentError, "timeout"),
     ],
@@ -287,6 +291,47 @@ async def test_what_cannot_be_read_is_said(
 ) -> None:
     with pytest.raises(error, match=message):
         await reader.open(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("missing", "calls", "install"),
+    [
+        ("pyarrow", ["to_arrow", "to_pandas", "to_polars", "batches"], "pip install 'kafka-columnar[arrow]'"),
+        ("pandas", ["to_pandas"], "pip install pandas"),
+        ("polars", ["to_polars"], "pip install polars"),
+    ],
+)
+async def test_a_package_that_is_missing_is_named_before_anything_is_read(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, missing: str, calls: list[str], install: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    told: list[int] = []
+    read = await reader.open(progress=lambda done, total: told.append(done))
+
+    async def ask(call: str) -> None:
+        found = getattr(read, call)()
+        if call == "batches":
+            next(found) if reader.kind == "sync" else await anext(found)
+        else:
+            await reader.done(found)
+
+    for call in calls:
+        with pytest.raises(ImportError, match=re.escape(f"{call}() needs {missing} (")) as caught:
+            await ask(call)
+        assert str(caught.value).endswith(install)
+    assert not told
+    await reader.done(read.close())
+
+
+async def test_a_bar_without_rich_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with pytest.raises(ImportError, match=r"a progress bar needs rich .*: pip install rich$"):
+        await reader.records(await reader.open(progress=True))
+
+
+async def test_a_topic_that_is_misspelt_is_told_with_the_nearest(reader: Reader) -> None:
+    with pytest.raises(UnknownTopicOrPartitionError, match=f"to read; did you mean {reader.topic!r}"):
+        await reader.open(f"{reader.topic}s")
 
 
 async def test_a_partition_that_is_not_there_is_said(reader: Reader) -> None:

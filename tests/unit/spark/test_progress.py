@@ -1,6 +1,7 @@
 """What reports of Spark say: lag, rates, losses and sizes, for tables, for Prometheus, and as a figure."""
 
 import json
+import sys
 
 import pytest
 
@@ -203,3 +204,13 @@ def test_a_figure_shows_the_partitions_that_lag_most():
     assert [list(line.get_ydata()) for line in rate.lines] == [[14.0, 14.0]]
     assert [list(line.get_ydata()) for line in duration.lines] == [[0.5, 0.5]]
     plot_progress([])
+
+
+def test_a_watch_shows_the_lag_and_says_what_a_figure_needs(monkeypatch):
+    watch = Watch()
+    assert repr(watch) == "<Watch: 0 micro-batches kept; lag: nothing seen yet>"
+    watch._progressed(json.dumps(report(source({"t": {"0": 1}}, {"t": {"0": 3}}, {"t": {"0": 8}}))))
+    assert repr(watch) == "<Watch: 1 micro-batches kept; lag: flights 5>"
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"plot\(\) needs matplotlib .*: pip install 'kafka-columnar\[plot\]'"):
+        watch.plot()

@@ -6,11 +6,12 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, whole_number
-from kafka.errors import IllegalArgumentError
+from kafka.errors import IllegalArgumentError, KafkaConfigurationError
 from kafka.structs import TopicPartition
 
 NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 """Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
+_FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
 Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]
@@ -54,7 +55,10 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
         try:
             return Edge(given)
         except ValueError:
-            raise IllegalArgumentError(f"expected 'earliest' or 'latest' as {name}, got {given!r}") from None
+            raise IllegalArgumentError(
+                f"expected 'earliest', 'latest', an offset, a datetime or a timedelta before now as {name}, "
+                f"got {given!r}"
+            ) from None
     if isinstance(given, datetime.datetime):
         return _time(name, given, round(given.timestamp() * 1_000))
     if isinstance(given, datetime.timedelta):
@@ -82,6 +86,24 @@ def _offset(name: str, given: Any) -> int:
             f"expected an offset of 0 or more as {name}, got {given!r}; last=N gives a partition's last records"
         )
     return offset
+
+
+def check_options(configs: Mapping[str, Any]) -> None:
+    """Refuse options of consumers that a bounded read has no use for, and what `last` is looked for as.
+
+    Arguments:
+        configs: the keyword arguments that are no bounds.
+
+    Raises `IllegalArgumentError`, or `KafkaConfigurationError` for what is no option.
+    """
+    refused = [name for name in NOT_FOR_READS if name in configs]
+    if refused:
+        raise IllegalArgumentError(f"a bounded read has no group and commits nothing: leave out {', '.join(refused)}")
+    for name in _FOR_LAST:
+        if name in configs:
+            raise KafkaConfigurationError(
+                f"option {name!r} is unknown; last=N gives the last N records of each partition, and end= stops earlier"
+            )
 
 
 def parse_last(given: Any) -> int | None:

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka._loop_services import wall_clock_ns
 from kafka.config import ConsumerConfigs
+from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout
 from kafka.consumer.bounded.bounds import (
-    NOT_FOR_READS,
     Bound,
     Edge,
     OffsetRange,
     Parsed,
     Time,
     Topics,
+    check_options,
     parse_bound,
     parse_last,
     parse_topics,
 )
+from kafka.consumer.bounded.frames import check_installed
 from kafka.consumer.kafka_consumer import KafkaConsumer
 from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import (
@@ -72,15 +74,13 @@ def read(
         configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers (for
             records; Arrow has the bytes).
 
-    Returns an `BoundedRead`: iterate over it for records, or ask it for Arrow, pandas or polars.
+    What it returns, `BoundedRead`, is iterated over for records, or asked for Arrow, pandas or polars.
 
     Raises `TypeError` or `IllegalArgumentError` for bounds that are none, `UnknownTopicOrPartitionError`,
     `KafkaTimeoutError`, and what the consumer raises.
     """
     check_timeout(timeout_ms)
-    refused = [name for name in NOT_FOR_READS if name in configs]
-    if refused:
-        raise IllegalArgumentError(f"a bounded read has no group and commits nothing: leave out {', '.join(refused)}")
+    check_options(configs)
     chosen, most = parse_topics(topics), parse_last(last)
     now_ms = wall_clock_ns()() // 1_000_000
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
@@ -111,9 +111,8 @@ def _find_ranges(
         name = each if isinstance(each, str) else each.topic
         there = consumer.partitions_for_topic(name)
         if not there:
-            raise UnknownTopicOrPartitionError(
-                f"there is no topic {name!r} to read; topics() of a consumer lists those there are"
-            )
+            hint = nearest(name, sorted(consumer.topics())) or "; topics() of a consumer lists those there are"
+            raise UnknownTopicOrPartitionError(f"there is no topic {name!r} to read{hint}")
         if isinstance(each, str):
             partitions += [TopicPartition(name, number) for number in sorted(there)]
         elif each.partition in there:
@@ -215,27 +214,32 @@ class BoundedRead:
 
     def batches(self) -> "Generator[pyarrow.RecordBatch]":
         """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow"."""
+        check_installed("batches()", "pyarrow")
         with closing(self._columns(self.ranges, self._progress)) as found:
             for columns in found:
                 yield columns.to_arrow()
 
     def to_arrow(self) -> "pyarrow.Table":
-        """All of it as one Arrow table, with the columns of `poll_arrow`, partition by partition in the order read."""
+        """All of it as one Arrow table, with the columns of `poll_arrow`, partition by partition in the order read.
+
+        Raises `ImportError` where pyarrow, the extra "arrow", is not installed.
+        """
+        check_installed("to_arrow()", "pyarrow")
         import pyarrow
 
         found = [batch for batch in self.batches()]
         return pyarrow.Table.from_batches(found or [decode_batches(b"").to_arrow()])
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """All of it as a pandas data frame."""
+        """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed."""
+        check_installed("to_pandas()", "pyarrow", "pandas")
         return (self.to_arrow()).to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """All of it as a polars data frame. Raises `ImportError` where polars is not installed."""
-        try:
-            import polars
-        except ImportError as error:
-            raise ImportError(f"to_polars() needs polars ({error}): pip install polars") from error
+        """All of it as a polars data frame. Raises `ImportError` where pyarrow or polars is not installed."""
+        check_installed("to_polars()", "pyarrow", "polars")
+        import polars
+
         frame = polars.from_arrow(self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
         return frame
