@@ -59,7 +59,9 @@ def test_a_batch_is_written_and_read_with_javas_options(spark, login):
     assert sorted(int(row.value) for row in read.collect()) == list(range(10))
 
 
-def test_a_group_that_may_not_be_committed_to_fails_no_batch(spark, secured, login, tmp_path):
+def test_a_group_that_may_not_be_committed_to_fails_no_batch_and_checkpoints_have_no_secret(
+    spark, secured, login, tmp_path
+):
     forbidden = ACL(
         "User:alice", "*", ACLOperation.ALL, ACLPermissionType.DENY, ResourcePattern(ResourceType.GROUP, "forbidden")
     )
@@ -75,11 +77,14 @@ def test_a_group_that_may_not_be_committed_to_fails_no_batch(spark, secured, log
             )
             writer = stream.load().writeStream.format("noop").option("checkpointLocation", f"{tmp_path}/{group}")
             query = writer.trigger(availableNow=True).start()
-            assert query.awaitTermination(60)
+            assert query.awaitTermination(180)
             assert query.lastProgress["numInputRows"] == 10
         assert not admin.list_consumer_group_offsets("forbidden")
         (found,) = admin.list_consumer_group_offsets("allowed").values()
         assert found.offset == 10
+    checkpoints = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert checkpoints
+    assert not [path for path in checkpoints if b"alice-secret" in path.read_bytes()]
 
 
 def test_plans_show_no_secrets(spark):
