@@ -31,6 +31,8 @@ FORMAT = "kafka_columnar"
 WAIT_S = 90.0
 """Some times what the slowest wait, for a driver to start and do its first batch, takes on a busy machine."""
 QUICK_START = " ".join(JVM)
+GAVE_UP = "Python worker failed to connect back"
+"""What Spark says where a Python process takes more than ten seconds to start, as on a busy machine."""
 
 
 @functools.cache
