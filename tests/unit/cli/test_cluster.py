@@ -109,6 +109,7 @@ def test_leaders_are_elected_as_is_asked_for(
     parts = [{"partition_id": code, "error_code": code, "error_message": None} for code in codes]
 
     def elect(admin: object, kind: int, wanted: object, raise_errors: bool) -> object:
+        assert not raise_errors
         asked.append((kind, wanted))
         return {"replica_election_results": [{"topic": "a", "partition_result": parts}]}
 
