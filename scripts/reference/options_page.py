@@ -43,8 +43,9 @@ The keyword arguments of `KafkaConsumer`, `KafkaProducer`, `KafkaAdminClient`, `
 asyncio twins: one table for all. Written by `python -m scripts.reference` from the option table (`kafka.config`),
 which type checkers, `help(KafkaProducer)` and the clients themselves read too.
 
-An unknown name is an error, with the nearest one that there is. A file of Java's or librdkafka's properties is read
-by `kafka.load_properties("client.properties")`; Spark takes the same names after `kafka.`. *Since* is the
+An unknown name is an error, with the nearest one that there is. A file of Java's properties is read by
+`kafka.load_properties("client.properties")`; Spark takes the same names after `kafka.`. What becomes of
+librdkafka's settings is in [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka). *Since* is the
 generation of kafka-python that had the option first: with an older program it meant the same. *columnar 0.1* is
 what kafka-python does not have.
 """

@@ -129,6 +129,16 @@ def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
     assert "5 passed" in done.stdout
 
 
+@pytest.mark.spark
+def test_the_first_program_of_spark_runs_on_an_empty_broker(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path / "broker") as broker:
+        code = programs("SPARK.md")[0].replace("localhost:9092", broker.bootstrap_servers)
+        command = [sys.executable, "-c", code.replace("/tmp/", f"{tmp_path}/")]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("1000 rows\n"), done.stdout
+
+
 def test_the_columns_that_the_guide_names_have_those_types() -> None:
     text = (DOCS / "ARROW.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| (`[^|]+) \| ([^|]+) \|$", text, re.MULTILINE))

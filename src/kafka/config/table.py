@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
 from kafka.config.proxy import check_proxy
@@ -57,6 +58,8 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
                 else "is unknown"
             )
             hint = "" if client == "share consumer" and name in NOT_FOR_SHARES else nearest(name, mine)
+            if name.replace(".", "_") not in table:
+                hint = whose(name) or whose(name.replace("_", ".")) or hint
             raise KafkaConfigurationError(f"option {name!r} {why}{hint}")
         if row.inert and not _is(configs[name], row.default):
             log.warning("option %r is accepted, but has no effect", name)

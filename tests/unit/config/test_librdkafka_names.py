@@ -144,5 +144,13 @@ def test_among_names_of_java_a_setting_of_librdkafka_is_known_for_what_it_is() -
         from_java_names({"message.timeout.ms": 5}, "producer")
     assert "librdkafka's (in Java 'delivery.timeout.ms')" in str(caught.value)
     assert "from_librdkafka_names()" in str(caught.value)
+    for name in ("message.timeout.ms", "message_timeout_ms"):
+        with pytest.raises(KafkaConfigurationError, match=r"unknown: it is librdkafka's \(in Java 'delivery"):
+            parse_producer({name: 5})
+    with pytest.raises(KafkaConfigurationError, match="did you mean 'key_serializer'"):
+        parse_producer({"key.serializer": print})
+    with pytest.raises(KafkaConfigurationError, match="not of the producer") as caught:
+        parse_producer({"auto_offset_reset": "earliest"})
+    assert "librdkafka" not in str(caught.value)
     with pytest.raises(KafkaConfigurationError, match="librdkafka's, whose settings"):
         from_java_names({"error_cb": print})
