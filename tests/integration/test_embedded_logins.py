@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import aiokafka
@@ -15,6 +18,7 @@ import confluent_kafka
 import pytest
 from aiokafka.errors import KafkaError as AioKafkaError
 
+from harness.cache import ROOT
 from harness.peers import peers_environment
 from kafka import (
     AsyncKafkaAdminClient,
@@ -225,3 +229,55 @@ def test_a_client_with_sasl_is_told_that_the_listener_does_not_ask_for_it() -> N
     told = r"takes no login: does this listener ask for SASL\? \(security_protocol is 'SASL_PLAINTEXT'\)"
     with EmbeddedBroker() as broker, pytest.raises(IllegalSaslStateError, match=told):
         KafkaAdminClient(**login(broker, "PLAIN"))
+
+
+# -- docs/SECURITY_GUIDE.md -------------------------------------------------------------------------------------------
+
+
+def shown(kind: str) -> list[str]:
+    """The blocks of that kind in the section about a broker with users."""
+    guide = (ROOT / "docs" / "SECURITY_GUIDE.md").read_text(encoding="utf-8")
+    section = guide.partition("\n## Try it on a broker with users\n")[2].partition("\n## ")[0]
+    return re.findall(rf"```{kind}\n(.*?)```", section, re.DOTALL)
+
+
+def run_shown(command: list[str], folder: Path, **variables: str) -> str:
+    """What a program prints."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_") or "PURE" in name}
+    env = {**clean, "XDG_CONFIG_HOME": str(folder), **variables}
+    done = subprocess.run(
+        command, env=env, cwd=folder, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr[-1000:]
+    return done.stdout
+
+
+def test_the_program_that_the_guide_shows_logs_in(tmp_path: Path) -> None:
+    (program,) = shown("python")
+    assert run_shown([sys.executable, "-W", "error", "-c", program], tmp_path) == "hello\n"
+
+
+def test_the_commands_and_the_properties_that_the_guide_shows_log_in(tmp_path: Path) -> None:
+    started, listed = shown("sh")
+    variable, *command = started.split()
+    name, _, password = variable.partition("=")
+    kafka = [sys.executable, "-m", "kafka"]
+    with subprocess.Popen(
+        [*kafka, *command[1:], "--port", "0"],
+        env={**os.environ, name: password},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as broker:
+        try:
+            assert broker.stdout is not None
+            address = broker.stdout.readline().split()[-1]
+            variable, *command = listed.replace("localhost:9092", address).split()
+            name, _, password = variable.partition("=")
+            run_shown([*kafka, *command[1:-2], "topics", "create", "greetings"], tmp_path, **{name: password})
+            assert "greetings" in run_shown([*kafka, *command[1:]], tmp_path, **{name: password})
+            (properties,) = shown("properties")
+            (tmp_path / "client.properties").write_text(properties.replace("localhost:9092", address))
+            assert "greetings" in run_shown([*kafka, "--config", "client.properties", "topics", "list"], tmp_path)
+        finally:
+            broker.terminate()

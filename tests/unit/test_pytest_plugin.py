@@ -16,7 +16,12 @@ CONFIGURATION = "[pytest]\nasyncio_default_fixture_loop_scope = function\n"
 PROJECT = """
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
-from kafka.errors import NotLeaderForPartitionError, UnknownTopicOrPartitionError
+from kafka.errors import (
+    NoBrokersAvailable,
+    NotLeaderForPartitionError,
+    SaslAuthenticationFailedError,
+    UnknownTopicOrPartitionError,
+)
 
 SEEN = set()
 
@@ -45,6 +50,17 @@ def test_topics_and_clients(kafka_shared_broker, kafka_topic, kafka_producer, ka
     assert sorted(int(next(consumer).value) for _ in range(10)) == list(range(10))
     assert kafka_admin().list_topics(include_internal=False) == [kafka_topic]  # those of other tests are gone
     assert kafka_topic.startswith("test_topics_and_clients-")
+
+
+@pytest.mark.kafka_broker(users={"alice": "secret", "bob": "secret of bob"})
+def test_a_broker_with_users(kafka_broker, kafka_topic, kafka_producer, kafka_consumer):
+    kafka_producer().send(kafka_topic, b"x").get(60)
+    bob = dict(sasl_plain_username="bob", sasl_plain_password=kafka_broker.users["bob"], sasl_mechanism="PLAIN")
+    assert next(kafka_consumer(kafka_topic, consumer_timeout_ms=60_000, **bob)).value == b"x"
+    with pytest.raises(SaslAuthenticationFailedError):
+        kafka_producer(sasl_plain_password="wrong")
+    with pytest.raises(NoBrokersAvailable, match="asks for SASL"):
+        kafka_producer(security_protocol="PLAINTEXT", bootstrap_timeout_ms=500)
 
 
 @pytest.mark.parametrize("number", range(2))
@@ -87,17 +103,17 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_project_has_brokers_topics_and_clients(project: Path) -> None:
-    assert "8 passed" in run(project)
+    assert "9 passed" in run(project)
 
 
 def test_each_worker_of_xdist_has_a_broker_of_its_own(project: Path) -> None:
-    assert "8 passed" in run(project, "-n", "2")
+    assert "9 passed" in run(project, "-n", "2")
 
 
 def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\nmarkers = asyncio\n")
     out = run(project, "-p", "no:asyncio", "-k", "not asyncio")
-    assert "7 passed" in out
+    assert "8 passed" in out
 
 
 def test_without_pytest_asyncio_its_fixtures_say_what_to_install(tmp_path: Path) -> None:

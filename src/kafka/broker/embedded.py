@@ -27,6 +27,9 @@ class EmbeddedBroker:
     `port` to listen on (0: a free one); `settings` as `kafka.broker.settings.BrokerSettings` names them. An unknown
     setting raises `KafkaConfigurationError`.
 
+    With the setting `users`, passwords by name, clients have to log in (SASL_PLAINTEXT; PLAIN, SCRAM-SHA-256 or
+    SCRAM-SHA-512); whoever has logged in may do everything.
+
     Attributes: `faults`, what the broker is to do wrong, see `kafka.broker.faults`.
     """
 
@@ -60,6 +63,11 @@ class EmbeddedBroker:
     def bootstrap_servers(self) -> str:
         """``host:port``, for the clients' option of this name."""
         return f"{self.host}:{self.port}"
+
+    @property
+    def users(self) -> dict[str, str]:
+        """The setting of this name: passwords by name; empty where clients do not log in."""
+        return dict(self._settings.users)
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
         """The newest thousand pushes of clients' metrics (KIP-714), the last one last; from any thread.

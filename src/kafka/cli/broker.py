@@ -9,6 +9,7 @@ import click
 
 from kafka import broker
 from kafka.broker.settings import BrokerSettings
+from kafka.cli.broker_users import users_with_passwords
 from kafka.errors import KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
@@ -64,14 +65,38 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     callback=_pairs,
     help="A topic config that differs from Kafka's default, as retention.ms=60000; may be repeated.",
 )
+@click.option(
+    "--user",
+    "users",
+    multiple=True,
+    metavar="NAME",
+    help="A user; clients then have to log in, by PLAIN or SCRAM. The password is in KAFKA_BROKER_PASSWORD_NAME (the "
+    "name in capitals) or asked for on a terminal. May be repeated.",
+)
+@click.option(
+    "--users-file",
+    type=click.Path(dir_okay=False, path_type=pathlib.Path),
+    help="Users and their passwords: NAME=PASSWORD in each line.",
+)
 @_with_settings
-def command(data_dir: pathlib.Path | None, port: int, host: str, **settings: object) -> None:
+def command(
+    data_dir: pathlib.Path | None,
+    port: int,
+    host: str,
+    users: tuple[str, ...],
+    users_file: pathlib.Path | None,
+    **settings: object,
+) -> None:
     """Run the embedded broker until it is interrupted.
 
     It is for development and tests: one node, no replication. Records that were acknowledged survive a crash of the
     process; with --fsync a failure of the machine as well. In production run Apache Kafka.
+
+    With users the listener is SASL_PLAINTEXT: passwords of PLAIN and all records pass in clear. Every user has all
+    rights.
     """
+    passwords = users_with_passwords(users, users_file)
     try:
-        broker.run(data_dir=data_dir, host=host, port=port, **settings)
+        broker.run(data_dir=data_dir, host=host, port=port, users=passwords, **settings)
     except KafkaConfigurationError as error:
         raise click.UsageError(str(error)) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from kafka.pytest_plugin.fixtures import end_faults
+from kafka.pytest_plugin.fixtures import end_faults, options_for
 
 if TYPE_CHECKING:
     from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
@@ -24,7 +24,7 @@ async def kafka_async_producer(
     from kafka import AsyncKafkaProducer
 
     async with AsyncExitStack() as clients:
-        yield _maker(clients, AsyncKafkaProducer, kafka_bootstrap_servers)
+        yield _maker(request, clients, AsyncKafkaProducer, kafka_bootstrap_servers)
         end_faults(request)
 
 
@@ -37,7 +37,7 @@ async def kafka_async_consumer(
     from kafka import AsyncKafkaConsumer
 
     async with AsyncExitStack() as clients:
-        yield _maker(clients, AsyncKafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
+        yield _maker(request, clients, AsyncKafkaConsumer, kafka_bootstrap_servers, auto_offset_reset="earliest")
         end_faults(request)
 
 
@@ -50,15 +50,19 @@ async def kafka_async_admin(
     from kafka import AsyncKafkaAdminClient
 
     async with AsyncExitStack() as clients:
-        yield _maker(clients, AsyncKafkaAdminClient, kafka_bootstrap_servers)
+        yield _maker(request, clients, AsyncKafkaAdminClient, kafka_bootstrap_servers)
         end_faults(request)
 
 
 def _maker(
-    clients: AsyncExitStack, client: Callable[..., Any], bootstrap_servers: str, **defaults: Any
+    request: pytest.FixtureRequest,
+    clients: AsyncExitStack,
+    client: Callable[..., Any],
+    bootstrap_servers: str,
+    **defaults: Any,
 ) -> Callable[..., Awaitable[Any]]:
     async def make(*topics: str, **options: Any) -> Any:
-        made = client(*topics, **{"bootstrap_servers": bootstrap_servers, **defaults, **options})
+        made = client(*topics, **options_for(request, bootstrap_servers, defaults, options))
         return await clients.enter_async_context(made)
 
     return make

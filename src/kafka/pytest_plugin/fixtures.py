@@ -73,6 +73,28 @@ def end_faults(request: pytest.FixtureRequest) -> None:
         broker.faults.clear()
 
 
+def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str, Any]:
+    """Options by which clients of a test log in at its broker: as the first of its users, if it has any."""
+    for broker in request.node.stash.get(_BROKERS, ()):
+        if broker.bootstrap_servers == bootstrap_servers and broker.users:
+            user, password = next(iter(broker.users.items()))
+            return {
+                "security_protocol": "SASL_PLAINTEXT",
+                "sasl_mechanism": "SCRAM-SHA-256",
+                "sasl_plain_username": user,
+                "sasl_plain_password": password,
+            }
+    return {}
+
+
+def options_for(
+    request: pytest.FixtureRequest, bootstrap_servers: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of a client that a test makes; one with a `security_protocol` of its own sees to its login itself."""
+    login = {} if "security_protocol" in given else login_at(request, bootstrap_servers)
+    return {"bootstrap_servers": bootstrap_servers, **login, **defaults, **given}
+
+
 def _remember(request: pytest.FixtureRequest, broker: EmbeddedBroker) -> EmbeddedBroker:
     request.node.stash.setdefault(_BROKERS, []).append(broker)
     return broker
@@ -83,7 +105,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     """An `EmbeddedBroker` of the test's own, empty, on a free port of the loopback interface.
 
     ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` gives it settings. Its `faults` are what
-    it does wrong on request.
+    it does wrong on request. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
     """
     from kafka.broker import EmbeddedBroker
 
@@ -200,7 +222,7 @@ def _making(
     with ExitStack() as clients:
 
         def make(*topics: str, **options: Any) -> Any:
-            made = client(*topics, **{"bootstrap_servers": bootstrap_servers, **defaults, **options})
+            made = client(*topics, **options_for(request, bootstrap_servers, defaults, options))
             clients.callback(made.close)
             return made
 

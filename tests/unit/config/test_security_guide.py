@@ -11,7 +11,12 @@ from kafka.net.sasl.mechanism import check_mechanism
 
 pytestmark = pytest.mark.once
 GUIDE = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "SECURITY_GUIDE.md").read_text()
-BLOCKS = re.findall(r"```(python|properties)\n(.*?)```", GUIDE, re.DOTALL)
+BLOCKS = [
+    (kind, text)
+    for kind, text in re.findall(r"```(python|properties)\n(.*?)```", GUIDE, re.DOTALL)
+    if "EmbeddedBroker" not in text
+]
+"""But the program that `tests/integration/test_embedded_logins.py` runs."""
 FILES = ("ca.pem", "client.pem", "client.key", "trust.jks", "client.p12", "assertion.pem", "alice.keytab")
 
 

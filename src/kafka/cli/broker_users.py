@@ -1,0 +1,63 @@
+"""The users of ``kafka broker``, and where their passwords come from: never from the command line."""
+
+import os
+import pathlib
+import re
+import sys
+from collections.abc import Mapping, Sequence
+
+import click
+
+_VARIABLE = "KAFKA_BROKER_PASSWORD_"
+
+
+def variable(user: str) -> str:
+    """The variable that may have a user's password: the name in capitals, with _ for all but letters and digits."""
+    return _VARIABLE + re.sub(r"[^A-Z0-9]", "_", user.upper())
+
+
+def users_with_passwords(
+    users: Sequence[str], file: pathlib.Path | None, environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Passwords by name: those of the file, then of each user by variable, or asked for on a terminal.
+
+    Raises `click.UsageError`, which shows no password.
+    """
+    found = {} if file is None else _from_file(file)
+    for user in users:
+        if not user:
+            raise click.UsageError("--user expects a name")
+        if environ.get(variable(user)):
+            found[user] = environ[variable(user)]
+        elif user not in found:
+            found[user] = _asked_for(user)
+    return found
+
+
+def _asked_for(user: str) -> str:
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            f"there is no password for {user}: expected it in {variable(user)}, in the file of --users-file, or "
+            "standard input to be a terminal, where it is asked for"
+        )
+    return str(click.prompt(f"Password of {user}", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _from_file(file: pathlib.Path) -> dict[str, str]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise click.UsageError(f"--users-file cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"--users-file: {file} is no text in UTF-8") from None
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, equals, password = line.partition("=")
+        if not equals or not name.strip() or not password:
+            raise click.UsageError(f"--users-file: line {number} of {file} is not of the form NAME=PASSWORD")
+        found[name.strip()] = password
+    if not found:  # a broker without users would take everybody
+        raise click.UsageError(f"--users-file: {file} has no user in it")
+    return found

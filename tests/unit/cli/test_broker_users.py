@@ -1,0 +1,104 @@
+"""The users of `kafka broker`: where their passwords come from, and where they are not shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka import broker
+from kafka.cli import broker_users
+from kafka.cli.commands import commands
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The settings that the broker was last run with."""
+    settings: dict[str, Any] = {}
+    monkeypatch.setattr(broker, "run", lambda **given: settings.update(given))
+    return settings
+
+
+def run(*arguments: str, stdin: str | None = None, **variables: str) -> Result:
+    return RUNNER.invoke(commands, ["broker", *arguments], input=stdin, env=variables)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input is a terminal."""
+    monkeypatch.setattr(broker_users, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+
+
+def test_without_users_nobody_logs_in(ran: dict[str, Any]) -> None:
+    assert run().exit_code == 0
+    assert ran["users"] == {}
+
+
+def test_passwords_come_from_variables(ran: dict[str, Any]) -> None:
+    variables = {"KAFKA_BROKER_PASSWORD_ALICE": "a=b c", "KAFKA_BROKER_PASSWORD_BOB_THE_2ND": "p"}
+    assert run("--user", "alice", "--user", "bob.the-2nd", **variables).exit_code == 0
+    assert ran["users"] == {"alice": "a=b c", "bob.the-2nd": "p"}
+
+
+def test_passwords_come_from_a_file(ran: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "users"
+    file.write_text("# users\n\nalice=a=b \n bob =p#\n", encoding="utf-8")
+    assert run("--users-file", str(file)).exit_code == 0
+    assert ran["users"] == {"alice": "a=b ", "bob": "p#"}
+    variables = {"KAFKA_BROKER_PASSWORD_CAROL": "c", "KAFKA_BROKER_PASSWORD_BOB": "other"}
+    assert (
+        run("--users-file", str(file), "--user", "carol", "--user", "bob", "--user", "alice", **variables).exit_code
+        == 0
+    )
+    assert ran["users"] == {"alice": "a=b ", "bob": "other", "carol": "c"}
+
+
+@pytest.mark.usefixtures("terminal")
+def test_passwords_are_asked_for_on_a_terminal_without_being_shown(ran: dict[str, Any]) -> None:
+    result = run("--user", "alice", stdin="geheim\ngeheim\n")
+    assert result.exit_code == 0, result.output
+    assert ran["users"] == {"alice": "geheim"}
+    assert "Password of alice" in result.stderr
+    assert "geheim" not in result.output
+
+
+def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
+    result = run("--user", "alice")
+    assert result.exit_code == 2
+    assert "there is no password for alice: expected it in KAFKA_BROKER_PASSWORD_ALICE" in result.stderr
+    assert ran == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"alice\n", "line 1 of"),
+        (b"alice=geheim\nbob=\n", "line 2 of"),
+        (b"=geheim\n", "line 1 of"),
+        (b"# nobody\n", "has no user in it"),
+        (b"alice=\xff\n", "no text in UTF-8"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_of_users_that_is_none_is_told_in_one_line(
+    ran: dict[str, Any], tmp_path: Path, content: bytes | None, said: str
+) -> None:
+    file = tmp_path / "users"
+    if content is not None:
+        file.write_bytes(content)
+    result = run("--users-file", str(file))
+    assert result.exit_code == 2
+    assert said in result.stderr.splitlines()[-1]
+    assert "geheim" not in result.output
+    assert ran == {}
+
+
+def test_users_that_the_broker_refuses_are_told_in_one_line() -> None:
+    result = run("--user", "", KAFKA_BROKER_PASSWORD_="x")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == "Error: --user expects a name"
