@@ -59,7 +59,7 @@ def test_a_broker_with_users(kafka_broker, kafka_topic, kafka_producer, kafka_co
     assert next(kafka_consumer(kafka_topic, consumer_timeout_ms=60_000, **bob)).value == b"x"
     with pytest.raises(SaslAuthenticationFailedError):
         kafka_producer(sasl_plain_password="wrong")
-    with pytest.raises(NoBrokersAvailable, match="asks for SASL"):
+    with pytest.raises(NoBrokersAvailable):
         kafka_producer(security_protocol="PLAINTEXT", bootstrap_timeout_ms=500)
 
 
