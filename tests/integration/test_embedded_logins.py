@@ -28,6 +28,7 @@ from kafka import (
     KafkaConsumer,
     KafkaProducer,
 )
+from kafka.admin import UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.broker import EmbeddedBroker
 from kafka.errors import (
     IllegalSaslStateError,
@@ -241,6 +242,45 @@ def test_a_client_with_sasl_is_told_that_the_listener_does_not_ask_for_it() -> N
     told = r"takes no login: does this listener ask for SASL\? \(security_protocol is 'SASL_PLAINTEXT'\)"
     with EmbeddedBroker() as broker, pytest.raises(IllegalSaslStateError, match=told):
         KafkaAdminClient(**login(broker, "PLAIN"))
+
+
+# -- users that administrators make -----------------------------------------------------------------------------------
+
+
+def test_users_are_set_described_and_deleted_and_outlive_a_restart(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path, users={"alice": "alice-secret"}) as broker:
+        with KafkaAdminClient(**login(broker, "PLAIN")) as admin:
+            changes = [
+                UserScramCredentialUpsertion("carol", "SCRAM-SHA-256", "carol-secret", iterations=8192),
+                UserScramCredentialUpsertion("alice", "SCRAM-SHA-512", "another"),
+                UserScramCredentialDeletion("alice", "SCRAM-SHA-256"),
+            ]
+            assert admin.alter_user_scram_credentials(changes) == {"carol": None, "alice": None}
+            again = [UserScramCredentialDeletion("alice", "SCRAM-SHA-256")]
+            assert "no credential of SCRAM-SHA-256" in str(admin.alter_user_scram_credentials(again)["alice"])
+            dave = [UserScramCredentialUpsertion("dave", "SCRAM-SHA-256", "p", iterations=20_000)]
+            assert "4096 to 16384 iterations" in str(admin.alter_user_scram_credentials(dave)["dave"])
+            told = admin.describe_user_scram_credentials(["dave"])["dave"]
+            assert (told["credential_infos"], "no credential" in told["error"]) == ([], True), told
+        broker.restart()
+        for user, mechanism, password, is_right in (
+            ("carol", "SCRAM-SHA-256", "carol-secret", True),
+            ("carol", "SCRAM-SHA-512", "carol-secret", False),
+            ("carol", "PLAIN", "carol-secret", False),
+            ("alice", "SCRAM-SHA-512", "another", True),
+            ("alice", "SCRAM-SHA-512", "alice-secret", False),
+            ("alice", "SCRAM-SHA-256", "alice-secret", False),
+            ("alice", "PLAIN", "alice-secret", True),
+        ):
+            options = {**login(broker, mechanism, password), "sasl_plain_username": user}
+            if not is_right:
+                with pytest.raises(SaslAuthenticationFailedError):
+                    KafkaAdminClient(**options)
+                continue
+            with KafkaAdminClient(**options) as admin:
+                found = admin.describe_user_scram_credentials()
+            iterations = {name: [one["iterations"] for one in told["credential_infos"]] for name, told in found.items()}
+            assert iterations == {"alice": [4096], "carol": [8192]}
 
 
 # -- docs/SECURITY_GUIDE.md -------------------------------------------------------------------------------------------

@@ -170,9 +170,11 @@ class Broker:
     @functools.cached_property
     def credentials(self) -> "Credentials":
         """The users that may log in."""
+        from kafka.broker.sasl.altered import AlteredCredentials
         from kafka.broker.sasl.credentials import Credentials
 
-        return Credentials(self.settings.users, self._random)
+        altered = AlteredCredentials(self._data_dir / "scram-credentials.json", self.settings.fsync)
+        return Credentials(self.settings.users, self._random, altered)
 
     def new_login(self) -> "Login | None":
         """What a new connection has to go through; None where there are no users."""

@@ -13,7 +13,9 @@ from kafka.broker import EmbeddedBroker
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import KafkaConfigurationError
+from kafka.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialUpsertion
 from kafka.wire.api.api_versions import ApiVersionsRequest
+from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from kafka.wire.api.metadata import MetadataRequest
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
@@ -359,6 +361,58 @@ async def test_after_the_end_of_a_session_only_another_login_is_taken(tmp_path: 
             assert await client.is_closed()
     finally:
         await server.stop()
+
+
+# -- what administrators change (KIP-554) ------------------------------------------------------------------------------
+
+
+def upsertion(
+    name: str = "dave", mechanism: int = 1, iterations: int = 4096, salt: bytes = b"s", salted: bytes = b"p"
+) -> ScramCredentialUpsertion:
+    return ScramCredentialUpsertion(
+        name=name, mechanism=mechanism, iterations=iterations, salt=salt, salted_password=salted
+    )
+
+
+@pytest.mark.parametrize(
+    ("upsertions", "code"),
+    [
+        ([upsertion(name="")], 93),
+        ([upsertion(iterations=4095)], 93),
+        ([upsertion(iterations=16_385)], 93),
+        ([upsertion(salt=b"")], 93),
+        ([upsertion(salted=b"")], 93),
+        ([upsertion(mechanism=0)], 33),
+        ([upsertion(mechanism=3)], 33),
+        ([upsertion(), upsertion()], 92),
+        ([upsertion(), upsertion(mechanism=2, salt=b"")], 93),
+    ],
+)
+async def test_a_credential_that_cannot_be_changes_nothing_of_its_user(
+    upsertions: list[ScramCredentialUpsertion], code: int
+) -> None:
+    async with EmbeddedBroker() as broker, WireClient(broker) as client:
+        request = AlterUserScramCredentialsRequest(upsertions=[*upsertions, upsertion("erin", 2)])
+        answer = await client.call(request, 0)
+        assert [each.error_code for each in answer.results] == [code, 0]
+        described = await client.call(DescribeUserScramCredentialsRequest(users=None), 0)
+        assert [each.user for each in described.results] == ["erin"]
+
+
+async def test_a_user_is_described_once_a_request(client: WireClient) -> None:
+    await log_in(client, "PLAIN")
+    request = DescribeUserScramCredentialsRequest(users=[UserName(name=each) for each in ("bob", "bob", "alice", "x")])
+    answer = await client.call(request, 0)
+    told = {each.user: (each.error_code, [one.mechanism for one in each.credential_infos]) for each in answer.results}
+    assert told == {"bob": (92, []), "alice": (0, [1, 2]), "x": (91, [])}
+
+
+async def test_a_damaged_file_of_credentials_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "scram-credentials.json").write_text('{"SCRAM-SHA-256": {"alice": [4096]}}')
+    async with EmbeddedBroker(tmp_path, users=USERS) as broker, WireClient(broker) as client:
+        assert (await log_in(client, "SCRAM-SHA-256")).error_code == 0
+    assert "is damaged" in caplog.text
+    assert not (tmp_path / "scram-credentials.json").exists()
 
 
 # -- the setting ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`kafka configs`, `acls`, `users` and `quotas` on the embedded broker, which has no access control."""
+"""`kafka configs`, `acls`, `users` and `quotas` on the embedded broker, which has no ACLs and quotas."""
 
 from collections.abc import Callable
 
@@ -81,7 +81,6 @@ def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None
             "--resource-name",
             "t",
         ],
-        ["users", "list"],
         ["quotas", "list"],
         ["quotas", "set", "--user", "a", "consumer_byte_rate=5"],
     ],
@@ -89,6 +88,14 @@ def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None
 )
 def test_a_broker_that_does_not_serve_it_is_told_in_a_line(cli: Cli, arguments: list[str]) -> None:
     assert "UnsupportedVersionError" in cli.fails(*arguments)
+
+
+def test_users_are_set_listed_and_deleted(cli: Cli) -> None:
+    assert cli("users", "set", "zoe", "-m", "SCRAM-SHA-256", "--iterations", "5000", stdin="secret\n") == "zoe: set\n"
+    assert {"user": "zoe", "mechanism": "SCRAM-SHA-256", "iterations": 5000} in cli.json("users", "list")
+    assert cli("users", "delete", "zoe", "-m", "SCRAM-SHA-256", "--yes") == "zoe: deleted\n"
+    assert "zoe" not in cli("users", "list")
+    assert "no credential of SCRAM-SHA-256" in cli.fails("users", "delete", "zoe", "-m", "SCRAM-SHA-256", "--yes")
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ APIS: Final[Mapping[int, Api]] = {
         Api(42, "DeleteGroups", 0, 2, "groups_admin", "delete_groups"),
         Api(44, "IncrementalAlterConfigs", 0, 1, "configs", "incremental_alter_configs"),
         Api(47, "OffsetDelete", 0, 0, "groups_admin", "offset_delete"),
+        Api(50, "DescribeUserScramCredentials", 0, 0, "scram_credentials", "describe_user_scram_credentials"),
+        Api(51, "AlterUserScramCredentials", 0, 0, "scram_credentials", "alter_user_scram_credentials"),
         Api(60, "DescribeCluster", 0, 2, "metadata", "describe_cluster"),
         Api(61, "DescribeProducers", 0, 0, "transactions_admin", "describe_producers"),
         Api(65, "DescribeTransactions", 0, 0, "transactions_admin", "describe_transactions"),

@@ -4,31 +4,14 @@ import hashlib
 import hmac
 import random
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-HASHES: Final[Mapping[str, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+from kafka.broker.sasl.altered import AlteredCredentials
+from kafka.broker.sasl.scram_credential import HASHES, ScramCredential, from_salted_password
+
 MECHANISMS: Final = ("PLAIN", *HASHES)
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 24
-
-
-class ScramCredential(NamedTuple):
-    """What SCRAM keeps of a password (RFC 5802); who reads it can neither log in with it nor tell the password."""
-
-    salt: bytes
-    iterations: int
-    stored_key: bytes
-    server_key: bytes
-
-    def __repr__(self) -> str:
-        return f"ScramCredential(iterations={self.iterations})"
-
-
-def from_salted_password(mechanism: str, salt: bytes, iterations: int, salted: bytes) -> ScramCredential:
-    """What is kept of a password that was salted and hashed."""
-    name = HASHES[mechanism]
-    stored_key = hashlib.new(name, hmac.digest(salted, b"Client Key", name)).digest()
-    return ScramCredential(salt, iterations, stored_key, hmac.digest(salted, b"Server Key", name))
 
 
 class Credentials:
@@ -37,9 +20,11 @@ class Credentials:
     Arguments:
         users: passwords by name.
         randomness: where salts come from.
+        altered: what administrators have set and deleted for SCRAM, which goes before.
     """
 
-    def __init__(self, users: Mapping[str, str], randomness: random.Random) -> None:
+    def __init__(self, users: Mapping[str, str], randomness: random.Random, altered: AlteredCredentials) -> None:
+        self.altered = altered
         self._passwords = {name.encode(): password.encode() for name, password in users.items()}
         self._random = randomness
         self._nobody = randomness.randbytes(32)
@@ -58,6 +43,8 @@ class Credentials:
 
         Made with the first login, as hashing a password costs some milliseconds.
         """
+        if self.altered.has(mechanism, user):
+            return self.altered.get(mechanism, user) or self._unknown(mechanism, user)
         found = self._scram.get((mechanism, user))
         if found is not None:
             return found
@@ -68,6 +55,23 @@ class Credentials:
         salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password, salt, ITERATIONS)
         made = self._scram[mechanism, user] = from_salted_password(mechanism, salt, ITERATIONS, salted)
         return made
+
+    def iterations(self, user: str) -> dict[str, int]:
+        """The mechanisms of SCRAM by which a user logs in, with the number of iterations; empty: there is none such."""
+        found = {}
+        for mechanism in HASHES:
+            if self.altered.has(mechanism, user):
+                kept = self.altered.get(mechanism, user)
+                if kept is not None:
+                    found[mechanism] = kept.iterations
+            elif user.encode() in self._passwords:
+                found[mechanism] = ITERATIONS
+        return found
+
+    def scram_users(self) -> list[str]:
+        """Those who log in by a mechanism of SCRAM."""
+        names = dict.fromkeys([*(name.decode() for name in self._passwords), *self.altered.users()])
+        return [name for name in names if self.iterations(name)]
 
     def _unknown(self, mechanism: str, user: str) -> ScramCredential:
         """The same salt each time, or who asks twice would see that there is no such user."""

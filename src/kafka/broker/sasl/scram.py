@@ -10,8 +10,9 @@ import hmac
 import re
 from typing import Final
 
-from kafka.broker.sasl.credentials import HASHES, Credentials, ScramCredential
+from kafka.broker.sasl.credentials import Credentials
 from kafka.broker.sasl.mechanism import REFUSED, LoginFailed
+from kafka.broker.sasl.scram_credential import HASHES, ScramCredential
 
 _NAME: Final = r"(?:[^\0,=]|=2C|=3D)+"
 _NONCE: Final = r"[!-+\--~]+"
