@@ -142,6 +142,9 @@ class ShareActor:
             if error is not None:
                 self._story.tell(self.name, f"acknowledging {len(numbers)} records of {tp} failed: {error}")
             for offset in sorted(numbers):
+                if not self._said[tp, offset]:
+                    self._ledger.never_said(self.group, self.name, tp, offset)
+                    continue
                 kind, count = self._said[tp, offset].popleft()
                 if error is None and kind in _FINAL:
                     self._ledger.told(self.group, tp, offset, count)

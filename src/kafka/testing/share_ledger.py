@@ -73,6 +73,10 @@ class ShareLedger:
         for key in [key for key, holder in self._holders.items() if holder.member == member]:
             del self._holders[key]
 
+    def never_said(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
+        """A member was told of an acknowledgement of a record that it has not been given, or said nothing of."""
+        self.found.append(f"{group}: {member} acknowledged {shown(tp, offset)} without having it")
+
     def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
         """A member was told that its word on a record counts, which it had as delivery `count`: it is done with.
 

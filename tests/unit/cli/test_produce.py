@@ -170,4 +170,4 @@ def test_rows_of_arrow_that_are_no_records_are_named(cli: Cli, topic: MakeTopic,
     assert result.exit_code == 2
     assert "these rows are no records" in result.stderr
     (tmp_path / "no.parquet").write_text("no")
-    assert cli.run("produce", topic(), str(tmp_path / "no.parquet")).exit_code == 1
+    assert cli.run("produce", topic(), str(tmp_path / "no.parquet")).exit_code == 2
