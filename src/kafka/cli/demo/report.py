@@ -67,7 +67,8 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
         f"Check: the topic and the Parquet files hold exactly what pandas computes, each row once: {figures.results:,} "
         f"rows for {figures.flights:,} flights, in {figures.total_s:.0f} s."
     )
-    say(f"Readers of committed records do not see {figures.given_up:,} rows that the killed driver wrote in vain.")
+    if figures.given_up:
+        say(f"Readers of committed records do not see {figures.given_up:,} rows that the killed driver wrote in vain.")
     say(f"Parquet: {figures.parquet}")
 
 
