@@ -5,7 +5,7 @@
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines, the next PySpark), kills while
 #                     it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
-# make check     lint, types and unit tests, but for the exhaustive ones, in three minutes (make check-all: with these, as make test)
+# make check     lint, types and unit tests, but for the exhaustive ones, in two and a half minutes (make check-all: with these, as make test)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
@@ -97,7 +97,7 @@ java:
 
 # What is marked exhaustive takes as long as all the rest.
 check: setup
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS) UNIT_ARGS='-m "not exhaustive"'
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS) UNIT_ARGS='-m "not exhaustive" -n 2'
 
 check-all: setup
 	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS)
