@@ -120,12 +120,7 @@ class AsyncKafkaAdminClient(
         if self._closing is not None:
             operation.close()
             raise IllegalStateError("the admin client is closed")
-        try:
-            self._runs_on.check()
-        except BaseException:
-            operation.close()
-            raise
-        return await operation
+        return await self._runs_on.checked(operation)
 
     if not TYPE_CHECKING:  # a checker would take it to allow every name
 

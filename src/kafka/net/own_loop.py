@@ -2,10 +2,13 @@
 
 import asyncio
 import weakref
-from typing import ClassVar
+from collections.abc import Coroutine
+from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import IllegalStateError
 from kafka.net.fork import after_fork, forked_client_error, keep_alive
+
+T = TypeVar("T")
 
 
 class OwnLoop:
@@ -31,6 +34,15 @@ class OwnLoop:
                 "the event loop that this client was started on is closed, as asyncio.run() closes its own at its end; "
                 "make and start one on the loop that runs now"
             )
+
+    def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        """The same coroutine, to be awaited. Where `check` raises it is closed, so that nobody warns of it."""
+        try:
+            self.check()
+        except BaseException:
+            coroutine.close()
+            raise
+        return coroutine
 
     @classmethod
     def _after_fork(cls) -> None:

@@ -23,12 +23,7 @@ class LoopRunner(OwnLoop):
 
     async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
         """Wait for what a core does. Raises as `check`."""
-        try:
-            self.check()
-        except BaseException:
-            coroutine.close()
-            raise
-        return await coroutine
+        return await self.checked(coroutine)
 
     async def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run what takes long: in another thread, so that the loop goes on meanwhile."""

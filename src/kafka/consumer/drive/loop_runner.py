@@ -117,12 +117,7 @@ class LoopRunner(OwnLoop):
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself. Raises as `check`."""
-        try:
-            self.check()
-        except BaseException:
-            coroutine.close()
-            raise
-        return await coroutine
+        return await self.checked(coroutine)
 
     async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
         """The same: here the caller's own task runs it, and is cancelled as a whole."""
