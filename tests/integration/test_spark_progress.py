@@ -45,6 +45,25 @@ def test_a_query_that_ends_has_committed_all_that_it_read(spark, broker, make_to
         assert walked(query.lastProgress["sources"][0]["endOffset"]) == {topic: {0: end, 1: end}}
 
 
+def test_a_running_query_tells_the_sizes_of_logs_where_it_is_asked(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest", reportLogBytes="true")
+    with watch(spark) as watched:
+        query = stream.writeStream.format("noop").option("checkpointLocation", f"{tmp_path}/checkpoint").start()
+
+        def sizes() -> list[int | None]:
+            """Those of the newest report; a report comes with each micro-batch."""
+            produce(broker.bootstrap_servers, topic, numbered(10, partitions=2))
+            reports = [each for each in watched.progress if each.query_id == str(query.id)]
+            return [found.log_bytes for found in reports[-1].sources[0].partitions.values()] if reports else []
+
+        try:
+            wait_until(lambda: len(sizes()) == 2 and all(sizes()), query)
+        finally:
+            query.stop()
+
+
 def test_a_running_query_has_no_lag_once_it_has_read_all(spark, broker, make_topic, tmp_path):
     topic, group = make_topic(), f"watched-{tmp_path.name}"
     produce(broker.bootstrap_servers, topic, numbered(10))

@@ -21,6 +21,8 @@ _INITIAL_OF = "initial offsets of "
 """Before the name of a topic: its first offsets, in the end of the first batch."""
 _LOST_OF = "lost records of "
 """Before the name of a topic: how many of its records the query has lost, beside the newest offsets in a report."""
+_BYTES_OF = "log bytes of "
+"""Before the name of a topic: how large the logs of its partitions are, in the same place."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
@@ -62,15 +64,31 @@ def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
     return found + (list(older.items()) if isinstance(older, dict) else [])
 
 
-def with_lost(newest: Mapping[TopicPartition, int], lost: Mapping[TopicPartition, int]) -> Layout:
-    """The newest offsets for a progress report, with the numbers of records that were lost, if any were."""
-    return to_layout(newest) | {_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()}
+def for_report(
+    newest: Mapping[TopicPartition, int],
+    lost: Mapping[TopicPartition, int],
+    log_bytes: Mapping[TopicPartition, int],
+) -> Layout:
+    """The newest offsets for a progress report, beside them records that were lost and sizes of logs, if any."""
+    return {
+        **to_layout(newest),
+        **{_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()},
+        **{_BYTES_OF + topic: sizes for topic, sizes in to_layout(log_bytes).items()},
+    }
 
 
-def lost_records(layout: Mapping[str, Any]) -> Offsets:
+def lost_records(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
     """How many records of each partition were lost, as a progress report says."""
-    lost = {key.removeprefix(_LOST_OF): counts for key, counts in layout.items() if key.startswith(_LOST_OF)}
-    return from_layout(lost)
+    return _beside_offsets(layout, _LOST_OF)
+
+
+def log_bytes(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """How large the log of each partition is, as far as a progress report says."""
+    return _beside_offsets(layout, _BYTES_OF)
+
+
+def _beside_offsets(layout: Mapping[str, Any], prefix: str) -> dict[TopicPartition, int]:
+    return from_layout({key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)})
 
 
 def _foreign(layout: Mapping[str, Any]) -> KafkaConfigurationError:

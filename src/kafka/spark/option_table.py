@@ -218,6 +218,14 @@ OPTIONS: tuple[SparkOption, ...] = (
         refusal="a batch read is over when it is done, and has no lag",
     ),
     SparkOption(
+        "reportLogBytes",
+        "false",
+        Use.STREAM,
+        values.boolean,
+        "Whether progress reports also say how large the logs are, asked for once a minute beside the micro-batches.",
+        refusal="a batch read has no progress reports",
+    ),
+    SparkOption(
         "includeTimestamp",
         "true",
         Use.SINK,

@@ -71,6 +71,7 @@ class ReadOptions:
     retries: int
     retry_interval_ms: int
     commit_group: str | None
+    report_log_bytes: bool
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
 
@@ -201,6 +202,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         retries=parsed.get("fetchOffset.numRetries", 3),
         retry_interval_ms=parsed.get("fetchOffset.retryIntervalMs", 1_000),
         commit_group=parsed.get("commitGroup"),
+        report_log_bytes=parsed.get("reportLogBytes", False),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
         warnings=tuple(warnings),
     )

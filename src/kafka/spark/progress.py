@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.offsets import Offsets, from_layout, lost_records
+from kafka.spark.offsets import Offsets, from_layout, log_bytes, lost_records
 from kafka.structs import TopicPartition
 
 _NAMELESS = re.compile(r"@[0-9a-f]+$")
@@ -27,12 +27,14 @@ class PartitionProgress:
         end: the offset before which it ended.
         latest: the end of the log when the batch was planned.
         lost: records that were deleted before this query read them, since it was started.
+        log_bytes: the size of the log on a broker's disk, up to a minute before.
     """
 
     start: int | None
     end: int
     latest: int | None
     lost: int = 0
+    log_bytes: int | None = None
 
     @property
     def lag(self) -> int | None:
@@ -125,9 +127,10 @@ def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
         return None
     starts = {**(_offsets(source.get("endOffset"), initial=True) or {}), **(_offsets(source.get("startOffset")) or {})}
     latest = _offsets(source.get("latestOffset")) or {}
-    lost = lost_records(_layout(source.get("latestOffset")) or {})
+    beside = _layout(source.get("latestOffset")) or {}
+    lost, sizes = lost_records(beside), log_bytes(beside)
     partitions = {
-        each: PartitionProgress(starts.get(each), end, latest.get(each), lost.get(each, 0))
+        each: PartitionProgress(starts.get(each), end, latest.get(each), lost.get(each, 0), sizes.get(each))
         for each, end in sorted(ends.items())
     }
     return SourceProgress(
@@ -199,6 +202,7 @@ def to_json(progress: QueryProgress) -> str:
                     "latest": found.latest,
                     "lag": found.lag,
                     "lost": found.lost,
+                    "logBytes": found.log_bytes,
                 }
                 for each, found in source.partitions.items()
             ],

@@ -8,6 +8,7 @@ from kafka.spark.progress import QueryProgress
 
 COLUMNS = (
     "time", "query", "batch", "seconds", "source", "topic", "partition", "start", "end", "latest", "lag", "lost",
+    "log_bytes",
 )  # fmt: skip
 
 
@@ -17,6 +18,7 @@ def progress_frame(progress: Sequence[QueryProgress]) -> pd.DataFrame:
         (
             each.time, each.query, each.batch, each.seconds, source.source, partition.topic, partition.partition,
             found.start, found.end, found.latest, found.lag, found.lost,
+            found.log_bytes,
         )
         for each in progress
         for source in each.sources
@@ -24,4 +26,4 @@ def progress_frame(progress: Sequence[QueryProgress]) -> pd.DataFrame:
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["time"] = pd.to_datetime(frame["time"], utc=True, format="ISO8601")
-    return frame.astype(dict.fromkeys(("start", "latest", "lag"), "Int64"))
+    return frame.astype(dict.fromkeys(("start", "latest", "lag", "log_bytes"), "Int64"))

@@ -69,6 +69,7 @@ _PARTITION_METRICS = (
     ("kafka_spark_offset", "gauge", "The offset before which the last micro-batch ended."),
     ("kafka_spark_latest_offset", "gauge", "The end of the log when the last micro-batch was planned."),
     ("kafka_spark_lag_records", "gauge", "Offsets that the last micro-batch left for later."),
+    ("kafka_spark_log_bytes", "gauge", "The size of the log on a broker's disk, up to a minute before."),
     ("kafka_spark_lost_records_total", "counter", "Records that were deleted before the query read them."),
 )
 
@@ -111,6 +112,7 @@ def _samples(query: Standing) -> Iterator[tuple[str, dict[str, str], float | Non
             yield "kafka_spark_offset", where, found.end
             yield "kafka_spark_latest_offset", where, found.latest
             yield "kafka_spark_lag_records", where, found.lag
+            yield "kafka_spark_log_bytes", where, found.log_bytes
             yield "kafka_spark_lost_records_total", where, query.lost.get((source.source, partition), 0)
 
 

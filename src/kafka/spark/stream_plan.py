@@ -7,8 +7,9 @@ from typing import Any
 from kafka.spark.data_loss import DataLoss
 from kafka.spark.first_batch import batch_start, first_end, first_limits
 from kafka.spark.limits import count_offsets, limit_offsets
+from kafka.spark.log_sizes import LogSizes
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
-from kafka.spark.offsets import Layout, Offsets, from_layout, is_initial, mark_initial, to_layout, with_lost
+from kafka.spark.offsets import Layout, Offsets, for_report, from_layout, is_initial, mark_initial, to_layout
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, Task, plan_tasks, ranges_between
 from kafka.spark.sizes import Sizes, find_sizes
@@ -44,6 +45,7 @@ class StreamPlanner:
         self._last_batch: float | None = None
         self._sizes: tuple[float, set[TopicPartition], Sizes] | None = None
         self._lost: Offsets = {}
+        self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
 
     def initial(self) -> Layout:
         """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
@@ -108,7 +110,9 @@ class StreamPlanner:
     def newest(self) -> Layout:
         """The ends of the logs, for progress reports; an error is logged and gives {}."""
         try:
-            return with_lost(self._find_latest({}), self._lost)
+            latest = self._find_latest({})
+            sizes = {} if self._log_sizes is None else self._log_sizes.of(latest.keys())
+            return for_report(latest, self._lost, sizes)
         except Exception:
             log.warning("the latest offsets could not be looked up for the progress report", exc_info=True)
             return {}

@@ -66,6 +66,7 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         "startingOffsetsByTimestampStrategy": "latest",
         "failOnDataLoss": "false",
         "includeHeaders": "true",
+        "reportLogBytes": "true",
         "includeTimestamp": "false",
         "kafka.sasl.oauth.token.provider": "json:loads",
         "columns": "value,headers",

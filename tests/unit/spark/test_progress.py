@@ -80,6 +80,21 @@ def test_lost_records_are_told():
     assert [each.lost for each in only.partitions.values()] == [0, 250]
 
 
+def test_sizes_of_logs_are_told_where_they_are_known():
+    newest = {"t": {"0": 10, "1": 9}, "log bytes of t": {"1": 2_500}}
+    sized = report(source({"t": {"0": 1, "1": 5}}, {"t": {"0": 4, "1": 9}}, newest))
+    (only,) = query_progress(sized).sources
+    assert [each.log_bytes for each in only.partitions.values()] == [None, 2_500]
+    assert [each["logBytes"] for each in json.loads(to_json(query_progress(sized)))["sources"][0]["partitions"]] == [
+        None,
+        2_500,
+    ]
+    found = samples(prometheus_text([standing(sized)]))
+    assert found["kafka_spark_log_bytes", ("t", "1")] == 2_500
+    assert ("kafka_spark_log_bytes", ("t", "0")) not in found
+    assert progress_frame([query_progress(sized)])["log_bytes"].isna().tolist() == [True, False]
+
+
 def test_sources_that_are_not_kafka_are_left_out():
     others = [{"description": "Rate", "endOffset": end} for end in (3, "7", '{"offset":3}', None, "no JSON")]
     assert query_progress(report(*others)).sources == ()
@@ -110,7 +125,7 @@ def test_a_line_of_json_has_every_partition():
     assert "\n" not in line
     parsed = json.loads(line)
     assert parsed["sources"][0]["partitions"][0] == {
-        "topic": "t", "partition": 0, "start": 1, "end": 4, "latest": 10, "lag": 6, "lost": 0,
+        "topic": "t", "partition": 0, "start": 1, "end": 4, "latest": 10, "lag": 6, "lost": 0, "logBytes": None,
     }  # fmt: skip
     assert (parsed["query"], parsed["batch"], parsed["rows"], parsed["stateBytes"]) == ("flights", 4, 7, 4_000)
 

@@ -1,6 +1,7 @@
 """How far each micro-batch goes, and that it survives restarts."""
 
 import json
+import threading
 
 import pytest
 
@@ -11,6 +12,7 @@ from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read
 from kafka.spark.ranges import OffsetRange
 from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner, batch_ranges
+from kafka.structs import TopicPartition
 
 from .fake_cluster import FakeCluster
 
@@ -350,6 +352,42 @@ def test_an_error_of_the_progress_report_is_logged_only(caplog):
     query = Query({})
     assert query.planner.newest() == {}
     assert "could not be looked up" in caplog.text
+
+
+def sized(query):
+    """What a report says once the thread that looks for sizes has ended."""
+    query.planner.newest()
+    for thread in threading.enumerate():
+        if thread.name == "kafka-spark-log-sizes":
+            thread.join(60)
+    return query.planner.newest()
+
+
+def test_a_report_has_the_sizes_of_logs_where_they_are_asked_for_once_a_minute():
+    query = Query({("t", 0): (0, 10), ("t", 1): (0, 5)}, reportLogBytes="true")
+    query.cluster.bytes = {TopicPartition("t", 0): 4_000}
+    assert sized(query) == {"t": {"0": 10, "1": 5}, "log bytes of t": {"0": 4_000}}
+    query.cluster.bytes = {TopicPartition("t", 0): 5_000}
+    query.now += 59
+    assert sized(query)["log bytes of t"] == {"0": 4_000}
+    query.now += 1
+    assert sized(query)["log bytes of t"] == {"0": 5_000}
+
+
+def test_sizes_of_logs_that_cannot_be_had_are_left_out():
+    def refuse(partitions):
+        raise TopicAuthorizationFailedError("no")
+
+    query = Query({("t", 0): (0, 10)}, reportLogBytes="true")
+    query.cluster.log_bytes = refuse
+    query.restart()
+    assert sized(query) == {"t": {"0": 10}}
+
+
+def test_sizes_of_logs_are_left_out_where_they_are_not_asked_for():
+    query = Query({("t", 0): (0, 10)})
+    query.cluster.bytes = {TopicPartition("t", 0): 4_000}
+    assert sized(query) == {"t": {"0": 10}}
 
 
 def test_records_deleted_before_they_were_read_are_counted_in_the_report():
