@@ -12,8 +12,10 @@ from typing import Final
 
 from kafka.broker.api import APIS, Answer, Handler
 from kafka.broker.buffers import BufferPool
+from kafka.broker.clock import Timer
 from kafka.broker.codes import ConnectionFault, ErrorCode
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Action, Faults
 from kafka.broker.log.layout import Buffer
 from kafka.errors import KafkaError
@@ -23,7 +25,12 @@ from kafka.wire.framing import decode_request, encode_response
 log = logging.getLogger(__name__)
 
 _SIZE: Final = 4
+_FIRST_BUFFER: Final = 4 * 1024
+"""Room that a connection begins with, so that thousands that do nothing take little."""
 _BUFFER: Final = 64 * 1024
+"""The room from the first larger request on that comes of somebody who may send one."""
+_LOGIN_S: Final = 600.0
+"""For how long somebody may take to log in; after that time Kafka closes idle connections (connections.max.idle.ms)."""
 _SMALLEST_FRAME: Final = 8
 _JOIN_BELOW: Final = 16 * 1024
 _API_VERSIONS: Final = 18
@@ -32,7 +39,8 @@ _API_VERSIONS: Final = 18
 class ClientConnection(asyncio.BufferedProtocol):
     """The broker's side of a connection, a protocol for any transport of asyncio's interface.
 
-    `on_close` is called with it once, at its end. Large requests are received in buffers of the `pool`.
+    `on_close` is called with it once, at its end. Large requests are received in buffers of the `pool`. A connection
+    that takes one of the last file `descriptors` is closed at once.
     """
 
     def __init__(
@@ -41,16 +49,18 @@ class ClientConnection(asyncio.BufferedProtocol):
         pool: BufferPool,
         faults: Faults,
         on_close: Callable[["ClientConnection"], None],
+        descriptors: DescriptorReserve,
     ) -> None:
         self._broker = broker
         self._pool = pool
         self._faults = faults
         self._on_close = on_close
+        self._descriptors = descriptors
         self._sent_until_cut: int | None = None
         """How many bytes are still sent before the connection is cut, where a fault says so."""
         self._transport: asyncio.Transport | None = None
         self._peer, self._peer_port = "unknown", 0
-        self._small = self._buffer = bytearray(_BUFFER)
+        self._small = self._buffer = bytearray(_FIRST_BUFFER)
         self._start = 0
         self._end = 0
         self._waiting: asyncio.Future[Message] | asyncio.Future[Message | None] | None = None
@@ -59,6 +69,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._closing = False
         self._handlers: dict[int, Handler] = {}
         self._login = broker.new_login()
+        self._login_deadline: Timer | None = None
 
     # -- what the transport calls -------------------------------------------------------------------------------------
 
@@ -74,12 +85,24 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._sent_until_cut = fault.nbytes
         elif fault is not None:
             self._closing = True
+        accepted = transport.get_extra_info("socket")
+        if accepted is not None and not self._descriptors.may_keep(accepted.fileno(), self._broker.clock.time()):
+            self._closing = True
         if self._closing:
             transport.abort()
+        elif self._login is not None:
+            self._login_deadline = self._broker.clock.call_later(_LOGIN_S, self._end_without_login)
+
+    def _end_without_login(self) -> None:
+        if self._login is not None and not self._login.has_succeeded:
+            log.warning("connection of %s is closed: nobody has logged in for %d s", self._peer, _LOGIN_S)
+            self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop what is still waited for."""
         self._transport = None
+        if self._login_deadline is not None:
+            self._login_deadline.cancel()
         if self._waiting is not None:
             self._waiting.cancel()
         self._start = self._end = 0
@@ -166,14 +189,18 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         view = memoryview(self._buffer)
         held = view[self._start : self._end]
+        is_admitted = self._login is None or self._login.is_done
         # At most doubled: a size that only claims to be large gets no more than twice what has really come.
-        capacity = min(needed, max(2 * waiting, _BUFFER))
+        capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
         if capacity <= len(self._buffer):
             view[:waiting] = held
         else:
-            larger = self._pool.take(needed, capacity)
+            stays = is_admitted and capacity <= _BUFFER
+            larger = bytearray(_BUFFER) if stays else self._pool.take(needed, capacity)
             larger[:waiting] = held
             self._use(larger)
+            if stays:
+                self._small = larger
         self._start, self._end = 0, waiting
 
     def _use(self, buffer: bytearray) -> None:

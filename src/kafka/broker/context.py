@@ -88,6 +88,9 @@ class Broker:
         if self._transactions_file.exists():
             # Open ones may time out, and what was decided is to be written.
             self._load_transactions()
+        if settings.users:
+            # What cannot be read is told at the start, and not to each client by a closed connection.
+            self.credentials  # noqa: B018
 
     @property
     def groups(self) -> "GroupCoordinator":

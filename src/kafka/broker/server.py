@@ -21,6 +21,7 @@ from kafka.broker.clock import Clock, LoopClock, Timer
 from kafka.broker.codes import RequestFailed
 from kafka.broker.connection import ClientConnection
 from kafka.broker.context import Broker, CommitObserver, Endpoint
+from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Faults
 from kafka.broker.log.files import sync_folder
 from kafka.broker.settings import BrokerSettings
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_ACCEPTED_AT_ONCE = 1
+"""Where descriptors run out, asyncio tries as often in a row, and logs and waits as often side by side."""
+_BACKLOG = 100
+"""Connections that wait to be accepted (socket.listen.backlog.size)."""
 _LAST_ROUNDS = 5
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = "192.0.2.1", 9
@@ -71,6 +76,7 @@ class BrokerServer:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._lock = -1
         self._pool = BufferPool()
+        self._descriptors = DescriptorReserve()
         self._connections: dict[ClientConnection, None] = {}
         """In the order in which they were made, so that a simulation repeats."""
         self._server: asyncio.Server | None = None
@@ -83,7 +89,13 @@ class BrokerServer:
         """Open the data and listen; returns where. Raises OSError where the address cannot be had."""
         try:
             folder = self._open_folder()
-            self._server = await asyncio.get_running_loop().create_server(self.connection, self._host, self._port)
+            self._server = await asyncio.get_running_loop().create_server(
+                self.connection, self._host, self._port, backlog=_ACCEPTED_AT_ONCE
+            )
+            for listening in self._server.sockets:
+                if listening.fileno() >= 0:  # one in memory has none
+                    with socket.fromfd(listening.fileno(), listening.family, listening.type) as same:
+                        same.listen(_BACKLOG)
             bound = self._server.sockets[0].getsockname()
             self._open_data(folder, self._advertised(bound[1]))
         except BaseException:
@@ -103,7 +115,7 @@ class BrokerServer:
     def connection(self) -> asyncio.BufferedProtocol:
         """The protocol for one more transport (`asyncio.Transport`), once the data are open."""
         assert self._broker is not None, "the broker is not open"
-        connection = ClientConnection(self._broker, self._pool, self.faults, self._forget)
+        connection = ClientConnection(self._broker, self._pool, self.faults, self._forget, self._descriptors)
         self._connections[connection] = None
         return connection
 

@@ -152,3 +152,16 @@ def _check_users(users: object) -> None:
             raise KafkaConfigurationError(
                 f"users has to give {name!r} a password: a text that is not empty and has no NUL in it"
             )
+        if not _is_unicode(name) or not _is_unicode(password):
+            # A variable whose bytes are no UTF-8 comes with surrogates for them.
+            raise KafkaConfigurationError(
+                f"users has {name!r} with a name or a password that is not UTF-8, as which clients send both"
+            )
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

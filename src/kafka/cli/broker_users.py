@@ -45,7 +45,8 @@ def _asked_for(user: str) -> str:
 
 def _from_file(file: pathlib.Path) -> dict[str, str]:
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        # Some editors begin a file with a mark, and more characters than a line feed end a line of str.splitlines.
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise click.UsageError(f"--users-file cannot be read: {error}") from None
     except UnicodeDecodeError:

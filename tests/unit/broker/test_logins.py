@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import random
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +15,14 @@ from kafka.broker import EmbeddedBroker
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import KafkaConfigurationError
+from kafka.wire import Request
 from kafka.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialUpsertion
 from kafka.wire.api.api_versions import ApiVersionsRequest
 from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from kafka.wire.api.metadata import MetadataRequest
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
+from kafka.wire.framing import encode_request
 
 from .clock import VirtualClock
 from .sasl_client import MECHANISMS, ScramClient, handshake, log_in, say
@@ -289,6 +293,49 @@ async def test_another_proof_of_the_nonces_is_worth_nothing(broker: EmbeddedBrok
         assert (await say(client, heard)).error_code == REFUSED
 
 
+async def test_the_first_login_hashes_every_password_so_that_its_time_names_no_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hashed: list[bytes] = []
+    pbkdf2_hmac = hashlib.pbkdf2_hmac
+
+    def hash_password(name: str, password: bytes, salt: bytes, iterations: int) -> bytes:
+        hashed.append(password)
+        return pbkdf2_hmac(name, password, salt, iterations)
+
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", hash_password)
+    async with EmbeddedBroker(users=USERS) as broker:
+        for user in ("carol", "alice", "bob"):
+            async with WireClient(broker) as client:
+                await handshake(client, "SCRAM-SHA-256")
+                assert (await say(client, ScramClient("SCRAM-SHA-256", user, "").first())).error_code == 0
+                assert sorted(hashed) == sorted(password.encode() for password in USERS.values())
+
+
+async def test_who_does_not_log_in_takes_little_memory_and_loses_the_connection(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = VirtualClock()
+    server = BrokerServer(tmp_path, "127.0.0.1", 0, BrokerSettings.from_names({"users": USERS}), clock=clock)
+    endpoint = await server.start()
+    try:
+        assert len(server.connection().get_buffer(-1)) <= 4096
+        async with WireClient(endpoint) as client, WireClient(endpoint) as idle, WireClient(endpoint) as slow:
+            await log_in(client, "SCRAM-SHA-256")
+            await handshake(slow, "SCRAM-SHA-256")
+            await slow.write((100).to_bytes(4, "big") + b"a few bytes")
+            await idle.call(ApiVersionsRequest(), 0)
+            clock.advance(599)
+            assert await is_served(client)
+            clock.advance(1)
+            assert await idle.is_closed()
+            assert await slow.is_closed()
+            assert await is_served(client)
+    finally:
+        await server.stop()
+    assert caplog.text.count("nobody has logged in for 600 s") == 2
+
+
 @pytest.mark.parametrize("size", [524_289, 2**31 - 1, -1])
 async def test_no_large_frame_is_taken_before_the_login(client: WireClient, size: int) -> None:
     await client.write(size.to_bytes(4, "big", signed=True))
@@ -299,6 +346,23 @@ async def test_large_frames_are_taken_after_it(client: WireClient) -> None:
     await log_in(client, "PLAIN")
     request = SaslAuthenticateRequest(auth_bytes=b"x" * 600_000)
     assert (await client.call(request, 2)).error_code == ILLEGAL_STATE
+
+
+@pytest.mark.parametrize("chunk", [1_000, 4_097, 70_000])
+async def test_requests_of_all_sizes_are_taken_in_a_row(client: WireClient, chunk: int) -> None:
+    """Through a buffer that is small before the login, and larger from the first larger request on."""
+    requests: list[tuple[Request[Any], int]] = [(SaslHandshakeRequest(mechanism="PLAIN"), 1)]
+    requests += [(SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2)]
+    sizes = [10, 4_000, 5_000, 20, 3_000, 66_000, 30, 60_000, 5_000, 200_000, 8]
+    requests += [(SaslAuthenticateRequest(auth_bytes=b"x" * size), 2) for size in sizes]
+    frames = [b"".join(encode_request(one, version, n, "")) for n, (one, version) in enumerate(requests)]
+    sent = b"".join(frames)
+    for start in range(0, len(sent), chunk):
+        await client.write(sent[start : start + chunk])
+    codes = []
+    for number, (one, version) in enumerate(requests):
+        codes.append((await client.receive(type(one), version, number)).error_code)
+    assert codes == [0, 0] + [ILLEGAL_STATE] * len(sizes)
 
 
 @pytest.mark.parametrize("state", ["new", "exchange", "bare"])
@@ -336,6 +400,17 @@ async def test_a_session_that_ends_is_renewed_or_the_connection_closed() -> None
             await log_in(client, "SCRAM-SHA-256")
             assert (await handshake(client, "PLAIN")).error_code == UNSUPPORTED_MECHANISM
             assert await client.is_closed()
+
+
+async def test_a_session_is_renewed_in_bare_frames_after_a_handshake_of_version_0() -> None:
+    async with EmbeddedBroker(users=USERS, connections_max_reauth_ms=3_600_000) as broker, WireClient(broker) as client:
+        await log_in(client, "PLAIN")
+        assert (await handshake(client, "PLAIN", 0)).error_code == 0
+        assert await say_bare(client, b"\0alice\0secret") == b""
+        assert await is_served(client)
+        await handshake(client, "PLAIN", 0)
+        await client.write((11).to_bytes(4, "big") + b"\0bob\0secret")
+        assert await client.is_closed()
 
 
 async def test_after_the_end_of_a_session_only_another_login_is_taken(tmp_path: Path) -> None:
@@ -407,6 +482,22 @@ async def test_a_user_is_described_once_a_request(client: WireClient) -> None:
     assert told == {"bob": (92, []), "alice": (0, [1, 2]), "x": (91, [])}
 
 
+async def test_what_passwords_can_be_guessed_by_is_for_the_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "scram-credentials.json"
+    file.write_text('{"SCRAM-SHA-256": {}, "SCRAM-SHA-512": {}}')
+    file.chmod(0o644)
+    async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
+        assert (await client.call(AlterUserScramCredentialsRequest(upsertions=[upsertion()]), 0)).results
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_file_of_credentials_that_cannot_be_read_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "scram-credentials.json").mkdir()
+    with pytest.raises(OSError, match=r"scram-credentials\.json"):
+        async with EmbeddedBroker(tmp_path, users=USERS):
+            pass
+
+
 async def test_a_damaged_file_of_credentials_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "scram-credentials.json").write_text('{"SCRAM-SHA-256": {"alice": [4096]}}')
     async with EmbeddedBroker(tmp_path, users=USERS) as broker, WireClient(broker) as client:
@@ -419,7 +510,20 @@ async def test_a_damaged_file_of_credentials_is_kept_aside(tmp_path: Path, caplo
 
 
 @pytest.mark.parametrize(
-    "users", [None, ["alice"], "alice", {"": "x"}, {"a": ""}, {"a": 5}, {5: "x"}, {"a\0b": "x"}, {"a": "geheim\0"}]
+    "users",
+    [
+        None,
+        ["alice"],
+        "alice",
+        {"": "x"},
+        {"a": ""},
+        {"a": 5},
+        {5: "x"},
+        {"a\0b": "x"},
+        {"a": "geheim\0"},
+        {"a": "geheim\udce9"},
+        {"\udce9": "geheim"},
+    ],
 )
 def test_users_that_cannot_be_are_refused_without_their_passwords(users: object) -> None:
     with pytest.raises(KafkaConfigurationError, match="users has") as caught:

@@ -50,6 +50,10 @@ def test_passwords_come_from_a_file(ran: dict[str, Any], tmp_path: Path) -> None
     file.write_text("# users\n\nalice=a=b \n bob =p#\n", encoding="utf-8")
     assert run("--users-file", str(file)).exit_code == 0
     assert ran["users"] == {"alice": "a=b ", "bob": "p#"}
+    file.write_bytes(b"\xef\xbb\xbfalice=a\x0cb\xc2\x85c\r\nbob=p\r\n")
+    assert run("--users-file", str(file)).exit_code == 0
+    assert ran["users"] == {"alice": "a\x0cb\x85c", "bob": "p"}
+    file.write_text("alice=a=b \nbob=p#", encoding="utf-8")
     variables = {"KAFKA_BROKER_PASSWORD_CAROL": "c", "KAFKA_BROKER_PASSWORD_BOB": "other"}
     assert (
         run("--users-file", str(file), "--user", "carol", "--user", "bob", "--user", "alice", **variables).exit_code

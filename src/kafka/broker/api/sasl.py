@@ -4,7 +4,8 @@ Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2.
 Behaviour: by PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, as one of the setting users. A wrong password is answered with
 SASL_AUTHENTICATION_FAILED, an unknown mechanism with UNSUPPORTED_SASL_MECHANISM and those there are; then the
 connection is closed. Where it stands in the login is in `kafka.broker.sasl.login`, which also says what a client may
-send before. Without users, and for a client that has logged in for good, it is ILLEGAL_SASL_STATE, as by Kafka.
+send before; it has ten minutes for it. Without users, and for a client that has logged in for good, it is
+ILLEGAL_SASL_STATE, as by Kafka.
 Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization.
 """
 

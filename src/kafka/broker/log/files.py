@@ -83,14 +83,16 @@ def sync_folders(folder: Path, top: Path) -> None:
         sync_folder(folder)
 
 
-def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False) -> None:
+def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False, is_secret: bool = False) -> None:
     """Write `data` to `path` in one step: after a crash there is either the old content or the new.
 
     Without `sync` that holds for a crash of the process only: after a power failure the file may be empty. With
-    `sync_name` it is sure to be the new content once this returns.
+    `sync_name` it is sure to be the new content once this returns. A secret is for the owner's eyes alone.
     """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
+        if is_secret:
+            os.fchmod(file.fileno(), 0o600)
         file.write(data)
         if sync or sync_name:
             file.flush()

@@ -1,4 +1,7 @@
-"""The credentials of SCRAM that administrators have set and deleted (KIP-554), kept in one small file."""
+"""The credentials of SCRAM that administrators have set and deleted (KIP-554), kept in one small file.
+
+No password is in it, but what passwords can be guessed by; so it is for the owner's eyes alone.
+"""
 
 import base64
 import json
@@ -61,7 +64,7 @@ class AlteredCredentials:
         for (mechanism, user), kept in changed.items():
             rows[mechanism][user] = None if kept is None else _written(kept)
         try:
-            replace_file(self._path, json.dumps(rows).encode(), sync_name=self._sync)
+            replace_file(self._path, json.dumps(rows).encode(), sync_name=self._sync, is_secret=True)
         except OSError as error:
             raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
         self._kept = changed

@@ -28,7 +28,8 @@ class Credentials:
         self._passwords = {name.encode(): password.encode() for name, password in users.items()}
         self._random = randomness
         self._nobody = randomness.randbytes(32)
-        self._scram: dict[tuple[str, str], ScramCredential] = {}
+        self._scram: dict[str, dict[bytes, ScramCredential]] = {}
+        """By mechanism and name."""
 
     def is_password(self, user: bytes, password: bytes) -> bool:
         """Whether this is the user's password; an unknown user takes as long."""
@@ -39,21 +40,22 @@ class Credentials:
         return hmac.compare_digest(expected, given) and known is not None
 
     def scram(self, mechanism: str, user: str) -> ScramCredential:
-        """A user's credential; of an unknown one what looks like it, which no password fits.
-
-        Made with the first login, as hashing a password costs some milliseconds.
-        """
+        """A user's credential; of an unknown one what looks like it, which no password fits."""
         if self.altered.has(mechanism, user):
             return self.altered.get(mechanism, user) or self._unknown(mechanism, user)
-        found = self._scram.get((mechanism, user))
-        if found is not None:
-            return found
-        password = self._passwords.get(user.encode())
-        if password is None:
-            return self._unknown(mechanism, user)
-        salt = self._random.randbytes(_SALT_BYTES)
-        salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password, salt, ITERATIONS)
-        made = self._scram[mechanism, user] = from_salted_password(mechanism, salt, ITERATIONS, salted)
+        if mechanism not in self._scram:
+            # With the first login by it, as hashing a password costs some milliseconds. All at once: were each made
+            # with its user's first login, the time of the answer would tell that there is such a user.
+            self._scram[mechanism] = self._made(mechanism)
+        return self._scram[mechanism].get(user.encode()) or self._unknown(mechanism, user)
+
+    def _made(self, mechanism: str) -> dict[bytes, ScramCredential]:
+        """What a mechanism keeps of the passwords, by name."""
+        made = {}
+        for name, password in self._passwords.items():
+            salt = self._random.randbytes(_SALT_BYTES)
+            salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password, salt, ITERATIONS)
+            made[name] = from_salted_password(mechanism, salt, ITERATIONS, salted)
         return made
 
     def iterations(self, user: str) -> dict[str, int]:

@@ -29,6 +29,7 @@ class LoginState(Enum):
     BARE = "the same, messages come as frames of their own"
     DONE = "logged in"
     AGAIN = "logged in, and a mechanism was agreed on to log in again"
+    AGAIN_BARE = "logged in, and the same as frames of their own"
     FAILED = "refused; the connection ends"
 
 
@@ -36,11 +37,13 @@ _MOVES: Final = {
     LoginState.NEW: {LoginState.EXCHANGE, LoginState.BARE, LoginState.FAILED},
     LoginState.EXCHANGE: {LoginState.DONE, LoginState.FAILED},
     LoginState.BARE: {LoginState.DONE, LoginState.FAILED},
-    LoginState.DONE: {LoginState.AGAIN, LoginState.FAILED},
+    LoginState.DONE: {LoginState.AGAIN, LoginState.AGAIN_BARE, LoginState.FAILED},
     LoginState.AGAIN: {LoginState.DONE, LoginState.FAILED},
+    LoginState.AGAIN_BARE: {LoginState.DONE, LoginState.FAILED},
     LoginState.FAILED: set(),
 }
-_EXCHANGING: Final = frozenset({LoginState.EXCHANGE, LoginState.BARE, LoginState.AGAIN})
+_BARE: Final = frozenset({LoginState.BARE, LoginState.AGAIN_BARE})
+_EXCHANGING: Final = frozenset({LoginState.EXCHANGE, LoginState.AGAIN}) | _BARE
 
 
 class Login:
@@ -70,7 +73,12 @@ class Login:
     @property
     def is_bare(self) -> bool:
         """Whether the next frame is a message of the mechanism, and no request."""
-        return self._state is LoginState.BARE
+        return self._state in _BARE
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether somebody has logged in, if only once."""
+        return self._user is not None
 
     @property
     def has_failed(self) -> bool:
@@ -127,7 +135,7 @@ class Login:
         else:
             self._exchange = PlainExchange(self._credentials)
         if again:
-            self._move(LoginState.AGAIN)
+            self._move(LoginState.AGAIN_BARE if is_bare else LoginState.AGAIN)
         else:
             self._move(LoginState.BARE if is_bare else LoginState.EXCHANGE)
         return True

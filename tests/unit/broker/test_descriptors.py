@@ -1,0 +1,46 @@
+"""Connections leave file descriptors for logs, and do not make the broker busy where there are too many of them."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from kafka.broker import EmbeddedBroker, descriptors
+from kafka.broker.descriptors import DescriptorReserve
+from kafka.wire.api.metadata import MetadataRequest
+
+from .wireclient import WireClient
+
+
+@pytest.mark.parametrize(("limit", "most"), [(1024, 895), (100, 74), (1_000_000, 999_871)])
+def test_the_last_descriptors_are_not_for_connections(limit: int, most: int) -> None:
+    reserve = DescriptorReserve(limit)
+    assert [reserve.may_keep(number, 0.0) for number in (3, most, most + 1)] == [True, True, False]
+
+
+def test_a_system_without_a_limit_keeps_no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descriptors, "_soft_limit", lambda: None)
+    assert DescriptorReserve().may_keep(2**20, 0.0)
+
+
+def test_what_is_refused_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    reserve = DescriptorReserve(100)
+    with caplog.at_level(logging.WARNING):
+        for now in (0.0, 1.0, 59.0, 60.0, 61.0):
+            assert not reserve.may_keep(99, now)
+    assert caplog.text.count("new connections are closed") == 2
+
+
+async def test_a_connection_too_many_is_closed_and_those_there_are_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[int] = []
+    monkeypatch.setattr(
+        DescriptorReserve, "may_keep", lambda self, number, now: ends.append(number) is None and len(ends) < 2
+    )
+    async with EmbeddedBroker() as broker, WireClient(broker) as client:
+        assert (await client.call(MetadataRequest(), 12)).brokers
+        async with WireClient(broker) as another:
+            assert await another.is_closed()
+        assert (await client.call(MetadataRequest(), 12)).brokers
+    assert len(ends) == 2
+    assert min(ends) > 0
