@@ -96,6 +96,18 @@ def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path:
     assert cli("consume", target, "-p", "0", *SHOWN) == cli("consume", source, "-p", "0", *SHOWN)
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
+@pytest.mark.parametrize("value", [b"of a file of Windows\r", b"\r", b"a\rb", b"\r\n", b"\0", b'"', b"\\"])
+def test_every_control_character_is_read_as_it_was(
+    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str, value: bytes
+) -> None:
+    source, target, file = topic(), topic(suffix="-copy"), tmp_path / f"records.{suffix}"
+    cli("produce", source, "-D", "\\xff", stdin=value + b"\xffnext\xff")
+    cli("consume", source, "-o", str(file))
+    cli("produce", target, str(file))
+    assert cli.run("consume", target, "-D", "\\xff").stdout_bytes == value + b"\xffnext\xff"
+
+
 def test_csv_may_have_long_fields(cli: Cli, topic: MakeTopic) -> None:
     name, limit = topic(), csv.field_size_limit()
     cli("produce", name, "-f", "csv", stdin="value\n" + "x" * 200_000 + "\n")

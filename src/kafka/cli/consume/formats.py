@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import io
 import json
 import re
 from collections.abc import Callable
@@ -122,6 +121,19 @@ def _text_or_base64(name: str, value: bytes | None) -> dict[str, str | None]:
         return {f"{name}_base64": base64.b64encode(value).decode()}
 
 
+class _Rows:
+    """A file for `csv.writer`, which quotes a field with a carriage return only where lines end with one, too."""
+
+    END = "\r\n"
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Keep a line, which is to end with a line feed alone."""
+        self.lines.append(line.removesuffix(self.END) + "\n")
+
+
 class Csv:
     """Comma-separated values with a line of titles: null is an empty field, bytes stay as they are."""
 
@@ -131,8 +143,8 @@ class Csv:
 
     def encode(self, piece: Piece) -> bytes:
         """See `Format`."""
-        out = io.StringIO(newline="")
-        write = csv.writer(out, lineterminator="\n").writerow
+        rows = _Rows()
+        write = csv.writer(rows, lineterminator=_Rows.END).writerow
         for record in piece.records():
             headers = ""
             if record.headers:
@@ -141,7 +153,7 @@ class Csv:
             time = "" if record.timestamp == -1 else record.timestamp
             key, value = _as_text(record.key), _as_text(record.value)
             write((record.topic, record.partition, record.offset, time, key, value, headers))
-        return out.getvalue().encode("utf-8", "surrogateescape")
+        return "".join(rows.lines).encode("utf-8", "surrogateescape")
 
 
 def _as_text(value: bytes | None) -> str:
