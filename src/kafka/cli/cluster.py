@@ -128,6 +128,7 @@ def describe_quorum(session: Session) -> None:
 @connected
 def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) -> None:
     """Show which versions of which requests a broker serves."""
+    from kafka.cli.places import check_brokers
     from kafka.wire.index import API_NAMES
 
     with session.admin() as admin:
@@ -135,6 +136,7 @@ def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) ->
         if broker is None:
             found = dict(admin.api_versions())
         else:
+            check_brokers(admin, [broker])
             found = dict(admin.get_broker_version_data(broker).api_versions)
     rows = [
         {"key": int(key), "api": API_NAMES.get(int(key)), "lowest": low, "highest": high}
@@ -150,7 +152,10 @@ def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) ->
 @connected
 def log_dirs(session: Session, brokers: tuple[int, ...], topics: tuple[str, ...]) -> None:
     """Show where the replicas of partitions are, and how large."""
+    from kafka.cli.places import check_brokers
+
     with session.admin() as admin:
+        check_brokers(admin, brokers)
         found = admin.describe_log_dirs(topics or None, brokers or None)
     rows = [
         {

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.aliases import AliasedGroup
 from kafka.cli.options import connected
 from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
 
 _KINDS = ("topic", "broker", "broker-logger", "client-metrics", "group")
 _FILTERS = ("all", "modified", "dynamic", "static", "default")
@@ -60,6 +63,15 @@ def _resource(kind: str, name: str, configs: Any = None) -> Any:
     return ConfigResource(kind.upper().replace("-", "_"), name, configs)
 
 
+def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: Any) -> list[Any]:
+    """The resources. Raises `BrokerNotAvailableError` for brokers that the cluster does not have."""
+    from kafka.cli.places import check_brokers
+
+    resources = [_resource(kind, name, configs) for name in names]
+    check_brokers(admin, (each.broker_id for each in resources if each.broker_id is not None))
+    return resources
+
+
 @command.command(name="list")
 @click.option("-r", "--resource-type", "kinds", multiple=True, type=click.Choice(_KINDS, case_sensitive=False))
 @connected
@@ -94,7 +106,7 @@ def describe(
     kind, wanted, only = _resources(given, resource_type, names, configs)
     shown = shown or ("all" if only else "modified")
     with session.admin() as admin:
-        resources = [_resource(kind, name, only or None) for name in wanted]
+        resources = _all_there(admin, kind, wanted, only or None)
         found = admin.describe_configs(resources, config_filter=shown, include_documentation=documentation)
         rows = [
             {
@@ -139,7 +151,7 @@ def alter(
         parsed = _whole(parsed)
     with session.admin() as admin:
         result = admin.alter_configs(
-            [_resource(kind, name, parsed) for name in wanted],
+            _all_there(admin, kind, wanted, parsed),
             validate_only=dry_run,
             raise_on_unknown=False if allow_unknown else None,
             incremental=incremental,
@@ -167,7 +179,7 @@ def reset(
         raise click.UsageError("expected the name of at least one config")
     with session.admin() as admin:
         result = admin.reset_configs(
-            [_resource(kind, name, only) for name in wanted], validate_only=dry_run, raise_on_unknown=not allow_unknown
+            _all_there(admin, kind, wanted, only), validate_only=dry_run, raise_on_unknown=not allow_unknown
         )
     _report(session, result, "would be reset" if dry_run else "reset")
 

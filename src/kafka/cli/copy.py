@@ -109,12 +109,15 @@ def _partitions(
 ) -> list[int]:
     """The source's partitions, which the target has as well. Raises `click.ClickException`."""
     from kafka.cli.places import partitions_of
+    from kafka.errors import UnknownTopicOrPartitionError, for_code
 
     found = [tp.partition for tp in partitions_of(admin, [source])]
     (there,) = other.describe_topics([target])
-    if there["error_code"] == 3:  # unknown topic
+    if there["error_code"] == UnknownTopicOrPartitionError.errno:
         if create:
             other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
+    elif there["error_code"]:
+        raise for_code(there["error_code"])(f"the target {target!r} cannot be described")
     elif len(there["partitions"]) < len(found):
         raise click.ClickException(
             f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: "

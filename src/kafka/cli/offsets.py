@@ -1,6 +1,7 @@
 """``kafka offsets``: offsets of topics, at their ends or at a time, and cutting off what is old."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,6 +9,13 @@ from kafka.cli.aliases import AliasedGroup
 from kafka.cli.options import at_least_one, confirm, connected, timeout_option, topic_option, without_effect, yes_option
 from kafka.cli.positions import POSITION, Position
 from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+    from kafka.structs import TopicPartition
+
+_TO_THE_END = -1
+"""What Kafka takes for the end of the log, in a request and in the file of kafka-delete-records."""
 
 
 @click.group(name="offsets", cls=AliasedGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
@@ -58,7 +66,6 @@ def trim(
 ) -> None:
     """Delete the records before an offset. TOPIC may be TOPIC:PARTITION."""
     from kafka.cli.places import offsets_at, partitions_of, triple
-    from kafka.errors import KafkaError
 
     if bool(topics) == bool(records) or (topics and before is None):
         raise click.UsageError("expected TOPIC and --before, or --record TOPIC:PARTITION:OFFSET")
@@ -67,13 +74,33 @@ def trim(
             wanted: dict[Any, Any] = dict(map(triple, records))
         else:
             assert before is not None
-            wanted = offsets_at(admin, partitions_of(admin, topics), before)
-        for each in wanted.values():
-            if isinstance(each, KafkaError):
-                raise each
+            partitions = partitions_of(admin, topics)
+            is_offset = isinstance(before, int)
+            wanted = dict.fromkeys(partitions, before) if is_offset else offsets_at(admin, partitions, before)
+        wanted = _within_logs(admin, wanted)
         if not dry_run:
             confirm(f"Delete all records before these offsets of {len(wanted)} partitions?", yes)
             result = admin.delete_records(wanted)
             wanted = {tp: result[tp]["low_watermark"] for tp in wanted}
     rows = [{"topic": tp.topic, "partition": tp.partition, "earliest": offset} for tp, offset in wanted.items()]
     session.output.table(rows, ["topic", "partition", "earliest"])
+
+
+def _within_logs(admin: "KafkaAdminClient", wanted: "Mapping[TopicPartition, Any]") -> "dict[TopicPartition, int]":
+    """Where each log will begin. An offset that a broker would refuse is refused before any record is deleted."""
+    from kafka.cli.places import offsets_at
+    from kafka.errors import KafkaError
+
+    first, ends = offsets_at(admin, wanted, "earliest"), offsets_at(admin, wanted, "latest")
+    found = {}
+    for tp, offset in wanted.items():
+        for each in (offset, first[tp], ends[tp]):
+            if isinstance(each, KafkaError):
+                raise each
+        if offset != _TO_THE_END and not 0 <= offset <= ends[tp]:
+            raise click.ClickException(
+                f"{tp.topic}:{tp.partition} has offsets from {first[tp]} to {ends[tp]}, and {offset} is not among them "
+                "(OffsetOutOfRangeError); nothing was deleted. '--before latest' deletes all records"
+            )
+        found[tp] = ends[tp] if offset == _TO_THE_END else max(first[tp], offset)
+    return found

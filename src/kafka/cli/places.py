@@ -8,7 +8,7 @@ import click
 from kafka.admin import OffsetSpec, OffsetTimestamp
 from kafka.cli.options import partition_of
 from kafka.cli.positions import Position, instant
-from kafka.errors import KafkaError, UnknownTopicOrPartitionError
+from kafka.errors import BrokerNotAvailableError, KafkaError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -44,6 +44,16 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
         indexes = sorted(part["partition_index"] for part in each["partitions"])
         found.update((TopicPartition(each["name"], index), None) for index in indexes)
     return list(found)
+
+
+def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
+    """Raise `BrokerNotAvailableError` for ids that the cluster does not have: a client would wait for such a broker."""
+    if not (wanted := set(wanted)):
+        return
+    there = {each["node_id"] for each in admin.describe_cluster()["brokers"]}
+    if missing := sorted(wanted - there):
+        lacking, has = (", ".join(map(str, ids)) for ids in (missing, sorted(there)))
+        raise BrokerNotAvailableError(f"there is no broker {lacking} in the cluster; it has {has}")
 
 
 def offsets_at(

@@ -138,15 +138,18 @@ def alter(
         raise click.UsageError("nothing to alter: give --partitions, --topic-config or --delete-config")
     from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 
+    configs: dict[str, Any] = {name: (AlterConfigOp.SET, value) for name, value in pairs(topic_config).items()}
+    configs |= dict.fromkeys(delete_config, (AlterConfigOp.DELETE, None))
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic, configs)
     with session.admin() as admin:
         changed = []
         if partitions is not None:
+            if configs and not dry_run:  # partitions cannot be taken away again
+                admin.alter_configs([resource], validate_only=True)
             admin.create_partitions({topic: partitions}, validate_only=dry_run)
             changed.append(f"{partitions} partitions")
-        configs: dict[str, Any] = {name: (AlterConfigOp.SET, value) for name, value in pairs(topic_config).items()}
-        configs |= dict.fromkeys(delete_config, (AlterConfigOp.DELETE, None))
         if configs:
-            admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs)], validate_only=dry_run)
+            admin.alter_configs([resource], validate_only=dry_run)
             changed += [*topic_config, *(f"{name} as by default" for name in delete_config)]
     text = f"{topic}: {', '.join(changed)}{' (nothing was changed)' if dry_run else ''}"
     session.output.done(text, {"topic": topic, "changed": changed, "dry_run": dry_run})

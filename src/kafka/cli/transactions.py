@@ -32,10 +32,13 @@ def list_transactions(
     longer_than: datetime.timedelta | None,
 ) -> None:
     """List transactional ids and their states."""
+    from kafka.cli.places import check_brokers
+
     more: dict[str, Any] = {}
     if longer_than is not None:
         more["duration_filter_ms"] = round(longer_than.total_seconds() * 1000)
     with session.admin() as admin:
+        check_brokers(admin, brokers)
         found = admin.list_transactions(
             brokers or None, producers or None, states or None, transactional_id_pattern=id_pattern, **more
         )
@@ -81,12 +84,15 @@ def hanging(
     session: Session, brokers: tuple[int, ...], longest_ms: int | None, longer_than: datetime.timedelta | None
 ) -> None:
     """Find transactions that are open for longer than brokers allow, and five minutes."""
+    from kafka.cli.places import check_brokers
+
     more: dict[str, Any] = {}
     if longest_ms is not None:
         more["max_transaction_timeout_ms"] = longest_ms
     if longer_than is not None:
         more["max_transaction_timeout_ms"] = round(longer_than.total_seconds() * 1000)
     with session.admin() as admin:
+        check_brokers(admin, brokers)
         found: list[dict[str, Any]] = [*admin.find_hanging_transactions(brokers or None, **more)]
     rows = [
         {**each, "partitions": [f"{tp.topic}:{tp.partition}" for tp in each.pop("topic_partitions")]} for each in found

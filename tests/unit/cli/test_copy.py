@@ -163,6 +163,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert "to itself" in cli.fails("copy", source, source, status=2)
     assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
     assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")
+    assert "InvalidTopicError" in cli.fails("copy", source, "no/name")
 
 
 def test_perf_measures_each_way(cli: Cli, topic: MakeTopic) -> None:

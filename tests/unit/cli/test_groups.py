@@ -157,6 +157,12 @@ def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> Non
     assert said in cli.fails("groups", *arguments, status=2)
 
 
+def test_a_partition_that_there_is_not_has_no_hint_about_members(cli: Cli, group: str) -> None:
+    said = cli.fails("groups", "reset", group, "--to", "earliest", "-t", f"{group}:77")
+    assert "UnknownTopicOrPartitionError" in said
+    assert "without members" not in said
+
+
 def test_offsets_of_topics_and_of_times(cli: Cli, group: str) -> None:
     assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
     assert cli("offsets", "list", f"{group}:0", "--at", "@1700000007500") == f"{group}\t0\t0\t10\t8\n"
@@ -171,3 +177,27 @@ def test_old_records_are_cut_off(cli: Cli, group: str) -> None:
     assert cli("offsets", "delete-records", "-r", f"{group}:0:5", "-y") == f"{group}\t0\t5\n"
     assert cli("consume", group) == "5\n6\n7\n8\n9\n"
     assert "expected TOPIC and --before" in cli.fails("offsets", "trim", group, status=2)
+
+
+@pytest.mark.parametrize("where", [("-r", "{}:0:11"), ("{}", "--before", "11"), ("-r", "{}:0:-2")])
+def test_nothing_is_cut_off_where_an_offset_is_beyond_the_end(cli: Cli, group: str, where: tuple[str, ...]) -> None:
+    typed = [each.format(group) for each in where]
+    for more in ("--dry-run", "-y"):
+        said = cli.fails("offsets", "trim", *typed, more)
+        assert f"{group}:0 has offsets from 0 to 10" in said
+        assert "nothing was deleted" in said
+    assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
+
+
+@pytest.mark.parametrize(
+    ("where", "begin"), [(("-r", "{}:0:-1"), 10), (("{}", "--before", "latest"), 10), (("{}", "--before", "0"), 2)]
+)
+def test_a_dry_run_of_trim_says_where_the_log_then_begins(
+    cli: Cli, group: str, where: tuple[str, ...], begin: int
+) -> None:
+    cli("offsets", "trim", group, "--before", "2", "-y")
+    typed = [each.format(group) for each in where]
+    assert cli("offsets", "trim", *typed, "--dry-run") == f"{group}\t0\t{begin}\n"
+    assert cli("offsets", "list", group) == f"{group}\t0\t2\t10\n"
+    assert cli("offsets", "trim", *typed, "-y") == f"{group}\t0\t{begin}\n"
+    assert cli("offsets", "list", group) == f"{group}\t0\t{begin}\t10\n"

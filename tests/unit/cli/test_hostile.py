@@ -92,3 +92,19 @@ def test_a_password_is_text(cli: Cli) -> None:
     assert told.exit_code == 2, told.stderr
     assert "expected a password of text" in told.stderr
     assert "xff" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "configs describe broker 99",
+        "configs alter broker 99 a=1 --dry-run",
+        "configs reset broker 99 a",
+        "cluster log-dirs --broker 99",
+        "cluster api-versions --broker 99",
+        "transactions list --broker-id 99",
+        "transactions hanging --broker-id 99",
+    ],
+)
+def test_a_broker_that_there_is_not_is_not_waited_for(cli: Cli, command: str) -> None:
+    assert "there is no broker 99 in the cluster; it has 1" in cli.fails(*command.split())

@@ -85,3 +85,10 @@ def test_a_terminal_is_asked_before_records_are_lost(
     assert result.exit_code == status
     assert "Delete asked with all records?" in result.stderr
     assert ("asked" in [each["topic"] for each in cli.json("topics", "list")]) is left
+
+
+@pytest.mark.parametrize(("config", "status"), [("retention.ms=soon", 1), ("no.such=1", 2), ("nonsense", 2)])
+def test_a_wrong_config_adds_no_partitions(cli: Cli, topic: Callable[..., str], config: str, status: int) -> None:
+    name = topic()
+    cli.fails("topics", "alter", name, "-p", "3", "-c", config, status=status)
+    assert cli("offsets", "list", name) == f"{name}\t0\t0\t0\n"

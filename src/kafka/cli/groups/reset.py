@@ -36,6 +36,8 @@ def _to(name: str) -> Any:
     return convert
 
 
+_OF_MEMBERS = frozenset({"UnknownMemberIdError", "NonEmptyGroupError", "RebalanceInProgressError"})
+"""Errors of a group that has members."""
 _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration", "spec")
 
 
@@ -180,9 +182,9 @@ def _show(session: Session, rows: list[dict[str, Any]], dry_run: bool) -> None:
         click.echo("nothing was changed", err=True)
     failed = sorted({row["error"] for row in rows if row["error"]})
     if failed:
+        hint = "; a group has to be without members for that, see 'kafka groups describe'"
         raise click.ClickException(
-            f"{', '.join(failed)}: offsets were not changed; a group has to be without members for that, see "
-            "'kafka groups describe'"
+            f"{', '.join(failed)}: offsets were not changed{hint if _OF_MEMBERS.issuperset(failed) else ''}"
         )
 
 
