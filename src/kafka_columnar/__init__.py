@@ -10,7 +10,7 @@ import gc
 import sys
 from typing import NoReturn
 
-from kafka_columnar.streams import flushed, have_streams
+from kafka_columnar.streams import begin_in_utf_8, flushed, have_streams
 
 
 def main(*before: str) -> NoReturn:
@@ -21,6 +21,7 @@ def main(*before: str) -> NoReturn:
 
     Where nobody reads the output any more, as after ``| head``, it ends with status 1 and says nothing.
     """
+    begin_in_utf_8()
     sys.argv[1:1] = before
     gc.set_threshold(50_000)  # modules are no garbage: looking for some takes a tenth of a short command's time
     have_streams()

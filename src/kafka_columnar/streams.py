@@ -1,5 +1,6 @@
 """The standard streams of a command, whatever the caller has made of them."""
 
+import codecs
 import contextlib
 import io
 import os
@@ -10,6 +11,16 @@ _STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr"
 """Name and mode of each, and what opens its place where it is closed."""
 
 Status = int | str | None
+
+
+def begin_in_utf_8() -> None:
+    """Begin again in Python's UTF-8 mode where all text of the system is ASCII: in the C locale with PYTHONUTF8=0.
+
+    Arguments, variables and names of files beyond ASCII have no text there that could be sent to a broker.
+    """
+    if sys.flags.utf8_mode or codecs.lookup(sys.getfilesystemencoding()).name != "ascii" or not sys.executable:
+        return
+    os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def have_streams() -> None:
@@ -26,6 +37,8 @@ def have_streams() -> None:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that its encoding lacks, as on Windows in a pipe
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         buffered = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)
         sys.stdout = io.TextIOWrapper(buffered, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)

@@ -1,5 +1,6 @@
 """What commands print: JSON where asked for, tables on a terminal, else lines with tabs for other programs."""
 
+import codecs
 import datetime
 import enum
 import json
@@ -28,6 +29,7 @@ class Output:
         self.as_json = as_json
         self.terminal = sys.stdout.isatty()
         self._plain = not self.terminal or bool(os.environ.get("NO_COLOR"))
+        self._takes_all = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
         """Print rows.
@@ -76,7 +78,7 @@ class Output:
     def data(self, value: Any) -> None:
         """Print JSON."""
         indent = 2 if self.terminal else None
-        click.echo(json.dumps(jsonable(value), ensure_ascii=False, indent=indent))
+        click.echo(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent))
 
     def _bold(self, text: str) -> str:
         return text if self._plain else click.style(text, bold=True)

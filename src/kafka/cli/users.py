@@ -1,5 +1,6 @@
 """``kafka users``: users that log in with SCRAM, and their credentials."""
 
+import codecs
 import sys
 from typing import Any
 
@@ -52,16 +53,22 @@ def set_password(session: Session, user: str, mechanism: str, iterations: int | 
     if sys.stdin.isatty():
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     else:
-        try:
-            password = sys.stdin.readline().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise click.UsageError(f"expected a password of text, in {error.encoding}, got something else") from None
+        password = _first_line()
     if not password:
         raise click.UsageError("expected a password as the first line of standard input, got nothing")
     with session.admin() as admin:
         upsertion = UserScramCredentialUpsertion(user, mechanism, password, iterations=iterations)
         result = admin.alter_user_scram_credentials([upsertion])
     _report(session, result, "set")
+
+
+def _first_line() -> str:
+    """Of standard input; UTF-8 where Python takes that for ASCII. Raises `click.UsageError`, which does not show it."""
+    encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
+    try:
+        return sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise click.UsageError(f"expected a password of text, in {encoding}, got something else") from None
 
 
 @command.command()

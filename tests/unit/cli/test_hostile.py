@@ -1,5 +1,9 @@
 """What users, files and other programs get wrong: a line that says so, and the documented status."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -92,6 +96,47 @@ def test_a_password_is_text(cli: Cli) -> None:
     assert told.exit_code == 2, told.stderr
     assert "expected a password of text" in told.stderr
     assert "xff" not in told.stderr
+
+
+def in_a_process(cli: Cli, *arguments: str, stdin: bytes = b"", **env: str) -> "subprocess.CompletedProcess[bytes]":
+    """A command in a process of its own, with standard streams and a locale."""
+    command = [sys.executable, "-m", "kafka_columnar", "-b", cli.bootstrap_servers, *arguments]
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHONIO", "KAFKA_B"))
+    }
+    return subprocess.run(command, input=stdin, env={**inherited, **env}, capture_output=True, check=False)
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0"}
+needs_locales = pytest.mark.skipif(sys.platform == "win32", reason="has no such locale")
+
+
+@needs_locales
+def test_a_locale_of_ascii_takes_every_name(cli: Cli, topic: MakeTopic) -> None:
+    name, group = topic(), "gr\xfcppe-\u65e5\u672c"
+    assert in_a_process(cli, "groups", "set-offsets", group, "-o", f"{name}:0:0", **ASCII).stderr == b""
+    assert [row["group"] for row in cli.json("groups", "list") if row["group"] == group] == [group]
+
+
+@needs_locales
+def test_a_password_s_bytes_are_no_text_in_the_c_locale_either(cli: Cli) -> None:
+    told = in_a_process(cli, "users", "set", "bob", stdin=b"\xff\n", LC_ALL="C")
+    assert told.returncode == 2
+    assert b"expected a password of text" in told.stderr
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+def test_names_that_the_output_s_encoding_lacks_are_written_as_escapes(
+    cli: Cli, topic: MakeTopic, encoding: str
+) -> None:
+    name, group = topic(), f"\u65e5-{encoding}-\U0001f600"
+    cli("groups", "set-offsets", group, "-o", f"{name}:0:0")
+    listed = in_a_process(cli, "groups", "list", PYTHONIOENCODING=encoding)
+    assert listed.returncode == 0, listed.stderr
+    shown = group if encoding == "ascii" else f"\\u65e5-{encoding}-\\U0001f600"  # Click takes ASCII for UTF-8
+    assert shown.encode() in listed.stdout
+    as_json = in_a_process(cli, "groups", "list", "--json", PYTHONIOENCODING=encoding)
+    assert group in [row["group"] for row in json.loads(as_json.stdout)]
 
 
 @pytest.mark.parametrize(
