@@ -89,8 +89,7 @@ class RawMember:
             member_id=self.id,
             share_session_epoch=self.epoch if epoch is None else epoch,
             max_wait_ms=wait_ms,
-            min_bytes=1,
-            **{"max_records": 500, "batch_size": 500, **options},
+            **{"min_bytes": 1, "max_records": 500, "batch_size": 500, **options},
             topics=[FetchTopic(topic_id=self.topic_id, partitions=[partition])],
         )
         answer = await self._client.send(self.node, request)

@@ -126,6 +126,23 @@ async def test_locks_run_out_unless_they_are_renewed(members: Joiner, broker: Br
     assert await one.acknowledge((0, 0, [ACCEPT])) == 0
 
 
+async def test_locks_are_renewed_only_by_a_request_that_says_so_and_asks_for_no_records(
+    members: Joiner, broker: Broker
+) -> None:
+    one = await members()
+    fill(broker, one, 2)
+    assert await one.acquire() == [(0, 1, 1)]
+    assert await one.acknowledge((0, 0, [RENEW])) == 42
+    assert data_of(await one.fetch([(0, 0, [RENEW])], wait_ms=10)).acknowledge_error_code == 42
+    nothing = {"wait_ms": 0, "min_bytes": 0, "max_bytes": 0, "max_records": 0}
+    for name in nothing:
+        asked = {**nothing, name: 1}
+        assert (await one.fetch([(0, 0, [RENEW])], is_renew_ack=True, **asked)).error_code == 42, name
+    answer = await one.fetch([(0, 0, [RENEW])], is_renew_ack=True, **nothing)
+    assert data_of(answer).acknowledge_error_code == 0
+    assert await one.acknowledge((0, 1, [ACCEPT])) == 0
+
+
 async def test_a_record_is_given_up_after_five_deliveries(members: Joiner, broker: Broker) -> None:
     one = await members()
     fill(broker, one, 2)

@@ -96,6 +96,31 @@ async def test_an_api_versions_of_the_future_is_answered_in_version_0(client: Wi
 
 
 @pytest.mark.parametrize(
+    ("name", "version", "code"),
+    [
+        ("kafka-columnar", "0.1.0", 0),
+        ("x", "1", 0),
+        ("", "1", 42),
+        ("x", "", 42),
+        ("x", "1.0+local", 42),
+        ("x y", "1", 42),
+        ("x.", "1", 42),
+        ("-x", "1", 42),
+        ("x\n", "1", 42),
+        ("\u00e9", "1", 42),
+    ],
+)
+async def test_a_client_that_cannot_be_called_so_is_told_and_may_ask_again(
+    client: WireClient, name: str, version: str, code: int
+) -> None:
+    asked = ApiVersionsRequest(client_software_name=name, client_software_version=version)
+    for number in (3, 4):
+        answer = await client.call(asked, number)
+        assert (answer.error_code, bool(answer.api_keys)) == (code, code == 0)
+    assert (await client.call(asked, 2)).error_code == 0, "it was not said then"
+
+
+@pytest.mark.parametrize(
     "frame",
     [
         pytest.param("0000000a0044000000000001ffff", id="an API that is not served"),

@@ -3,12 +3,15 @@
 Versions served: 0 to 4.
 Behaviour: names every API of `kafka.broker.api.APIS` with the versions served. A version beyond these is answered with
 UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versions, so that the client can choose
-(KIP-511); the connection does that, as it cannot read such a request.
+(KIP-511); the connection does that, as it cannot read such a request. A client that calls itself something else than
+letters, digits, dots and hyphens is answered with INVALID_REQUEST, and may ask again.
 From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, that of
 transactions, by which producers choose how they work (the setting transaction_version), and that of share groups
 (share_version). Those of clients' metrics are named with the setting client_telemetry alone.
 Known gaps: no other features are named, so no client tries the new group protocol.
 """
+
+import re
 
 from kafka.broker.api import APIS
 from kafka.broker.codes import ErrorCode
@@ -22,6 +25,8 @@ from kafka.wire.api.api_versions import (
 )
 
 _KEY = 18
+_NAMED_SINCE = 3
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 _METADATA_VERSION = "metadata.version"
 _OLDEST_METADATA, _METADATA = 7, 29
 """Kafka 3.3-IV3 and 4.2-IV1."""
@@ -37,9 +42,12 @@ _FEATURES_EPOCH = 0
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     """Answer with what is served."""
+    names = request.client_software_name, request.client_software_version
+    if context.version >= _NAMED_SINCE and not all(map(_NAME.fullmatch, names)):
+        return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
     answer = response(ErrorCode.NONE)
     if context.connection is not None:
-        broker.software[context.connection] = request.client_software_name, request.client_software_version
+        broker.software[context.connection] = names
     if not broker.settings.client_telemetry:
         answer.api_keys = [api for api in answer.api_keys if api.api_key not in _TELEMETRY]
     level = broker.settings.transaction_version

@@ -2,7 +2,8 @@
 
 Versions served: 1 to 2; renewed locks (KIP-1222) from 2 on.
 Behaviour: what is said of a partition holds as a whole or not at all: a record that the member does not have, or has no
-longer, fails all of it with INVALID_RECORD_STATE. The final epoch ends the session, and gives back what is left.
+longer, fails all of it with INVALID_RECORD_STATE. Locks are renewed by a request that says so. The final epoch ends the
+session, and gives back what is left.
 Known gaps: none.
 """
 
@@ -13,6 +14,7 @@ from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.share.partition import Acknowledged
 from kafka.broker.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
+from kafka.broker.share.state import AckType
 from kafka.wire.api.share_acknowledge import (
     PartitionData,
     ShareAcknowledgeRequest,
@@ -37,7 +39,8 @@ def share_acknowledge(
                 Acknowledged(batch.first_offset, batch.last_offset, batch.acknowledge_types)
                 for batch in one.acknowledgement_batches
             ]
-            code, text = acknowledged(broker, session, (topic.topic_id, one.partition_index), batches)
+            key = topic.topic_id, one.partition_index
+            code, text = acknowledged(broker, session, key, batches, request.is_renew_ack)
             answer.partitions.append(
                 PartitionData(partition_index=one.partition_index, error_code=code, error_message=text)
             )
@@ -59,9 +62,11 @@ def _session(broker: Broker, request: ShareAcknowledgeRequest) -> ShareSession:
 
 
 def acknowledged(
-    broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged]
+    broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged], renews: bool
 ) -> tuple[ErrorCode, str | None]:
-    """Take what is said of one partition; returns error code and text."""
+    """Take what is said of one partition; returns error code and text. Locks are renewed only where it `renews`."""
+    if not renews and any(AckType.RENEW in batch.types for batch in batches):
+        return ErrorCode.INVALID_REQUEST, "locks are renewed by a request that says so (is_renew_ack)"
     try:
         broker.shares.partition(session.group_id, *key).acknowledge(session.member_id, batches)
     except RequestFailed as error:

@@ -55,6 +55,8 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
     group_id, member_id, sessions = request.group_id, request.member_id, broker.shares.sessions
     if not group_id or not member_id:
         raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch names its group and its member")
+    if request.is_renew_ack and any((request.max_wait_ms, request.min_bytes, request.max_bytes, request.max_records)):
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch that renews locks asks for no records")
     acknowledges = any(one.acknowledgement_batches for topic in request.topics for one in topic.partitions)
     if request.share_session_epoch == FINAL_EPOCH:
         return sessions.get(group_id, member_id)
@@ -107,7 +109,7 @@ class ShareFetching:
                     ]
                     data = self._data(key)
                     data.acknowledge_error_code, data.acknowledge_error_message = acknowledged(
-                        self._broker, self._session, key, batches
+                        self._broker, self._session, key, batches, self._request.is_renew_ack
                     )
 
     # -- reading ------------------------------------------------------------------------------------------------------
