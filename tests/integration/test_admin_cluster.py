@@ -109,6 +109,8 @@ def test_scram_credentials_are_stored_described_and_deleted(admin):
     (info,) = until(lambda: admin.describe_user_scram_credentials([user])[user]["credential_infos"])
     assert (info["mechanism"].name, info["iterations"]) == ("SCRAM_SHA_512", 4096)
     deletion = UserScramCredentialDeletion(user, "SCRAM-SHA-512")
+    another = UserScramCredentialUpsertion(user, "SCRAM-SHA-256", "secret")
+    assert "twice" in admin.alter_user_scram_credentials([another, deletion])[user]
     assert admin.alter_user_scram_credentials([deletion]) == {user: None}
     until(lambda: admin.describe_user_scram_credentials([user])[user]["error"])
     assert admin.alter_user_scram_credentials([deletion])[user]

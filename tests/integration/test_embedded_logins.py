@@ -253,9 +253,11 @@ def test_users_are_set_described_and_deleted_and_outlive_a_restart(tmp_path: Pat
             changes = [
                 UserScramCredentialUpsertion("carol", "SCRAM-SHA-256", "carol-secret", iterations=8192),
                 UserScramCredentialUpsertion("alice", "SCRAM-SHA-512", "another"),
-                UserScramCredentialDeletion("alice", "SCRAM-SHA-256"),
             ]
             assert admin.alter_user_scram_credentials(changes) == {"carol": None, "alice": None}
+            deletion = UserScramCredentialDeletion("alice", "SCRAM-SHA-256")
+            assert "twice" in str(admin.alter_user_scram_credentials([changes[1], deletion])["alice"])
+            assert admin.alter_user_scram_credentials([deletion]) == {"alice": None}
             again = [UserScramCredentialDeletion("alice", "SCRAM-SHA-256")]
             assert "no credential of SCRAM-SHA-256" in str(admin.alter_user_scram_credentials(again)["alice"])
             dave = [UserScramCredentialUpsertion("dave", "SCRAM-SHA-256", "p", iterations=20_000)]

@@ -460,6 +460,8 @@ def upsertion(
         ([upsertion(mechanism=0)], 33),
         ([upsertion(mechanism=3)], 33),
         ([upsertion(), upsertion()], 92),
+        ([upsertion(), upsertion(mechanism=2)], 92),
+        ([upsertion(), upsertion(mechanism=3)], 33),
         ([upsertion(), upsertion(mechanism=2, salt=b"")], 93),
     ],
 )

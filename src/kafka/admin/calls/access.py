@@ -53,7 +53,7 @@ class AccessCalls(AdminCalls):
         """Store or delete SCRAM credentials (KIP-554, Kafka 2.7): what went wrong by user, None for success.
 
         Arguments:
-            alterations: what is stored and what is deleted, at most once for a user and a mechanism.
+            alterations: what is stored and what is deleted, one of each user; Kafka refuses two.
         """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:

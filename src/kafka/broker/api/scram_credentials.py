@@ -2,8 +2,8 @@
 
 Versions served: 0.
 Behaviour: the users of the setting `users` are listed, too; what is set or deleted here goes before it, also after a
-restart. A user of whom one change is refused keeps what there was. Without the setting nobody logs in, and what is set
-is only kept.
+restart. As by Kafka, a request changes one credential of a user: two of different mechanisms are DUPLICATE_RESOURCE,
+and the user keeps what there was. Without the setting nobody logs in, and what is set is only kept.
 Known gaps: PLAIN has the passwords of the setting alone, as it has in Kafka those of its configuration.
 """
 
@@ -56,7 +56,7 @@ def describe_user_scram_credentials(
 def alter_user_scram_credentials(
     broker: Broker, request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    """Set and delete credentials, each user's together."""
+    """Set and delete credentials, one of each user."""
     results = []
     for user in dict.fromkeys([one.name for one in request.deletions] + [one.name for one in request.upsertions]):
         result = AlterUserScramCredentialsResult(user=user)
@@ -71,7 +71,7 @@ def alter_user_scram_credentials(
 def _changes(
     broker: Broker, request: AlterUserScramCredentialsRequest, user: str
 ) -> dict[tuple[str, str], ScramCredential | None]:
-    """A user's changes; raises `RequestFailed` where one of them cannot be."""
+    """A user's change; raises `RequestFailed` where it cannot be, or is not the only one."""
     if not user:
         raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "a user has a name that is not empty")
     changes: dict[tuple[str, str], ScramCredential | None] = {}
@@ -79,8 +79,6 @@ def _changes(
     numbers += [one.mechanism for one in request.upsertions if one.name == user]
     if not set(numbers) <= set(_BY_NUMBER):
         raise RequestFailed(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "there is no such mechanism of SCRAM")
-    if len(numbers) != len(set(numbers)):
-        raise RequestFailed(ErrorCode.DUPLICATE_RESOURCE, "a credential cannot be changed twice in a request")
     for deletion in request.deletions:
         if deletion.name == user:
             mechanism = _BY_NUMBER[deletion.mechanism]
@@ -90,6 +88,8 @@ def _changes(
     for upsertion in request.upsertions:
         if upsertion.name == user:
             changes[_BY_NUMBER[upsertion.mechanism], user] = _made(upsertion)
+    if len(numbers) > 1:
+        raise RequestFailed(ErrorCode.DUPLICATE_RESOURCE, "a user cannot be changed twice in a request")
     return changes
 
 
