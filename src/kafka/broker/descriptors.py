@@ -1,4 +1,4 @@
-"""File descriptors that connections leave free: log files, and modules that are loaded late, need some too.
+"""How the file descriptors are shared out: connections leave some free, for log files and modules that are loaded late.
 
 Where clients could take them all, whoever reaches the port could stop the broker.
 """
@@ -37,6 +37,12 @@ class DescriptorReserve:
                 descriptor,
             )
         return False
+
+
+def most_files(wanted: int) -> int:
+    """How many log files may be open, of those `wanted`: half of the descriptors at most are theirs."""
+    limit = _soft_limit()
+    return wanted if limit is None else max(1, min(wanted, limit // 2))
 
 
 def _soft_limit() -> int | None:

@@ -47,7 +47,9 @@ class BrokerSettings:
     )
     max_request_bytes: int = _setting(104_857_600, "The largest request taken (socket.request.max.bytes).")
     max_fetch_bytes: int = _setting(57_671_680, "The most that one fetch response holds (fetch.max.bytes).")
-    max_open_files: int = _setting(256, "Log files held open at a time.")
+    max_open_files: int = _setting(
+        256, "Log files held open at a time; half of what the system lets a process open at most."
+    )
     max_fetch_sessions: int = _setting(1000, "Fetch sessions kept (max.incremental.fetch.session.cache.slots).")
     retention_check_interval_ms: int = _setting(
         300_000, "How often retention is looked at (log.retention.check.interval.ms)."

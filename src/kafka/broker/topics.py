@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.descriptors import most_files
 from kafka.broker.internal_topics import INTERNAL_TOPICS, InternalTopic
 from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
@@ -142,7 +143,7 @@ class TopicStore:
 
     def __init__(self, data_dir: Path, settings: BrokerSettings, randomness: random.Random) -> None:
         self.folder = data_dir / "logs"
-        self.files = FilePool(settings.max_open_files)
+        self.files = FilePool(most_files(settings.max_open_files))
         self._settings = settings
         self._random = randomness
         self._path = data_dir / "topics.json"

@@ -19,6 +19,14 @@ def test_the_last_descriptors_are_not_for_connections(limit: int, most: int) -> 
     assert [reserve.may_keep(number, 0.0) for number in (3, most, most + 1)] == [True, True, False]
 
 
+@pytest.mark.parametrize(("limit", "most"), [(1024, 256), (256, 128), (1, 1), (None, 256)])
+def test_log_files_have_half_of_the_descriptors_at_most(
+    monkeypatch: pytest.MonkeyPatch, limit: int | None, most: int
+) -> None:
+    monkeypatch.setattr(descriptors, "_soft_limit", lambda: limit)
+    assert descriptors.most_files(256) == most
+
+
 def test_a_system_without_a_limit_keeps_no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descriptors, "_soft_limit", lambda: None)
     assert DescriptorReserve().may_keep(2**20, 0.0)
