@@ -12,7 +12,7 @@ from confluent_kafka import Consumer
 
 from integration.admin_faces import FACES, opened
 from kafka.admin import OffsetShift, OffsetSpec
-from kafka.errors import GroupIdNotFoundError, NoError
+from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError
 from kafka.producer import KafkaProducer
 from kafka.structs import TopicPartition
 from kafka.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
@@ -48,6 +48,12 @@ def until(found):
     while not (answer := found()):
         assert time.monotonic() < deadline, "not seen after 60 s"
     return answer
+
+
+def assert_refused(admin, group, partition):
+    """A group with members cannot be moved, and a dry run says so as the real call does."""
+    moved, dry = (admin.reset_group_offsets(group, {partition: 1}, dry_run=each) for each in (False, True))
+    assert moved == dry == {partition: {"error": UnknownMemberIdError, "offset": 1}}
 
 
 @contextmanager
@@ -94,6 +100,7 @@ def test_a_group_of_kip_848_is_listed_described_and_emptied(admin, apache_kafka,
         assert (told["error"], told["protocol_type"]) == (None, "consumer")
         assert told["group_epoch"] > 0
         assert admin.describe_classic_groups([group])[group]["error"]
+        assert_refused(admin, group, first)
         removed = admin.remove_group_members(group)
         assert list(removed.values()) == [NoError]
     until(lambda: admin.describe_consumer_groups([group])[0].state == "Empty")
@@ -160,6 +167,7 @@ def test_a_group_of_streams_is_described_and_its_offsets_are_moved(admin, group,
     assert told[group]["topology"]["subtopologies"][0]["source_topics"] == [topic]
     assert [each["member_id"] for each in told[group]["members"]] == [member]
     assert told[f"no-{group}"]["error"] is not None
+    assert_refused(admin, group, first)
     leaving = StreamsGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=-1)
     heartbeat(admin, leaving)
     assert admin.reset_group_offsets(group, {first: 2})[first] == {"error": NoError, "offset": 2}

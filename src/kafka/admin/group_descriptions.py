@@ -20,6 +20,9 @@ from kafka.wire.api.streams_group_describe import StreamsGroupDescribeRequest
 
 _OPERATIONS_SINCE = 3
 _CONSUMERS = "consumer"
+_DEAD = "Dead"
+_OPEN_TO_ALL = (_DEAD, "Empty")
+"""States of groups that anyone may commit for."""
 
 
 async def _ask(
@@ -57,7 +60,7 @@ async def _classic_or_consumer(
 ) -> dict[str, Any]:
     """Groups of either protocol for consumers: those that are not of the classic one are looked for in the other."""
     found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id, operations)
-    dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == "Dead"]
+    dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == _DEAD]
     if dead:
         others = await _ask(requests, ConsumerGroupDescribeRequest, dead, node_id, operations)
         found.update((each, told) for each, told in others.items() if not isinstance(told, KafkaError))
@@ -69,11 +72,22 @@ async def members_of(requests: AdminRequests, group_id: str, node_id: int | None
     (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
     if isinstance(told, KafkaError):
         raise told
-    if told.group_state == "Dead":
+    if told.group_state == _DEAD:
         raise GroupIdNotFoundError(f"group {group_id!r}")
     if isinstance(told, DescribedGroup):
         return [(each.member_id, each.group_instance_id) for each in told.members]
     return [(each.member_id, each.instance_id) for each in told.members]
+
+
+async def has_members(requests: AdminRequests, group_id: str, node_id: int | None) -> bool:
+    """True if none but its members may commit for this group; of a group that is not there: False."""
+    (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
+    if not isinstance(told, KafkaError) and told.group_state == _DEAD:
+        (as_streams,) = (await _ask(requests, StreamsGroupDescribeRequest, [group_id], node_id, False)).values()
+        told = told if isinstance(as_streams, KafkaError) else as_streams
+    if isinstance(told, KafkaError):
+        raise told
+    return told.group_state not in _OPEN_TO_ALL
 
 
 async def describe_consumer_groups(

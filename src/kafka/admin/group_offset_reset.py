@@ -6,12 +6,13 @@ from typing import Any
 from kafka._loop_services import wall_clock_ns
 from kafka.admin.cluster import all_partitions
 from kafka.admin.concurrently import all_of
+from kafka.admin.group_descriptions import has_members
 from kafka.admin.group_offsets import alter_group_offsets, list_consumer_group_offsets
 from kafka.admin.offset_spec import OffsetShift, OffsetSpec
 from kafka.admin.offset_targets import Target, timestamps
 from kafka.admin.offsets import list_partition_offsets
 from kafka.admin.requests import AdminRequests
-from kafka.errors import KafkaError, NoError, NoOffsetForPartitionError
+from kafka.errors import KafkaError, NoError, NoOffsetForPartitionError, UnknownMemberIdError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 Reset = dict[TopicPartition, dict[str, Any]]
@@ -53,6 +54,8 @@ async def reset_group_offsets(
     errors: Mapping[TopicPartition, type[KafkaError]] = dict.fromkeys(to_commit, NoError)
     if to_commit and not dry_run:
         errors = await alter_group_offsets(requests, group_id, to_commit, node_id)
+    elif to_commit and await has_members(requests, group_id, node_id):
+        errors = dict.fromkeys(to_commit, UnknownMemberIdError)  # as the coordinator would answer
     return {
         tp: {"error": type(offset), "offset": -1}
         if isinstance(offset, KafkaError)

@@ -307,8 +307,19 @@ def log(cluster):
         return commit.OffsetCommitResponse(topics=topics)
 
     on(cluster, "ListOffsets", answer)
+
+    def no_group(_, request):
+        dead = [DescribedGroup(group_id=each, group_state="Dead", error_code=69) for each in request.groups]
+        return DescribeGroupsResponse(groups=dead)
+
+    def no_streams_group(_, request):
+        absent = [streams_api.DescribedGroup(group_id=each, error_code=69) for each in request.group_ids]
+        return streams_api.StreamsGroupDescribeResponse(groups=absent)
+
     on(cluster, "OffsetCommit", take)
     on(cluster, "OffsetFetch", committed())
+    on(cluster, "DescribeGroups", no_group)
+    on(cluster, "StreamsGroupDescribe", no_streams_group)
 
 
 async def test_offsets_are_reset_by_shift_time_and_topic_and_a_dry_run_commits_nothing(admin, cluster, log):
@@ -330,6 +341,37 @@ async def test_offsets_are_reset_by_shift_time_and_topic_and_a_dry_run_commits_n
     assert (await admin.reset_group_offsets("g", {TP: at}))[TP]["offset"] == 11
     times = {each.timestamp for _, asking in asked(cluster, "ListOffsets") for each in asking.topics[0].partitions}
     assert round(at.timestamp() * 1000) in times
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer", "streams"])
+@pytest.mark.parametrize(("state", "error"), [("Stable", UnknownMemberIdError), ("Empty", NoError), ("Dead", NoError)])
+async def test_a_dry_run_finds_the_members_that_the_real_reset_would(admin, cluster, log, protocol, state, error):
+    def described(kind, response, group, name):
+        def answer(_, request):
+            found = group(group_id="g", group_state=state)
+            if protocol != name:
+                found = group(group_id="g", group_state="Dead", error_code=GroupIdNotFoundError.errno)
+            return response(groups=[found])
+
+        on(cluster, kind, answer)
+
+    described("DescribeGroups", DescribeGroupsResponse, DescribedGroup, "classic")
+    described(
+        "ConsumerGroupDescribe", consumer_api.ConsumerGroupDescribeResponse, consumer_api.DescribedGroup, "consumer"
+    )
+    described("StreamsGroupDescribe", streams_api.StreamsGroupDescribeResponse, streams_api.DescribedGroup, "streams")
+    second = TopicPartition("t", 1)
+    dry = await admin.reset_group_offsets("g", {TP: 7, second: OffsetShift(1)}, dry_run=True)
+    assert dry[TP] == {"error": error, "offset": 7}
+    assert dry[second] == {"error": NoOffsetForPartitionError, "offset": -1}
+    assert asked(cluster, "OffsetCommit") == []
+
+
+async def test_a_dry_run_says_why_the_members_cannot_be_seen(admin, cluster, log):
+    refused = DescribedGroup(group_id="g", error_code=GroupAuthorizationFailedError.errno)
+    on(cluster, "DescribeGroups", lambda *_: DescribeGroupsResponse(groups=[refused]))
+    with pytest.raises(GroupAuthorizationFailedError):
+        await admin.reset_group_offsets("g", {TP: 7}, dry_run=True)
 
 
 async def test_a_coordinator_that_is_gone_is_looked_up_again(admin, cluster, coordinators, log):

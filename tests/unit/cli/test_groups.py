@@ -54,11 +54,18 @@ def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None
         while not consumer.assignment():
             consumer.poll(100)
         (described,) = cli.json("groups", "describe", group)
-        failure = cli.fails("groups", "reset", group, "--to", "earliest", "-y")
+        reset = ("groups", "reset", group, "--to", "earliest")
+        planned, done = cli.run(*reset, "--dry-run"), cli.run(*reset, "-y")
+        set_to = cli.fails("groups", "set-offsets", group, "-o", f"{group}:0:2")
     assert described["state"] == "Stable"
     assert [(each["client"], each["partitions"]) for each in described["members"]] == [("me", [f"{group}:0"])]
     assert (described["offsets"][0]["client"], described["offsets"][0]["lag"]) == ("me", 4)
-    assert "without members" in failure
+    assert planned.stdout == done.stdout == f"{group}\t{group}\t0\t6\t0\tUnknownMemberIdError\n"
+    assert planned.exit_code == done.exit_code == 1
+    told = f"changed: the group has 1 member, stop it first; 'kafka groups describe {group}' shows it\n"
+    assert planned.stderr == f"nothing was changed\nError: offsets would not be {told}"
+    assert done.stderr == f"Error: offsets were not {told}"
+    assert "the group has 1 member" in set_to
 
 
 @pytest.mark.parametrize(
@@ -98,7 +105,12 @@ def test_a_group_that_is_not_there_is_made_where_topics_are_named(cli: Cli, grou
     new = f"{group}-new"
     assert "there is no group" in cli.fails("groups", "reset", new, "--to", "latest")
     assert "there is no group" in cli.fails("groups", "lag", new)
-    cli("groups", "reset", new, "--to", "4", "-t", f"{group}:0", "-y")
+    reset = ("groups", "reset", new, "--to", "4", "-t", f"{group}:0")
+    said = f"group {new} did not exist; it is made with these offsets\n"
+    assert cli.run(*reset, "--dry-run").stderr == f"{said}nothing was changed\n"
+    assert new not in cli("groups", "list")
+    assert cli.run(*reset, "-y").stderr == said
+    assert cli.run(*reset, "-y").stderr == ""
     assert cli("consume", group, "-g", new, "-n", "1") == "4\n"
 
 
@@ -132,6 +144,9 @@ def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: Ma
             consumer.poll(100)
         (described,) = cli.json("groups", "describe", f"{name}-s")
         assert (described["type"], described["members"][0]["partitions"]) == ("share", [f"{name}:0"])
+        for option in ("--dry-run", "-y"):
+            said = cli.fails("groups", "reset", f"{name}-s", "--to", "latest", option)
+            assert "the group has 1 member, stop it first" in said
     cli("produce", name, stdin="a\nb\n")
     assert f"{name}-s\tshare\t" in cli("groups", "list", "--type", "share")
     moved = cli("groups", "reset", f"{name}-s", "--to", "latest", "-y")
@@ -160,7 +175,7 @@ def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> Non
 def test_a_partition_that_there_is_not_has_no_hint_about_members(cli: Cli, group: str) -> None:
     said = cli.fails("groups", "reset", group, "--to", "earliest", "-t", f"{group}:77")
     assert "UnknownTopicOrPartitionError" in said
-    assert "without members" not in said
+    assert "member" not in said
 
 
 def test_offsets_of_topics_and_of_times(cli: Cli, group: str) -> None:

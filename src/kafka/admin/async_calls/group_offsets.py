@@ -126,9 +126,11 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
                 for all partitions that the group has committed for. What the partition does not have becomes its first
                 or last offset.
             group_coordinator_id: the broker that coordinates it, if known; None looks it up.
-            dry_run: only find where they would go.
+            dry_run: only find where they would go, and whether they could.
 
-        Gives a dict of ``error``, a class, `NoError` for success, and ``offset``, what was committed, or -1.
+        Gives a dict for each partition: ``error``, a class, `NoError` for success, and ``offset``, where it goes, or
+        -1. It does not raise what is wrong with partitions: while the group has members, each of them has
+        `UnknownMemberIdError`, in a dry run too.
         """
         group_id, what = arguments.name("group_id", group_id), "offset_specs"
         wanted: Mapping[TopicPartition | str, Target] | Target

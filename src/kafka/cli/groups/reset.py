@@ -92,11 +92,14 @@ def reset(
         wanted = partitions_of(admin, scope)
         moves = _Moves(admin, group, targets[0], wanted)
         planned = moves.make(dry_run=True)
-        if not dry_run:
-            if any(row["committed"] != row["new"] for row in planned):
-                confirm(f"Move {group} in {len(planned)} partitions?", yes)
+        possible = [row for row in planned if row["error"] is None]
+        if possible and not moves.exists:
+            click.echo(f"group {group} did not exist; it is made with these offsets", err=True)
+        if possible and not dry_run:
+            if any(row["committed"] != row["new"] for row in possible):
+                confirm(f"Move {group} in {len(possible)} partitions?", yes)
             planned = moves.make(dry_run=False)
-    _show(session, planned, dry_run)
+        _show(session, admin, planned, dry_run)
 
 
 class _Moves:
@@ -110,12 +113,14 @@ class _Moves:
         self._group = group
         self._target = target
         self._wanted = wanted
+        self.exists = True
         try:
             self._kind = kind_of(admin, group)
         except GroupIdNotFoundError:
             if not wanted:
                 raise
             self._kind = "classic"  # it comes into being with its offsets
+            self.exists = False
 
     def make(self, dry_run: bool) -> list[dict[str, Any]]:
         """Move them, or find out where to; a row for each partition."""
@@ -153,8 +158,9 @@ class _Moves:
         self, before: "Mapping[TopicPartition, int | None]", dry_run: bool
     ) -> "dict[TopicPartition, tuple[int, Any]]":
         from kafka.admin import OffsetShift, OffsetSpec, OffsetTimestamp
+        from kafka.cli.groups.standing import described
         from kafka.cli.places import offsets_at
-        from kafka.errors import KafkaError, NoError
+        from kafka.errors import KafkaError, NoError, NonEmptyGroupError
 
         target = self._target
         partitions = self._wanted or list(before)
@@ -168,7 +174,9 @@ class _Moves:
             found = offsets_at(self._admin, partitions, int(target))
         good = {tp: offset for tp, offset in found.items() if not isinstance(offset, KafkaError)}
         errors: Mapping[Any, Any] = dict.fromkeys(good, NoError)
-        if good and not dry_run:
+        if good and dry_run and described(self._admin, self._group, "share")["members"]:
+            errors = dict.fromkeys(good, NonEmptyGroupError)
+        elif good and not dry_run:
             errors = self._admin.alter_share_group_offsets(self._group, good)
         return {
             tp: (-1, type(offset)) if isinstance(offset, KafkaError) else (offset, errors[tp])
@@ -176,16 +184,23 @@ class _Moves:
         }
 
 
-def _show(session: Session, rows: list[dict[str, Any]], dry_run: bool) -> None:
+def _show(session: Session, admin: "KafkaAdminClient", rows: list[dict[str, Any]], dry_run: bool) -> None:
     session.output.table(rows, ["group", "topic", "partition", "committed", "new", "error"])
     if dry_run and not session.output.as_json:
         click.echo("nothing was changed", err=True)
     failed = sorted({row["error"] for row in rows if row["error"]})
     if failed:
-        hint = "; a group has to be without members for that, see 'kafka groups describe'"
-        raise click.ClickException(
-            f"{', '.join(failed)}: offsets were not changed{hint if _OF_MEMBERS.issuperset(failed) else ''}"
-        )
+        why = _members(admin, rows[0]["group"]) if _OF_MEMBERS.issuperset(failed) else ", ".join(failed)
+        raise click.ClickException(f"offsets {'would not be' if dry_run else 'were not'} changed: {why}")
+
+
+def _members(admin: "KafkaAdminClient", group: str) -> str:
+    """Why a group cannot be moved: who is in it."""
+    from kafka.cli.groups.standing import described, kind_of
+
+    count = len(described(admin, group, kind_of(admin, group))["members"])
+    number, them = ("1 member", "it") if count == 1 else (f"{count or 'some'} members", "them")
+    return f"the group has {number}, stop {them} first; 'kafka groups describe {group}' shows {them}"
 
 
 @click.command(name="set-offsets")
@@ -210,14 +225,14 @@ def set_offsets(session: Session, groups: list[str], offsets: tuple[str, ...]) -
     wanted = {tp: OffsetAndMetadata(offset, "", None) for tp, offset in map(triple, offsets)}
     with session.admin() as admin:
         result = admin.alter_group_offsets(group, wanted)
-    rows = [
-        {
-            "group": group,
-            "topic": tp.topic,
-            "partition": tp.partition,
-            "new": wanted[tp].offset,
-            "error": None if error.errno == 0 else error.__name__,
-        }
-        for tp, error in sorted(result.items())
-    ]
-    _show(session, rows, dry_run=False)
+        rows = [
+            {
+                "group": group,
+                "topic": tp.topic,
+                "partition": tp.partition,
+                "new": wanted[tp].offset,
+                "error": None if error.errno == 0 else error.__name__,
+            }
+            for tp, error in sorted(result.items())
+        ]
+        _show(session, admin, rows, dry_run=False)
