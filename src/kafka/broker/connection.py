@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from kafka.broker.api import APIS, Answer, Handler
 from kafka.broker.buffers import BufferPool
@@ -75,8 +75,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take note of the peer; the broker may have been told to stop since it was accepted."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Some loops have transports that do not derive from asyncio's.
+        self._transport = transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         if isinstance(peer, tuple):
             self._peer, self._peer_port = str(peer[0]), int(peer[1])

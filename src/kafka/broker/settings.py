@@ -157,7 +157,7 @@ def _check_users(users: object) -> None:
         if not _is_unicode(name) or not _is_unicode(password):
             # A variable whose bytes are no UTF-8 comes with surrogates for them.
             raise KafkaConfigurationError(
-                f"users has {name!r} with a name or a password that is not UTF-8, as which clients send both"
+                f"users has {name!r} with a name or a password that cannot be sent, as it is not UTF-8"
             )
 
 

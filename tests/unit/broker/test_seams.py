@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -55,13 +55,24 @@ class MemoryTransport(asyncio.Transport):
     def resume_reading(self) -> None: ...
 
 
+class OtherTransport:
+    """The same, which does not derive from asyncio's, as those of uvloop do not."""
+
+    def __init__(self, transport: MemoryTransport) -> None:
+        self._transport = transport
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Peer:
     """A client at the other end of a memory transport."""
 
-    def __init__(self, server: BrokerServer) -> None:
+    def __init__(self, server: BrokerServer, derives: bool = True) -> None:
         self.transport = MemoryTransport()
         self._protocol = server.connection()
-        self._protocol.connection_made(self.transport)
+        given: Any = self.transport if derives else OtherTransport(self.transport)
+        self._protocol.connection_made(given)
 
     def send(self, request: Request[R], version: int) -> None:
         data = b"".join(encode_request(request, version, 1, "peer"))
@@ -110,8 +121,9 @@ def metadata_request(topic: str = "t") -> MetadataRequest:
     )
 
 
-async def test_it_serves_any_transport(server: BrokerServer) -> None:
-    peer = Peer(server)
+@pytest.mark.parametrize("derives", [True, False])
+async def test_it_serves_any_transport(server: BrokerServer, derives: bool) -> None:
+    peer = Peer(server, derives)
     answer = peer.call(metadata_request(), 4)
     assert [(one.host, one.port) for one in answer.brokers] == [("b1", 9092)]
     assert [one.name for one in answer.topics] == ["t"]
