@@ -17,10 +17,12 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import (
     CommitFailedError,
+    GroupAuthorizationFailedError,
     InvalidTxnStateError,
     KafkaError,
     KafkaTimeoutError,
     ProducerFencedError,
+    TopicAuthorizationFailedError,
     TransactionAbortableError,
     TransactionAbortedError,
 )
@@ -220,15 +222,37 @@ def test_offsets_of_a_member_that_was_replaced_are_refused(transactional: Any, t
         assert consumer.committed(place) == 3
 
 
-@KIP_447
-def test_the_example_of_the_guide_runs(transactional: Any, make_topic_on: Any) -> None:
-    numbers, doubles = (make_topic_on(transactional)(2) for _ in range(2))
+def run_the_guide(broker: Any, numbers: str, doubles: str) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
-    for old, new in (("localhost:9092", transactional.bootstrap_servers), ('"numbers"', repr(numbers))):
+    for old, new in (("localhost:9092", broker.bootstrap_servers), ('"numbers"', repr(numbers))):
         example = example.replace(old, new)
     example = example.replace('"doubles"', repr(doubles)).replace("doubler", f"doubler-{numbers}")
     exec(compile(example, "docs/TRANSACTIONS.md", "exec"), {})
+
+
+@KIP_447
+def test_the_example_of_the_guide_runs(transactional: Any, make_topic_on: Any) -> None:
+    numbers, doubles = (make_topic_on(transactional)(2) for _ in range(2))
+    run_the_guide(transactional, numbers, doubles)
     assert sorted(map(int, read(transactional, doubles))) == [2 * number for number in range(10)]
+
+
+@pytest.mark.parametrize("refused", ["Produce", "TxnOffsetCommit"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_example_of_the_guide_loses_nothing_where_something_is_refused(
+    version: int, refused: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EmbeddedBroker(
+        tmp_path, num_partitions=2, transaction_version=version, group_initial_rebalance_delay_ms=0
+    ) as broker:
+        if refused == "Produce":
+            fault = broker.faults.fail(TopicAuthorizationFailedError, api="Produce", topic="doubles", times=1)
+        else:
+            fault = broker.faults.fail(GroupAuthorizationFailedError, api="TxnOffsetCommit", times=1)
+        run_the_guide(broker, "numbers", "doubles")
+        assert fault.hits
+        assert "aborted, and read again: [Error" in capsys.readouterr().out
+        assert sorted(map(int, read(broker, "doubles"))) == [2 * number for number in range(10)]
 
 
 def test_a_newer_producer_of_the_same_name_fences_the_older(transactional: Any, topic: str, produce: Any) -> None:

@@ -622,6 +622,57 @@ def test_offsets_that_cannot_be_committed_make_the_transaction_abortable(version
     assert [outcome for *_, outcome in cluster.ended] == [False]
 
 
+@both_versions
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("asked again", CoordinatorLoadInProgressError.errno),
+        ("refused for another reason", GroupAuthorizationFailedError.errno),
+    ],
+)
+def test_offsets_that_wait_while_a_record_is_refused_tell_of_the_record(version: int, answer: str, code: int) -> None:
+    cluster = TransactionalCluster(version=version)
+
+    async def refuse_later(call: Any) -> Any:
+        await asyncio.sleep(0.5)
+        return offsets_answer(call.request, code)
+
+    async def scenario(producer: FakeProducer) -> None:
+        await producer.begin_transaction()
+        cluster.faults.append(Fault(delay=0.1, error=TopicAuthorizationFailedError))
+        cluster.serve("TxnOffsetCommit", refuse_later)
+        lost = await producer.send(b"lost", partition=0)
+        with pytest.raises(TransactionAbortableError, match="has to be aborted") as caught:
+            await producer.send_offsets_to_transaction(OFFSETS, "g")
+        assert isinstance(caught.value.__cause__, TopicAuthorizationFailedError)
+        with pytest.raises(TopicAuthorizationFailedError):
+            await lost
+        await producer.abort_transaction()
+        async with producer.transaction():
+            await producer.send(b"next", partition=0)
+
+    run(cluster, scenario)
+    assert [outcome for *_, outcome in cluster.ended] == [False, True], answer
+    assert cluster.log(0).values == [b"next"]
+
+
+@both_versions
+def test_offsets_that_wait_while_another_caller_aborts_are_ended_with_the_transaction(version: int) -> None:
+    cluster = TransactionalCluster(version=version)
+
+    async def scenario(producer: FakeProducer) -> None:
+        await producer.begin_transaction()
+        cluster.script("TxnOffsetCommit", *[coded(offsets_answer, CoordinatorLoadInProgressError.errno)] * 1_000)
+        waiting = asyncio.ensure_future(producer.send_offsets_to_transaction(OFFSETS, "g"))
+        await asyncio.sleep(1)
+        await producer.abort_transaction()
+        with pytest.raises(TransactionAbortedError, match="is being aborted"):
+            await waiting
+
+    run(cluster, scenario)
+    assert [outcome for *_, outcome in cluster.ended] == [False]
+
+
 def test_an_id_that_is_refused_may_be_asked_for_again() -> None:
     cluster = TransactionalCluster()
 

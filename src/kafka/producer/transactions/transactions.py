@@ -273,11 +273,13 @@ class Transactions:
         in_doubt, self._partitions.in_doubt = self._partitions.in_doubt, True
         try:
             await self._requests.commit_offsets(self.identity, group, offsets, self._goes_on)
-        except TransactionAbortedError:
-            raise
         except KafkaError as error:
-            self._take_failure(error)
-            raise self._refusal() from error
+            if not isinstance(error, TransactionAbortedError):
+                self._take_failure(error)
+            if self.state not in (TransactionState.FAILED, TransactionState.FATAL):
+                raise  # another caller aborts the transaction
+            refusal = self._refusal()
+            raise refusal from refusal.__cause__  # what failed first, as in Java
         self._partitions.started, self._partitions.in_doubt = True, in_doubt
 
     async def _prepare(self) -> TransactionIdentity | None:
