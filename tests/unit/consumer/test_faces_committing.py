@@ -101,6 +101,30 @@ async def test_a_block_left_by_an_error_commits_nothing_by_itself(scene: Scene) 
     assert await committed(scene, scene.first) == [None]
 
 
+@pytest.mark.parametrize(
+    ("by", "autocommit", "expected"),
+    [("iteration", True, 6), ("poll", True, 10), ("iteration", False, None), ("poll", False, None)],
+)
+async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_the_guide_warns(
+    scene: Scene, by: str, autocommit: bool, expected: int | None
+) -> None:
+    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([scene.first])
+    handed_out: Any = None
+    try:
+        with pytest.raises(ZeroDivisionError):
+            if by == "poll":
+                handed_out = await consumer.read(10)
+                raise ZeroDivisionError  # at offset 5
+            for _ in range(6):
+                handed_out = [await consumer.next()]
+            raise ZeroDivisionError
+    finally:
+        await consumer.close(autocommit=autocommit)
+    assert 5 in [record.offset for record in handed_out]
+    assert await committed(scene, scene.first) == [expected]
+
+
 async def test_a_block_left_in_peace_commits_what_was_handed_out(scene: Scene) -> None:
     consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
     await consumer.assign([scene.first])
