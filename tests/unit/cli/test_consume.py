@@ -93,7 +93,32 @@ def test_milliseconds_that_are_taken_for_an_offset_are_told_of(cli: Cli, filled:
     asked = cli.run("consume", filled, "--from", "1700000006500")
     assert (asked.stdout, asked.exit_code) == ("", 0)
     assert asked.stderr.endswith("milliseconds are written @1700000006500\n")
-    assert not cli.run("consume", filled, "--from", "99").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], ""),
+        (["--last", "2"], ""),
+        (["--grep", "v3"], ""),
+        (["--grep", "nonesuch"], "0 of 10 records matched; offsets of {0}:0 from 0 to 10\n"),
+        (["--key", "k1", "--from", "2", "--to", "5"], "0 of 3 records matched; offsets of {0}:0 from 2 to 5\n"),
+        (["--key", "k1", "--follow", "--from", "2", "--idle-timeout", "0"], ""),
+        (["--from", "99"], "no records there; offsets of {0}:0 from 10 to 10\n"),
+        (["--to", "2001-01-01"], "no records there; offsets of {0}:0 from 0 to 0\n"),
+        (["--from", "3", "--to", "3"], "no records there; offsets of {0}:0 from 3 to 3\n"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_a_search_that_finds_nothing_says_where_it_looked(cli: Cli, filled: str, options: list[str], said: str) -> None:
+    assert cli.run("consume", filled, *options).stderr == said.format(filled)
+
+
+def test_a_search_of_many_partitions_names_the_first_three(cli: Cli, topic: MakeTopic) -> None:
+    name = topic(5)
+    places = ", ".join(f"{name}:{number} from 0 to 0" for number in range(3))
+    expected = f"0 of 0 records matched; offsets of {places} and 2 more partitions\n"
+    assert cli.run("consume", name, "--grep", "x").stderr == expected
 
 
 def test_so_many_records_in_all_come_from_several_partitions(cli: Cli, topic: MakeTopic) -> None:
@@ -114,7 +139,7 @@ def test_partitions_are_chosen_one_by_one(cli: Cli, topic: MakeTopic) -> None:
 
 def test_how_many_records_went_to_a_file_is_told(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     told = [cli.run("consume", filled, *more, "-o", str(tmp_path / "f.txt")).stderr for more in ([], ["--key", "no"])]
-    assert [each.partition(" records in ")[0] for each in told] == ["10", "0"]
+    assert [each.splitlines()[-1].partition(" records in ")[0] for each in told] == ["10", "0"]
 
 
 def test_a_bar_ends_with_a_line_of_its_own(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
@@ -191,6 +216,9 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
     [
         ([], "at least one topic"),
         (["x", "--from", "yesterday"], "got 'yesterday'"),
+        (["x", "--from", "2026-01-31T18:59", "--to", "2026-01-31T18:15"], "--from is behind --to"),
+        (["x", "--from", "15m", "--to", "1h"], "--from is behind --to"),
+        (["x", "--from", "5", "--to", "4"], "--from is behind --to"),
         (["x", "--from", "@99999999999999999999"], "--from"),
         (["x", "--from", "99999999999999999999d"], "--from"),
         (["x", "--idle-timeout", "1e300"], "--idle-timeout': expected a duration such as 90s"),
@@ -214,7 +242,7 @@ def test_wrong_use_is_status_2(cli: Cli, options: list[str], said: str) -> None:
 
 
 def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
-    assert "no topic 'nowhere'" in cli.fails("consume", "nowhere")
+    assert "no topic 'nowhere' to read; 'kafka topics list' lists them" in cli.fails("consume", "nowhere")
 
 
 def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:

@@ -12,7 +12,7 @@ import click
 
 from kafka.cli.options import at_least_one, complete_group, connected, topic_option
 from kafka.cli.output import note
-from kafka.cli.positions import DURATION, POSITION, Position
+from kafka.cli.positions import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -137,12 +137,34 @@ def command(
     source = _source(session, topics, where, progress, lambda: sink.is_safe)
     try:
         _copy(source, selection, sink)
-        if not sink.records and isinstance(where["start"], int) and where["start"] >= _TIMES_FROM:
-            note(f"no record has offset {where['start']} or a later one; milliseconds are written @{where['start']}")
+        if not sink.records:
+            _explain_nothing(source, selection, where)
     finally:
         if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
             note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} a second, to {output}")
+
+
+def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, Any]) -> None:
+    """Say where was searched, if that was said or filters were given: what was wanted may lie elsewhere."""
+    start, searched = where["start"], source.searched()
+    if isinstance(start, int) and start >= _TIMES_FROM:
+        note(f"no record has offset {start} or a later one; milliseconds are written @{start}")
+    elif searched is not None and selection.has_filters:
+        note(f"0 of {selection.looked_at:,} records matched; {searched}")
+    elif searched is not None and (start is not None or where["end"] is not None):
+        note(f"no records there; {searched}")
+
+
+def _check_order(start: Position | None, end: Position | None) -> None:
+    """Raise `click.UsageError` where nothing can lie between."""
+    if isinstance(start, int) and isinstance(end, int):
+        is_reversed = start > end
+    else:
+        first, last = (None if each is None else instant(each) for each in (start, end))
+        is_reversed = first is not None and last is not None and first > last
+    if is_reversed:
+        raise click.UsageError("--from is behind --to: there is nothing between them")
 
 
 def _copy(source: "Source", selection: "Selection", sink: "Sink") -> None:
@@ -190,6 +212,7 @@ def _check_group(where: dict[str, Any]) -> None:
             raise click.UsageError("--group-instance-id needs --group")
         if where["follow"] and where["end"] is not None:
             raise click.UsageError("--follow has no end: leave out --to, or --follow")
+        _check_order(where["start"], where["end"])
         return
     for option in ("end", "last", "partitions"):
         if _is_given(where[option]):

@@ -41,6 +41,10 @@ class Selection:
         headers: pairs of a name and a value, None: any; all are there.
         grep: found in the value.
         most: how many records in all; None: any number.
+
+    Attributes:
+        has_filters: whether some records may not be wanted.
+        looked_at: of how many records it was asked.
     """
 
     def __init__(
@@ -55,8 +59,9 @@ class Selection:
         self._key_pattern = _pattern(key_regex)
         self._headers = [(name, None if value is None else as_typed(value)) for name, value in headers]
         self._value_pattern = _pattern(grep)
-        self._filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
+        self.has_filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
         self._left = most
+        self.looked_at = 0
 
     @property
     def complete(self) -> bool:
@@ -65,7 +70,8 @@ class Selection:
 
     def take(self, columns: "Columns") -> Piece:
         """What is wanted of these, with what was taken before."""
-        if not self._filters and (self._left is None or self._left >= len(columns)):
+        self.looked_at += len(columns)
+        if not self.has_filters and (self._left is None or self._left >= len(columns)):
             rows, next_offset = None, columns.next_offset
         else:
             rows, next_offset = self._rows(columns)

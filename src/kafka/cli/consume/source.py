@@ -10,7 +10,8 @@ from kafka.cli.consume.selection import Piece
 from kafka.cli.positions import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
-from kafka.consumer.bounded.bounds import NOT_FOR_READS
+from kafka.consumer.bounded.bounds import NOT_FOR_READS, WHERE_TOPICS_ARE
+from kafka.errors import UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from kafka.record import Columns
 
 POLL_MS = 200
+_TOLD = 3
+"""Of so many partitions it is said where was searched."""
 _COMMIT_S = 1.0
 START_S = 30.0
 """So long a group and brokers may take before the first answer; then it counts as nothing that came."""
@@ -40,6 +43,10 @@ class Source:
     def written(self, piece: Piece) -> None:
         """This was written."""
 
+    def searched(self) -> str | None:
+        """The offsets that were looked at, in words; None where there is no end to them."""
+        return None
+
     def close(self) -> None:
         """Leave the group, close the connections."""
 
@@ -49,7 +56,11 @@ def open_read(
 ) -> "BoundedRead":
     """A bounded read with the session's settings."""
     configs = {name: value for name, value in session.configs("consumer").items() if name not in NOT_FOR_READS}
-    return kafka.read(list(targets), start=start, **bounds, **configs)
+    try:
+        return kafka.read(list(targets), start=start, **bounds, **configs)
+    except UnknownTopicOrPartitionError as error:
+        text = str(error.args[0]).replace(WHERE_TOPICS_ARE, "'kafka topics list' lists them")
+        raise UnknownTopicOrPartitionError(text) from None
 
 
 class Snapshot(Source):
@@ -61,6 +72,12 @@ class Snapshot(Source):
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""
         return self._read.columns()
+
+    def searched(self) -> str | None:
+        """See `Source`."""
+        told = [f"{tp.topic}:{tp.partition} from {r.start:,} to {r.end:,}" for tp, r in self._read.ranges.items()]
+        more = f" and {len(told) - _TOLD:,} more partitions" if len(told) > _TOLD else ""
+        return f"offsets of {', '.join(told[:_TOLD])}{more}"
 
     def close(self) -> None:
         """See `Source`."""

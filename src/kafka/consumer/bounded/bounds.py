@@ -11,6 +11,8 @@ from kafka.structs import TopicPartition
 
 NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 """Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
+WHERE_TOPICS_ARE = "topics() of a consumer lists those there are"
+"""Advice where a topic is not there, for programs."""
 _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]

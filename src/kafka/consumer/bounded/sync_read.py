@@ -13,6 +13,7 @@ from kafka.config import ConsumerConfigs
 from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout
 from kafka.consumer.bounded.bounds import (
+    WHERE_TOPICS_ARE,
     Bound,
     Edge,
     OffsetRange,
@@ -111,7 +112,7 @@ def _find_ranges(
         name = each if isinstance(each, str) else each.topic
         there = consumer.partitions_for_topic(name)
         if not there:
-            hint = nearest(name, sorted(consumer.topics())) or "; topics() of a consumer lists those there are"
+            hint = nearest(name, sorted(consumer.topics())) or f"; {WHERE_TOPICS_ARE}"
             raise UnknownTopicOrPartitionError(f"there is no topic {name!r} to read{hint}")
         if isinstance(each, str):
             partitions += [TopicPartition(name, number) for number in sorted(there)]
