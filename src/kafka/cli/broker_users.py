@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from kafka.cli.options import ask_password
+
 _VARIABLE = "KAFKA_BROKER_PASSWORD_"
 
 
@@ -40,7 +42,7 @@ def _asked_for(user: str) -> str:
             f"there is no password for {user}: expected it in {variable(user)}, in the file of --users-file, or "
             "standard input to be a terminal, where it is asked for"
         )
-    return str(click.prompt(f"Password of {user}", hide_input=True, confirmation_prompt=True, err=True))
+    return ask_password(f"Password of {user}")
 
 
 def _from_file(file: pathlib.Path) -> dict[str, str]:

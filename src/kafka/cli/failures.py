@@ -22,6 +22,7 @@ UNREACHABLE = 3
 """No broker was reached, or the time was up: the same command may work later."""
 INTERRUPTED = 130
 TERMINATED = 143
+_OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
 _EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
 """What brings a library, where it is not the demo's."""
 
@@ -96,14 +97,17 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KafkaError):
         text = str(error)
         return text if type(error).__name__ in text else f"{text} ({type(error).__name__})", FAILED
-    if isinstance(error, ModuleNotFoundError):
-        return _not_installed(error), FAILED
-    if isinstance(error, OSError):
-        return str(error), FAILED
-    if (home := type(error).__module__.partition(".")[0]) in ("pyspark", "py4j"):
-        return f"Spark failed: {error}", FAILED
+    home = type(error).__module__.partition(".")[0]
     if home == "kafka" and type(error).__name__ == "SparkRequirementError":
         return str(error), FAILED
+    if isinstance(error, ModuleNotFoundError):
+        return _not_installed(error), FAILED
+    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] not in _OURS:
+        return f"a library that this command needs cannot be imported: {error}", FAILED
+    if isinstance(error, OSError):
+        return str(error), FAILED
+    if home in ("pyspark", "py4j"):
+        return f"Spark failed: {error}", FAILED
     if home == "pyarrow":
         return str(error), FAILED
     raise error
@@ -112,7 +116,7 @@ def _told(error: BaseException) -> tuple[str, int]:
 def _not_installed(error: ModuleNotFoundError) -> str:
     """The line about a missing library; a missing module of our own is raised as it is."""
     name = (error.name or "").partition(".")[0]
-    if name in ("", "kafka", "kafka_columnar", "pyspark_kafka_columnar"):
+    if name in ("", *_OURS):
         raise error
     extra = _EXTRAS.get(name, "demo")
     return (

@@ -104,6 +104,11 @@ def connected(command: Callable[..., R]) -> Callable[..., R]:
     return common_options(run)
 
 
+def given_before() -> dict[str, Any]:
+    """What stands before a command that does not take all options of the connection."""
+    return _merged([*click.get_current_context().meta.get(_REMEMBERED, ())])
+
+
 def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
     """What stands behind the command goes before what stands in front of it; single settings add up."""
     merged: dict[str, Any] = dict.fromkeys(_NAMES)
@@ -239,8 +244,22 @@ def partition_of(text: str, form: str = "TOPIC:PARTITION, such as orders:0") -> 
 
 def confirm(question: str, yes: bool) -> None:
     """Ask before something is lost: on a terminal only, and not where ``--yes`` was given."""
-    if not yes and sys.stdin.isatty():
+    if yes or not sys.stdin.isatty():
+        return
+    try:
         click.confirm(question, abort=True, err=True)
+    except UnicodeDecodeError:  # what was typed is no text, and so no yes
+        raise click.Abort from None
+
+
+def ask_password(question: str) -> str:
+    """Ask for a password on a terminal, twice. Raises `click.UsageError`, which does not show it."""
+    try:
+        password = str(click.prompt(question, hide_input=True, confirmation_prompt=True, err=True))
+        password.encode()
+    except UnicodeError:
+        raise click.UsageError("expected a password of text, got something else") from None
+    return password
 
 
 yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked.")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.options import ask_password, confirm, connected, yes_option
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -51,7 +51,7 @@ def set_password(session: Session, user: str, mechanism: str, iterations: int | 
     from kafka.admin import UserScramCredentialUpsertion
 
     if sys.stdin.isatty():
-        password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        password = ask_password("Password")
     else:
         password = _first_line()
     if not password:

@@ -252,6 +252,18 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
     assert "needs 'click'" in done.stderr
 
 
+def test_a_library_that_lacks_another_is_told_on_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broken = ImportError("Unable to import required dependencies:\nnumpy: No module named 'numpy'")  # as pandas does
+    assert exit_status(broken) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "No module named 'numpy'" in told
+    with pytest.raises(ImportError):  # a fault of this program
+        exit_status(ImportError("cannot import name 'x' from 'kafka.cli'", name="kafka.cli"))
+
+
 def test_the_demo_says_what_is_wrong_with_java(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path / "out")])

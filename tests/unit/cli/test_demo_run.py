@@ -4,17 +4,21 @@ import datetime
 import importlib
 import json
 import pathlib
+import signal
 from collections.abc import Callable
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.cli.demo import check, drivers
+from kafka.cli.commands import commands
+from kafka.cli.demo import check, drivers, flights
 from kafka.cli.demo.expected import expected_delays
 from kafka.cli.demo.flights import read_flights
 from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC, end_offsets
 from kafka.cli.demo.plan import Plan
+from kafka.errors import KafkaConfigurationError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 run = importlib.import_module("kafka.cli.demo.run")  # the package has a function of this name
@@ -87,3 +91,52 @@ def test_a_row_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     with pytest.raises(check.DifferentResult, match="the topic has"):
         run_demo(monkeypatch, tmp_path, lost=1)
     assert not (tmp_path / "report.html").exists()
+
+
+def test_an_interrupt_while_the_flights_are_read_is_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    def read_csv(*_: object, **__: object) -> pd.DataFrame:  # as pandas does
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise pd.errors.ParserError("Calling read(nbytes) on source failed") from None
+        return pd.DataFrame()
+
+    monkeypatch.setattr(flights, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(pd, "read_csv", read_csv)
+    with pytest.raises(KeyboardInterrupt):
+        read_flights()
+
+
+@pytest.mark.parametrize(
+    ("typed", "servers"),
+    [
+        ("demo", None),
+        ("demo --bootstrap-servers a:1", "a:1"),
+        ("-b a:1 -b b:2 demo", "a:1,b:2"),
+        ("-b a:1 demo --bootstrap-servers b:2", "b:2"),
+        ("demo --bootstrap-servers=", ""),
+    ],
+)
+def test_the_demo_runs_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch, typed: str, servers: str | None) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("kafka.cli.demo.run", lambda bootstrap_servers, **_: asked.append(bootstrap_servers))
+    assert CliRunner().invoke(commands, typed.split()).exit_code == 0
+    assert asked == [servers]
+
+
+@pytest.mark.parametrize("option", ["--profile x", "-X client_id=x", "--sasl-user x"])
+def test_the_demo_takes_no_more_of_a_connection(option: str) -> None:
+    told = CliRunner().invoke(commands, [*option.split(), "demo"])
+    assert told.exit_code == 2
+    assert (
+        f"the demo takes --bootstrap-servers alone of the options of a connection, not {option.split()[0]}"
+        in told.stderr
+    )
+
+
+def test_no_servers_are_not_the_embedded_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setattr(run, "check_java", lambda: None)
+    with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):
+        run.run("", tmp_path, FLIGHTS, None)

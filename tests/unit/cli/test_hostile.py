@@ -5,9 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
+import click
 import pytest
 
+from kafka.cli.failures import exit_status
+from kafka.cli.options import ask_password, confirm
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -96,6 +100,31 @@ def test_a_password_is_text(cli: Cli) -> None:
     assert told.exit_code == 2, told.stderr
     assert "expected a password of text" in told.stderr
     assert "xff" not in told.stderr
+
+
+def refuses_bytes(*_: object, **__: object) -> str:
+    """As Click does where bytes are typed that are no UTF-8."""
+    return b"\xff".decode()
+
+
+def gives_no_text(*_: object, **__: object) -> str:
+    """What a locale makes of such bytes that has a character for each."""
+    return "\udcff"
+
+
+@pytest.mark.parametrize("prompt", [refuses_bytes, gives_no_text])
+def test_a_password_that_is_typed_is_text(monkeypatch: pytest.MonkeyPatch, prompt: Callable[..., str]) -> None:
+    monkeypatch.setattr(click, "prompt", prompt)
+    with pytest.raises(click.UsageError, match="expected a password of text"):
+        ask_password("Password")
+
+
+def test_an_answer_that_is_no_text_is_no_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(click, "confirm", refuses_bytes)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    with pytest.raises(click.Abort) as raised:
+        confirm("Delete all?", yes=False)
+    assert exit_status(raised.value) == 1
 
 
 def in_a_process(cli: Cli, *arguments: str, stdin: bytes = b"", **env: str) -> "subprocess.CompletedProcess[bytes]":

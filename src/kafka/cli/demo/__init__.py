@@ -10,6 +10,17 @@ import pathlib
 import click
 
 from kafka.cli.demo.run import run
+from kafka.cli.options import given_before
+
+_NOT_TAKEN = {
+    "--profile": "profile",
+    "--config": "config_file",
+    "-X": "extra_config",
+    "--security-protocol": "security_protocol",
+    "--sasl-mechanism": "sasl_mechanism",
+    "--sasl-user": "sasl_user",
+    "--sasl-password": "sasl_password",
+}
 
 
 @click.command(name="demo")
@@ -54,6 +65,13 @@ def command(
     """
     if no_report and report is not None:
         raise click.UsageError("--report and --no-report exclude each other")
+    before = given_before()
+    if wrong := [option for option, name in _NOT_TAKEN.items() if before[name]]:
+        raise click.UsageError(
+            f"the demo takes --bootstrap-servers alone of the options of a connection, not {wrong[0]}"
+        )
+    if bootstrap_servers is None and before["bootstrap_servers"]:
+        bootstrap_servers = ",".join(before["bootstrap_servers"])
     page = None if no_report else report or output / "report.html"
     run(bootstrap_servers=bootstrap_servers, output=output, limit=flights, page=page)
 

@@ -6,6 +6,8 @@ import pathlib
 
 import pandas as pd
 
+from kafka.cli.failures import Uninterrupted
+
 COLUMNS = ["departure", "carrier", "flight", "origin", "dest", "dep_delay", "arr_delay"]
 
 
@@ -47,7 +49,8 @@ def read_flights(limit: int | None = None) -> Flights:
         data = made_up_flights()
         return dataclasses.replace(data, flights=data.flights.head(limit)) if limit else data
     columns = ["time_hour", "minute", *COLUMNS[1:]]
-    flights = pd.read_csv(folder / "flights.csv.zip", usecols=columns)
+    with Uninterrupted() as whole, whole.block():  # pandas takes an interrupt while it reads for a damaged file
+        flights = pd.read_csv(folder / "flights.csv.zip", usecols=columns)
     flights["departure"] = pd.to_datetime(flights["time_hour"], utc=True) + pd.to_timedelta(flights["minute"], "min")
     flights = flights.drop(columns=["time_hour", "minute"])
     flights = flights.sort_values(["departure", "origin", "carrier", "flight"], kind="stable", ignore_index=True)

@@ -41,8 +41,9 @@ def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None, 
     parquet = _prepare(output, page)
     with contextlib.ExitStack() as stack:
         work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-demo-")))
-        servers = bootstrap_servers or stack.enter_context(_embedded(work / "broker"))
-        click.echo(f"Broker: {servers}{'' if bootstrap_servers else ' (embedded)'}")
+        is_own = bootstrap_servers is None
+        servers = stack.enter_context(_embedded(work / "broker")) if bootstrap_servers is None else bootstrap_servers
+        click.echo(f"Broker: {servers}{' (embedded)' if is_own else ''}")
         _stream(servers, parquet, work, read_flights(limit), page)
 
 
