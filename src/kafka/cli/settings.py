@@ -113,13 +113,15 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
     file = profiles_file(environ)
     wanted = name or environ.get("KAFKA_PROFILE")
     if not file.exists():
-        if wanted or environ.get(PROFILES):
+        if wanted:
             raise KafkaConfigurationError(f"profile {wanted!r} is wanted, but {file} is not there")
+        if environ.get(PROFILES):
+            raise KafkaConfigurationError(f"{PROFILES} names a file that is not there: {file}")
         return {}
     import tomllib
 
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise KafkaConfigurationError(f"the file of profiles cannot be read: {error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -151,7 +153,7 @@ def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> di
     rest = dict(profile)
     try:
         named = rest.pop("config", "")
-        if not isinstance(named, str):
+        if not isinstance(named, str) or "\0" in named:
             raise KafkaConfigurationError(f"config expects the name of a properties file, not {named!r}")
         found = _properties(file.parent / named, "config") if named else {}
         return found | typed(rest)

@@ -79,6 +79,7 @@ def test_settings_are_typed_whatever_their_name() -> None:
         ({"extra_config": ("fetch.min.bytes=x",)}, {}, "a whole number"),
         ({"extra_config": ("retries",)}, {}, "NAME=VALUE"),
         ({"profile": "prod"}, {"KAFKA_PROFILES": "/no/such/file"}, "/no/such/file"),
+        ({}, {"KAFKA_PROFILES": "/no/such/file"}, "KAFKA_PROFILES names a file that is not there: /no/such/file"),
         ({}, {"KAFKA_RETRY_BACKOFF_MS": "soon"}, "retry_backoff_ms"),
     ],
 )
@@ -99,6 +100,7 @@ def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: s
         ("default = 5", "default expects the name of a profile, not 5"),
         ('default = ["x"]', "default expects the name of a profile"),
         ('default = "x"\n[x]\nconfig = 3', "config expects the name of a properties file, not 3"),
+        ('default = "x"\n[x]\nconfig = "a\\u0000b"', "config expects the name of a properties file"),
         ('default = "x"\n[x]\nconfig = "nowhere"', "config names a file that cannot be read"),
     ],
 )
@@ -107,6 +109,12 @@ def test_a_file_of_profiles_with_rubbish_is_wrong_use(tmp_path: pathlib.Path, co
     file.write_text(content, encoding="utf-8")
     with pytest.raises(KafkaConfigurationError, match=said):
         settings(given(), {"KAFKA_PROFILES": str(file)})
+
+
+def test_a_file_of_profiles_may_be_windows_s(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "profiles.toml"
+    file.write_bytes(b'\xef\xbb\xbfdefault = "x"\r\n[x]\r\nclient_id = "me"\r\n')
+    assert settings(given(), {"KAFKA_PROFILES": str(file)}) == {"client_id": "me"}
 
 
 def test_files_of_settings_that_cannot_be_read_are_wrong_use(tmp_path: pathlib.Path) -> None:
