@@ -135,13 +135,19 @@ def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_the_first_program_of_spark_runs_on_an_empty_broker(tmp_path: Path) -> None:
+@pytest.mark.timeout(600)  # a JVM and its Python processes start
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [(0, "1000 rows\n"), (1, "lag: {'loud-trips': 0}\n1000 rows\n")],
+    ids=["the first", "exactly once"],
+)
+def test_a_whole_program_of_spark_runs_on_an_empty_broker(number: int, printed: str, tmp_path: Path) -> None:
     with EmbeddedBroker(tmp_path / "broker") as broker:
-        code = programs("SPARK.md")[0].replace("localhost:9092", broker.bootstrap_servers)
+        code = programs("SPARK.md")[number].replace("localhost:9092", broker.bootstrap_servers)
         command = [sys.executable, "-c", code.replace("/tmp/", f"{tmp_path}/")]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=540, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("1000 rows\n"), done.stdout
+    assert done.stdout.endswith(printed), done.stdout
 
 
 def test_the_columns_that_the_guide_names_have_those_types() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.display.plotting import check_matplotlib
+from kafka.spark.listener_bus import await_delivery
 from kafka.spark.progress import QueryProgress, query_progress, to_json
 from kafka.spark.prometheus_text import Standing, prometheus_text
 from kafka.spark.requirements import check_pyspark
@@ -27,6 +28,9 @@ KEPT = 1_000
 class Watch:
     """What `watch` has seen. Any thread may ask it. A context manager, which ends watching.
 
+    Spark reports a moment after the fact. Whoever asks waits, five seconds at most, for what happened before; not in a
+    `StreamingQueryListener`, and not with Spark Connect.
+
     Arguments:
         json_lines: a file to which a line is added for every micro-batch.
         prometheus: a file that is written anew with the state of all queries after every micro-batch.
@@ -41,6 +45,8 @@ class Watch:
         self._standing: dict[str, Standing] = {}
         self._troubles: set[str] = set()
         self._stop: Callable[[], None] = lambda: None
+        self._catch_up: Callable[[], None] = lambda: None
+        """Waits for what Spark has still to report; never while the lock is held, nor in calls of our listener."""
 
     def __enter__(self) -> "Watch":
         return self
@@ -50,27 +56,37 @@ class Watch:
 
     def __repr__(self) -> str:
         lags = ", ".join(f"{query} {'?' if lag is None else lag}" for query, lag in self.lag().items())
-        return f"<Watch: {len(self.progress)} micro-batches kept; lag: {lags or 'nothing seen yet'}>"
+        return f"<Watch: {len(self._kept())} micro-batches kept; lag: {lags or 'nothing seen yet'}>"
 
     def close(self) -> None:
-        """Watch no longer. What was seen stays."""
-        stop, self._stop = self._stop, lambda: None
+        """Watch no longer. What was seen stays, and what happened before is still seen."""
+        self._catch_up()
+        stop, self._stop, self._catch_up = self._stop, lambda: None, lambda: None
         stop()
 
     @property
     def progress(self) -> list[QueryProgress]:
         """The micro-batches that are kept, oldest first."""
+        self._catch_up()
+        return self._kept()
+
+    def _kept(self) -> list[QueryProgress]:
         with self._lock:
             return list(self._seen)
 
     def lag(self) -> dict[str, int | None]:
         """How many offsets the last micro-batch of each query left for later, by the query's name, or else its id."""
+        self._catch_up()
         with self._lock:
             newest = [each.newest for each in self._standing.values() if each.newest is not None]
         return {each.query: _sum([source.lag for source in each.sources]) for each in newest}
 
     def prometheus(self) -> str:
         """All queries as Prometheus reads it (text format 0.0.4)."""
+        self._catch_up()
+        return self._text()
+
+    def _text(self) -> str:
         with self._lock:
             return prometheus_text(list(self._standing.values()))
 
@@ -119,7 +135,7 @@ class Watch:
         if self._prometheus is None:
             return
         new = self._prometheus.with_name(f".{self._prometheus.name}.{os.getpid()}")
-        new.write_text(self.prometheus(), encoding="utf-8")
+        new.write_text(self._text(), encoding="utf-8")
         new.replace(self._prometheus)
 
     def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
@@ -181,6 +197,7 @@ def watch(
 
     listener = Listener()
     spark.streams.addListener(listener)
+    made._catch_up = lambda: await_delivery(spark)
     made._stop = lambda: spark.streams.removeListener(listener)
     return made
 
