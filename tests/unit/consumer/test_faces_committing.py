@@ -110,17 +110,20 @@ async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_
 ) -> None:
     consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
     await consumer.assign([scene.first])
-    handed_out: Any = None
-    try:
-        with pytest.raises(ZeroDivisionError):
+    handed_out: list[Any] = []
+
+    async def work() -> None:
+        try:
             if by == "poll":
-                handed_out = await consumer.read(10)
-                raise ZeroDivisionError  # at offset 5
-            for _ in range(6):
-                handed_out = [await consumer.next()]
-            raise ZeroDivisionError
-    finally:
-        await consumer.close(autocommit=autocommit)
+                handed_out.extend(await consumer.read(10))
+            while len(handed_out) < 6:
+                handed_out.append(await consumer.next())
+            raise ZeroDivisionError  # at offset 5
+        finally:
+            await consumer.close(autocommit=autocommit)
+
+    with pytest.raises(ZeroDivisionError):
+        await work()
     assert 5 in [record.offset for record in handed_out]
     assert await committed(scene, scene.first) == [expected]
 
