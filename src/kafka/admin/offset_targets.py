@@ -9,14 +9,14 @@ from kafka.errors import IllegalArgumentError
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
 """A timedelta is a time so long before now."""
+GivenTarget = Target | datetime
+"""What callers may give; a datetime without a time zone is local time, as `datetime.timestamp` has it."""
 
 
 def target(what: str, given: object) -> Target:
     """A target as it was given; a `datetime` becomes an `OffsetTimestamp`."""
     if isinstance(given, datetime):
-        if given.tzinfo is None:
-            raise IllegalArgumentError(f"{what}: expected a datetime with a time zone, got {given!r}")
-        return OffsetTimestamp(round(given.timestamp() * 1000))
+        return _time(what, given)
     if isinstance(given, timedelta):
         if given < timedelta(0):
             raise IllegalArgumentError(f"{what}: expected a timedelta before now, 0 or more, got {given!r}")
@@ -27,6 +27,16 @@ def target(what: str, given: object) -> Target:
             f"{given!r:.80}"
         )
     return given
+
+
+def _time(what: str, given: datetime) -> OffsetTimestamp:
+    try:
+        timestamp_ms = round(given.timestamp() * 1000)
+    except (OSError, OverflowError, ValueError):  # years that local time does not reach
+        timestamp_ms = -1
+    if timestamp_ms < 0:  # some negative numbers are not times, but ends of the log
+        raise IllegalArgumentError(f"{what}: expected a time since 1970, got {given!r}")
+    return OffsetTimestamp(timestamp_ms)
 
 
 def timestamps(targets: Mapping[Any, Target], now_ms: int) -> dict[Any, int]:

@@ -1,9 +1,12 @@
 """Calls about several things: one request a broker, a result for each thing, and another try for what may pass."""
 
+import time
+
 import pytest
 
 from kafka.admin import ConfigResource, MemberToRemove, OffsetShift, OffsetSpec, ReplicaLogDir, SharePartitionOffset
 from kafka.admin.transaction_types import FencedProducer
+from kafka.consumer.bounded import bounds
 from kafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,
@@ -341,6 +344,36 @@ async def test_offsets_are_reset_by_shift_time_and_topic_and_a_dry_run_commits_n
     assert (await admin.reset_group_offsets("g", {TP: at}))[TP]["offset"] == 11
     times = {each.timestamp for _, asking in asked(cluster, "ListOffsets") for each in asking.topics[0].partitions}
     assert round(at.timestamp() * 1000) in times
+
+
+@pytest.fixture
+def in_a_zone(monkeypatch):
+    """The local time is five hours ahead of UTC."""
+    monkeypatch.setenv("TZ", "PKT-5")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def test_a_time_without_a_zone_is_local_as_in_read(admin, cluster, log, in_a_zone):
+    from datetime import UTC, datetime
+
+    naive = datetime(2026, 1, 1, 12)
+    for given in (naive, {TP: naive}, {"t": naive}):
+        await admin.reset_group_offsets("g", given, dry_run=True)
+    times = {each.timestamp for _, asking in asked(cluster, "ListOffsets") for each in asking.topics[0].partitions}
+    noon = round(datetime(2026, 1, 1, 7, tzinfo=UTC).timestamp() * 1000)
+    assert noon in times
+    assert bounds.parse_bound("start", naive, 0) == bounds.Time(noon)
+
+
+@pytest.mark.parametrize("given", ["1969-12-31T23:59:59.999+00:00", "1969-12-01", "0001-01-01"])
+async def test_a_time_that_no_record_has_is_refused(admin, given):
+    from datetime import datetime
+
+    with pytest.raises(IllegalArgumentError, match="expected a time since 1970"):
+        await admin.reset_group_offsets("g", {TP: datetime.fromisoformat(given)})
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer", "streams"])

@@ -10,7 +10,7 @@ from kafka.admin import group_offsets as _offsets
 from kafka.admin import offset_targets as _targets
 from kafka.admin import share_group_offsets as _share
 from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.offset_targets import Target
+from kafka.admin.offset_targets import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display.plotting import check_matplotlib
 from kafka.errors import BrokerResponseError
@@ -113,7 +113,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
     async def reset_group_offsets(
         self,
         group_id: str,
-        offset_specs: Mapping[TopicPartition | str, Target] | Target,
+        offset_specs: Mapping[TopicPartition | str, GivenTarget] | GivenTarget,
         group_coordinator_id: int | None = None,
         dry_run: bool = False,
     ) -> dict[TopicPartition, dict[str, Any]]:
@@ -121,10 +121,10 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
 
         Arguments:
             group_id: the group.
-            offset_specs: for each partition, or topic, where to: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime`;
-                a `timedelta`, so long ago; an `OffsetShift`, so many records on; or an offset. One of these alone is
-                for all partitions that the group has committed for. What the partition does not have becomes its first
-                or last offset.
+            offset_specs: for each partition, or topic, where to: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime`,
+                local time where it has no zone; a `timedelta`, so long ago; an `OffsetShift`, so many records on; or an
+                offset. One of these alone is for all partitions that the group has committed for. What the partition
+                does not have becomes its first or last offset.
             group_coordinator_id: the broker that coordinates it, if known; None looks it up.
             dry_run: only find where they would go, and whether they could.
 
