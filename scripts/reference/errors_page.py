@@ -13,10 +13,11 @@ All errors are below `KafkaError`, in `kafka.errors`. Written by `python -m scri
 Catch the narrowest that you can do something about; `error.retriable` tells whether the same call may succeed
 later. Clients retry such errors by themselves, so what reaches you has outlasted that, or is not retriable.
 
-A producer's errors come with the record: `future.get()`, the future's callbacks, `flush()`, or the log if nobody
-looks. A consumer's come from `poll()` and from iteration, which leave the position where it was; the next call goes
-on. An admin call raises the first error, or with `raise_errors=False` gives each thing its own. Those whose results are
-error classes (groups' offsets, deletions, ACLs, quotas) raise none for a single thing: look at the result.
+A producer's errors come with the record: `future.get()`, the future's callbacks, `flush()` and the end of the
+`with`, or the log if nobody looks. A consumer's come from `poll()` and from iteration, which leave the position
+where it was; the next call goes on. An admin call raises the first error, or with `raise_errors=False` gives each
+thing its own. Those whose results are error classes (groups' offsets, deletions, ACLs, quotas) raise none for a
+single thing: look at the result.
 
 *R*: retriable.
 """

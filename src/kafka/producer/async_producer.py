@@ -10,6 +10,7 @@ from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
+from kafka.producer.block_end import BlockEnd
 from kafka.producer.core import ProducerCore
 from kafka.producer.face import ProducerFace
 from kafka.producer.intake.appender import Append, RecordSender
@@ -131,4 +132,5 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
     ) -> None:
-        await self.stop()
+        with BlockEnd(self._core, error):
+            await self.stop()

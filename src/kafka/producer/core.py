@@ -134,6 +134,9 @@ class ProducerCore:
         self._outcomes: Outcomes | None = None
         self._transactions: Transactions | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._callbacks_are_late = False
+        self.keep_failures = False
+        """Whether `raise_failures` comes after `close`, which otherwise logs the failures that nobody has looked at."""
         self._failed = False
         self._end_with_loop: dict[EndsWithLoop, None] = {}
 
@@ -316,8 +319,26 @@ class ProducerCore:
         if self._closing is None:
             self._closing = self._loop.create_task(self._close(timeout_s, reason))
         await asyncio.shield(self._closing)
-        if not in_callback and not await self._callbacks_have_run(deadline):
+        self._callbacks_are_late = not in_callback and not await self._callbacks_have_run(deadline)
+        if self._callbacks_are_late:
             log.warning("the producer is closed, but callbacks are still running")
+
+    def raise_failures(self) -> None:
+        """Raise what `flush` would have raised before `close`, which has ended by now. In any thread.
+
+        Does nothing where the producer is not closed: in a forked child, where it is the parent's.
+        """
+        if self._closing is None or self._outcomes is None:
+            return
+        failures = self._outcomes.failures
+        try:
+            failures.raise_unseen()
+        finally:
+            failures.log_unseen()
+        if self._callbacks_are_late:
+            raise KafkaTimeoutError(
+                "the producer is closed, every record is acknowledged or has failed, but callbacks are still running"
+            )
 
     async def _callbacks_have_run(self, deadline: float | None) -> bool:
         """Wait for the callbacks of all that is delivered or has failed; False if the time is up first."""
@@ -351,7 +372,8 @@ class ProducerCore:
                 left = [*queue.in_network, *outgoing.take_expired(queue, float("inf"))]
                 for batch in left:
                     outcomes.fail(queue, batch, error)
-            outcomes.failures.log_unseen()
+            if not self.keep_failures:
+                outcomes.failures.log_unseen()
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
                 self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything

@@ -8,6 +8,7 @@ from kafka.config import ProducerConfigs, with_options
 from kafka.config.settings_given import refuse_positions
 from kafka.net.callback_thread import WorkerThread
 from kafka.producer import lifetime
+from kafka.producer.block_end import BlockEnd
 from kafka.producer.calls import ProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.face import ProducerFace
@@ -32,7 +33,8 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
     until `delivery_timeout_ms` is over. Records of a partition stay in the order in which they were sent.
 
     `send` only buffers. A record that cannot be delivered fails its future; if nobody looks at that, it is logged, and
-    `flush` raises it.
+    `flush` raises it. So does the end of a ``with`` block that raised nothing, once the producer is closed; `close`
+    does not.
 
     Arguments:
         configs: options, see `kafka.config.ProducerOptions`, `ConnectionOptions` and `SecurityOptions`.
@@ -85,7 +87,8 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
     ) -> None:
-        self.close()
+        with BlockEnd(self._core, error):
+            self.close()
 
     def __del__(self) -> None:
         core = getattr(self, "_core", None)
