@@ -28,9 +28,9 @@ def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None
         client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
 
     Only what is given is translated: where defaults differ, as that of ``isolation.level``, ours hold (a table is in
-    docs/SIDE_BY_SIDE.md). What has no meaning here, or is another client's, is left out with one warning. Raises
-    `KafkaConfigurationError` for a name that is unknown, for a setting or a value that this client has nothing for,
-    with what to do instead, and for text that is not of its option's type.
+    docs/SIDE_BY_SIDE.md). What has no meaning here, or is another client's, is left out; one warning in the log of
+    `kafka.config` names it. Raises `KafkaConfigurationError` for a name that is unknown, for a setting or a value that
+    this client has nothing for, with what to do instead, and for text that is not of its option's type.
     """
     java, ours, idle = _translated({**settings.get("default.topic.config", {}), **settings}, client)
     configs, others = read_java_names(java, client)
