@@ -1,5 +1,7 @@
 """`kafka cluster`, `kafka transactions` and `kafka groups lag --watch` on the embedded broker."""
 
+import datetime
+import json
 import time
 from collections.abc import Callable
 
@@ -68,7 +70,19 @@ def test_lag_is_shown_again_and_again_until_it_is_interrupted(
     monkeypatch.setattr(time, "sleep", sleep)
     result = cli.run("groups", "lag", name, "--total", "--watch", "5s")
     assert (result.exit_code, pauses) == (130, [5.0, 5.0, 5.0])
-    assert result.stdout == f"{name}\t{name}\t1\n" * 3
+    *rows, end = (line.rpartition("\t") for line in result.stdout.split("\n"))
+    assert ([row for row, _, _ in rows], end[2]) == ([f"{name}\t{name}\t1"] * 3, "")
+    assert all(datetime.datetime.fromisoformat(at).tzinfo is datetime.UTC for _, _, at in rows)
+
+
+def test_each_object_of_a_watched_lag_has_its_time(cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = topic()
+    cli("produce", name, stdin="a\nb\n")
+    cli("consume", name, "-g", name, "-n", "1")
+    monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    (row,) = json.loads(cli.run("groups", "lag", name, "--watch", "5s", "--json").stdout)
+    assert (row["lag"], datetime.datetime.fromisoformat(row["time"]).tzinfo) == (1, datetime.UTC)
+    assert "time" not in cli.json("groups", "lag", name)[0]
 
 
 def test_partitions_are_added_and_described(cli: Cli, topic: MakeTopic) -> None:

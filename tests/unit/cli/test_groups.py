@@ -36,6 +36,19 @@ def test_lag_is_what_is_left_to_read(cli: Cli, group: str) -> None:
     assert {"group": group, "topic": group, "lag": 4} in cli.json("groups", "lag", "--total")
 
 
+def test_a_group_that_has_committed_nothing_is_named(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    with KafkaConsumer(name, bootstrap_servers=cli.bootstrap_servers, group_id=name, enable_auto_commit=False) as one:
+        while not one.assignment():
+            one.poll(100)
+        said = f"group {name} has committed nothing\n"
+        for options in ((), ("--total",), ("--json",)):
+            assert cli.run("groups", "lag", name, *options).stderr == said
+        state = f"group {name}: classic, Stable, 1 member; --json has them\n"
+        assert cli.run("groups", "describe", name).stderr == state + said
+        assert cli.run("groups", "describe", name, "--json").stderr == ""
+
+
 def test_decisions_of_the_sink_of_spark_are_no_lag(cli: Cli, group: str) -> None:
     decisions = f"{group}-decision"
     with KafkaAdminClient(bootstrap_servers=cli.bootstrap_servers) as admin:

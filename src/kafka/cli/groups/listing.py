@@ -2,11 +2,13 @@
 
 import datetime
 import time
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.options import at_least_one, connected, group_option
+from kafka.cli.output import note
 from kafka.cli.positions import DURATION
 from kafka.cli.session import Session
 
@@ -56,7 +58,13 @@ def describe(session: Session, groups: list[str]) -> None:
         session.output.title(f"{each['group']}  {each['type']}  {each['state']}  {each['assignor'] or ''}".rstrip())
         if each["members"] and session.output.terminal:
             session.output.table(each["members"], ["member", "instance", "client", "host", "partitions"])
-        session.output.table(each["offsets"], _LAG if not session.output.terminal else _LAG[1:])
+        if not session.output.terminal:
+            count = len(each["members"])
+            members = "1 member" if count == 1 else f"{count} members"
+            note(f"group {each['group']}: {each['type']}, {each['state']}, {members}; --json has them")
+        if each["offsets"] or not session.output.terminal:
+            session.output.table(each["offsets"], _LAG if not session.output.terminal else _LAG[1:])
+        _note_without_offsets([each["group"]], each["offsets"])
 
 
 @click.command()
@@ -65,17 +73,32 @@ def describe(session: Session, groups: list[str]) -> None:
 @click.option("--total", is_flag=True, help="One row for each group and topic.")
 @connected
 def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool) -> None:
-    """Show how far groups are behind, in each partition. GROUP may be left out: all."""
+    """Show how far groups are behind, in each partition. GROUP may be left out: all.
+
+    With --watch into a file or a pipe each row ends with the time, in UTC.
+    """
     with session.admin() as admin:
         while True:
             rows = _rows(admin, groups, total)
+            columns = ("group", "topic", "lag") if total else _LAG
             if watch is not None and session.output.terminal:
                 click.clear()
-            columns = ("group", "topic", "lag") if total else _LAG
+            elif watch is not None:
+                now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+                rows, columns = [{**row, "time": now} for row in rows], (*columns, "time")
             session.output.table(rows, columns)
+            _note_without_offsets(groups, rows)
             if watch is None:
                 return
             time.sleep(watch.total_seconds())
+
+
+def _note_without_offsets(groups: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Name the groups that were asked for and have no row."""
+    there = {row["group"] for row in rows}
+    for group in dict.fromkeys(groups):
+        if group not in there:
+            note(f"group {group} has committed nothing")
 
 
 def _rows(admin: "KafkaAdminClient", groups: list[str], total: bool) -> list[dict[str, Any]]:
