@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.config.table import AdminConfig, parse_admin
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConnectionError, KafkaError
 from kafka.net import Connection, open_connection
 from kafka.wire.api.metadata import MetadataRequest
 
@@ -120,6 +120,9 @@ async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str
         return row, told
     except KafkaError as error:
         row["result"] = f"connected, but does not tell the brokers: {error}"
+        if isinstance(error, KafkaConnectionError) and not parsed.security.uses_sasl:
+            protocol = parsed.security.security_protocol
+            row["result"] += f"; so does a listener that asks for SASL (security_protocol is {protocol!r})"
         return row, None
     finally:
         await connection.close()

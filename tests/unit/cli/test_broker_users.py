@@ -35,8 +35,23 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_users_nobody_logs_in(ran: dict[str, Any]) -> None:
-    assert run().exit_code == 0
+    result = run()
+    assert result.exit_code == 0
+    assert result.stderr == "records are kept in a temporary folder, removed at the end; --data-dir keeps them\n"
     assert ran["users"] == {}
+
+
+def test_where_records_are_kept_and_that_clients_log_in_is_told(ran: dict[str, Any], tmp_path: Path) -> None:
+    result = run("--data-dir", str(tmp_path), "--user", "alice", KAFKA_BROKER_PASSWORD_ALICE="a")
+    assert f"records are kept in {tmp_path}\nclients have to log in: security_protocol SASL_PLAINTEXT" in result.stderr
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with broker.EmbeddedBroker() as other:
+        port = other.bootstrap_servers.rpartition(":")[2]
+        result = run("--port", port)
+    assert result.exit_code == 1
+    assert f"port {port} is taken; --port takes another one" in result.stderr
 
 
 def test_passwords_come_from_variables(ran: dict[str, Any]) -> None:

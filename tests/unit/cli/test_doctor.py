@@ -32,6 +32,12 @@ def test_each_address_says_how_it_failed(cli: Cli) -> None:
     assert f"{cli.bootstrap_servers}\ttrue\tok" in result.output
 
 
+def test_a_listener_that_asks_for_sasl_is_thought_of() -> None:
+    with EmbeddedBroker(users={"alice": "secret"}) as broker:
+        said = Cli(broker.bootstrap_servers, "/no/such").run("doctor", "--cluster").output
+    assert "so does a listener that asks for SASL (security_protocol is 'PLAINTEXT')" in said
+
+
 def test_nothing_reached_says_what_to_look_at(cli: Cli) -> None:
     assert "is the cluster up" in cli.run("doctor", "-b", "127.0.0.1:1").output
 

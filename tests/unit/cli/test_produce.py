@@ -26,6 +26,12 @@ def test_lines_are_values_or_keys_and_values(cli: Cli, topic: MakeTopic) -> None
     assert cli("consume", name, *SHOWN) == "0|5|k|v|a=1\n0|5|default|only|a=1\n"
 
 
+def test_lines_without_the_separator_are_counted(cli: Cli, topic: MakeTopic) -> None:
+    result = cli.run("produce", topic(), "-K", ":", stdin="k:v\nnone\nno more\n")
+    assert result.exit_code == 0
+    assert "lines without the separator, sent as values alone: 2\n" in result.stderr
+
+
 def test_a_delimiter_of_its_own_keeps_line_ends(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-D", "\\0", stdin=b"a\nb\0c")

@@ -123,8 +123,9 @@ def test_oauth_refuses_extensions_that_would_break_the_message(extensions):
     ("options", "said"),
     [
         ({"sasl_mechanism": "CRAM-MD5"}, "unknown"),
-        ({"sasl_mechanism": "PLAIN"}, "sasl_plain_username"),
-        ({"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "a"}, "sasl_plain_password"),
+        ({"sasl_mechanism": "PLAIN"}, "needs 'sasl_plain_username' and 'sasl_plain_password'"),
+        ({"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "a"}, "needs 'sasl_plain_password'"),
+        ({"sasl_mechanism": "PLAIN", "sasl_plain_password": "b"}, "needs 'sasl_plain_username'"),
         ({"sasl_mechanism": "OAUTHBEARER"}, "sasl_oauth_token_provider"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import IO
 
 import click
 
+from kafka.cli.output import note
 from kafka.cli.produce.sending import Sending
 
 _CHUNK = 1 << 20
@@ -61,7 +62,7 @@ def send_lines(
         null: a value of this text is null; None: no value is.
         encoding: what values are sent in, where the lines are UTF-8; None: as they are.
     """
-    send = sending.send
+    send, without_key = sending.send, 0
     for found in split(file, delimiter):
         for line in found:
             key: bytes | None = None
@@ -70,9 +71,13 @@ def send_lines(
                 before, between, after = line.partition(separator)
                 if between:
                     key, text = before, after
+                else:
+                    without_key += 1
             if encoding is not None:
                 text = _encoded(text, encoding)
             send(None if text == null else text, key)
+    if without_key:
+        note(f"lines without the separator, sent as values alone: {without_key:,}")
 
 
 def _encoded(text: bytes, encoding: str) -> bytes:

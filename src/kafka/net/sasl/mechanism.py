@@ -35,8 +35,13 @@ def check_mechanism(security: SecurityOptions) -> None:
         check_tokens(security)
     elif name in ("GSSAPI", "AWS_MSK_IAM"):
         return  # by what the machine has
-    elif security.sasl_plain_username is None or security.sasl_plain_password is None:
-        raise KafkaConfigurationError(f"sasl_mechanism {name!r} needs 'sasl_plain_username' and 'sasl_plain_password'")
+    else:
+        login = {
+            "'sasl_plain_username'": security.sasl_plain_username,
+            "'sasl_plain_password'": security.sasl_plain_password,
+        }
+        if missing := [option for option, value in login.items() if value is None]:
+            raise KafkaConfigurationError(f"sasl_mechanism {name!r} needs {' and '.join(missing)}")
 
 
 def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
