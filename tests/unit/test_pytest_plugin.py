@@ -140,3 +140,30 @@ def test_the_bootstrap_servers_may_be_overridden(tmp_path: Path) -> None:
         "def test_it(kafka_topic, kafka_producer):\n    assert len(kafka_producer().partitions_for(kafka_topic)) == 5\n"
     )
     assert "1 passed" in run(tmp_path)
+
+
+@pytest.mark.parametrize("asked", ["the override", "the test"])
+def test_a_shared_broker_refuses_a_marker_that_it_cannot_follow(asked: str, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(CONFIGURATION)
+    override = "@pytest.fixture\ndef kafka_bootstrap_servers(kafka_shared_broker):\n"
+    override += "    return kafka_shared_broker.bootstrap_servers\n"
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture(scope='session')\ndef kafka_broker_settings(): return {'num_partitions': 5}\n"
+        + (override if asked == "the override" else "")
+    )
+    shared = "" if asked == "the override" else "kafka_shared_broker, "
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.kafka_broker(num_partitions=5, users={'alice': 'secret'})\n"
+        f"def test_other({shared}kafka_topic): pass\n"
+        "@pytest.mark.kafka_broker(num_partitions=5)\n"
+        f"def test_same({shared}kafka_topic): pass\n"
+        "@pytest.mark.kafka_broker(users={'alice': 'secret'})\n"
+        "def test_two(kafka_shared_broker, kafka_broker): assert kafka_broker.users\n"
+    )
+    printed = run(tmp_path, expected=1)
+    assert "2 passed, 1 error" in printed
+    assert "test_it.py::test_other uses the broker that all tests share" in printed
+    assert "its marker kafka_broker (users): set that for all of them in the fixture kafka_broker_settings" in printed
+    assert "secret'" not in printed.partition("uses the broker")[2]

@@ -133,9 +133,24 @@ def kafka_shared_broker(
     request: pytest.FixtureRequest, kafka_session_broker: EmbeddedBroker
 ) -> Iterator[EmbeddedBroker]:
     """`kafka_session_broker`, with faults that end with the test. It has the topics of all tests: use `kafka_topic`."""
+    _refuse_other_settings(request)
     kafka_session_broker.faults.clear()
     yield _remember(request, kafka_session_broker)
     kafka_session_broker.faults.clear()
+
+
+def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
+    """A marker's settings have to reach a broker: the test's own, if it has one too, or one that has them already."""
+    if "kafka_broker" in request.fixturenames:
+        return
+    shared: Mapping[str, Any] = request.getfixturevalue("kafka_broker_settings")
+    wanted = settings_of(request, "kafka_broker")
+    if other := {name: value for name, value in wanted.items() if name not in shared or shared[name] != value}:
+        raise pytest.UsageError(
+            f"{request.node.nodeid} uses the broker that all tests share, which cannot follow its marker kafka_broker "
+            f"({', '.join(other)}): set that for all of them in the fixture kafka_broker_settings, or let the test "
+            "connect to kafka_broker, a broker of its own"
+        )
 
 
 @pytest.fixture
