@@ -10,9 +10,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_the_readme_has_no_links_that_are_dead_on_an_index_page() -> None:
-    targets = re.findall(r"\]\(([^)]*)\)", (ROOT / "README.md").read_text())
-    assert [target for target in targets if not target.startswith("https://")] == []
+def test_the_readme_links_to_every_guide_that_it_names() -> None:
+    text = (ROOT / "README.md").read_text()
+    targets = [target for target in re.findall(r"\]\(([^)]*)\)", text) if not target.startswith("https://")]
+    assert [target for target in targets if not (ROOT / target).is_file()] == []
+    assert re.findall(r"`(?:docs/)?[A-Z_]+\.md`", text) == []
+    assert "docs/START.md" in targets
 
 
 def test_the_readme_names_only_extras_that_exist() -> None:
