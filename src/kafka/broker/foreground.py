@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 from kafka.broker.server import BrokerServer
@@ -14,6 +15,8 @@ def run(
 ) -> None:
     """Run a broker until SIGINT or SIGTERM; the line it prints when it is ready ends with ``host:port``.
 
+    On standard error it then says where records are, and whether clients have to log in.
+
     Arguments:
         data_dir: where records are kept; None: in a folder that is deleted in the end.
         host: the address to listen on.
@@ -23,10 +26,15 @@ def run(
     The arguments are those of `EmbeddedBroker`. Raises OSError where the port is taken.
     """
     folder = None if data_dir is None else Path(data_dir)
-    asyncio.run(_serve(BrokerServer(folder, host, port, BrokerSettings.from_names(settings))))
+    parsed = BrokerSettings.from_names(settings)
+    where = "a temporary folder, removed at the end (--data-dir keeps them)" if folder is None else folder
+    notes = [f"records are in {where}"]
+    if parsed.users:
+        notes.append("clients have to log in: security_protocol SASL_PLAINTEXT")
+    asyncio.run(_serve(BrokerServer(folder, host, port, parsed), notes))
 
 
-async def _serve(server: BrokerServer) -> None:
+async def _serve(server: BrokerServer, notes: list[str]) -> None:
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
@@ -34,6 +42,7 @@ async def _serve(server: BrokerServer) -> None:
     endpoint = await server.start()
     try:
         print(f"kafka broker ready on {endpoint.host}:{endpoint.port}", flush=True)
+        print(*notes, sep="\n", file=sys.stderr, flush=True)
         await ended.wait()
     finally:
         await server.stop()

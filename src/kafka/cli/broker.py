@@ -11,7 +11,6 @@ import click
 from kafka import broker
 from kafka.broker.settings import BrokerSettings
 from kafka.cli.broker_users import users_with_passwords
-from kafka.cli.output import note
 from kafka.errors import KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
@@ -98,10 +97,6 @@ def command(
     rights.
     """
     passwords = users_with_passwords(users, users_file)
-    where = "a temporary folder, removed at the end; --data-dir keeps them" if data_dir is None else str(data_dir)
-    note(f"records are kept in {where}")
-    if passwords:
-        note("clients have to log in: security_protocol SASL_PLAINTEXT")
     try:
         broker.run(data_dir=data_dir, host=host, port=port, users=passwords, **settings)
     except KafkaConfigurationError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka import broker
+from kafka.broker import foreground
 from kafka.cli import broker_users
 from kafka.cli.commands import commands
 
@@ -35,15 +38,30 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_users_nobody_logs_in(ran: dict[str, Any]) -> None:
-    result = run()
-    assert result.exit_code == 0
-    assert result.stderr == "records are kept in a temporary folder, removed at the end; --data-dir keeps them\n"
+    assert run().exit_code == 0
     assert ran["users"] == {}
 
 
-def test_where_records_are_kept_and_that_clients_log_in_is_told(ran: dict[str, Any], tmp_path: Path) -> None:
+def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Server:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        async def start(self) -> SimpleNamespace:
+            asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGTERM)
+            return SimpleNamespace(host="h", port=1)
+
+        async def stop(self) -> None:
+            pass
+
+    monkeypatch.setattr(foreground, "BrokerServer", Server)
+    result = run()
+    assert (result.exit_code, result.stdout) == (0, "kafka broker ready on h:1\n")
+    assert result.stderr == "records are in a temporary folder, removed at the end (--data-dir keeps them)\n"
     result = run("--data-dir", str(tmp_path), "--user", "alice", KAFKA_BROKER_PASSWORD_ALICE="a")
-    assert f"records are kept in {tmp_path}\nclients have to log in: security_protocol SASL_PLAINTEXT" in result.stderr
+    assert result.stderr == f"records are in {tmp_path}\nclients have to log in: security_protocol SASL_PLAINTEXT\n"
 
 
 def test_a_port_that_is_taken_is_named() -> None:
