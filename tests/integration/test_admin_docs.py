@@ -18,6 +18,6 @@ def test_the_examples_work(broker):
         printed.append(done.stdout)
     assert len(printed) == 4
     assert "OffsetAndTimestamp(offset=0" in printed[0]
-    assert "TopicPartition(topic='orders', partition=0) 0" in printed[2]
+    assert "TopicPartition(topic='invoices', partition=0) 0" in printed[2]
     assert "failed: UnknownTopicOrPartitionError" in printed[2]
     assert "'offset': 0" in printed[3]
