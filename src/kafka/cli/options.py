@@ -54,6 +54,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         help="Password; others can see it in the list of processes: KAFKA_SASL_PLAIN_PASSWORD is safer.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--titles", is_flag=True, help="Columns have titles where no terminal reads them, too."),
     click.option(
         "-l",
         "--log-level",
@@ -71,6 +72,7 @@ _NAMES = (
     "sasl_user",
     "sasl_password",
     "as_json",
+    "titles",
     "log_level",
 )
 _REMEMBERED = "kafka.cli.options"

@@ -20,13 +20,18 @@ _GAP = "  "
 class Output:
     """Standard output.
 
+    Arguments:
+        as_json: print JSON.
+        titles: name the columns where there is no terminal, too.
+
     Attributes:
         as_json: whether all of it is JSON.
         terminal: whether somebody reads it, so that tables and colours help.
     """
 
-    def __init__(self, as_json: bool) -> None:
+    def __init__(self, as_json: bool, titles: bool = False) -> None:
         self.as_json = as_json
+        self._titles = titles
         self.terminal = sys.stdout.isatty()
         self._plain = not self.terminal or bool(os.environ.get("NO_COLOR"))
         self._takes_all = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
@@ -35,7 +40,7 @@ class Output:
         """Print rows.
 
         JSON has all that is in them, a list of objects. A terminal gets a table with a line of titles; anything else
-        a line for each row, with tabs and no titles.
+        a line for each row, with tabs, and with titles only if they are asked for.
 
         Arguments:
             columns: those to show, in their order; ``bytes`` and the like are shown with units on a terminal.
@@ -44,6 +49,8 @@ class Output:
             self.data(list(rows))
             return
         if not self.terminal:
+            if self._titles:
+                click.echo("\t".join(columns))
             for row in rows:
                 click.echo("\t".join(_plain(row.get(column)) for column in columns))
             return

@@ -23,7 +23,7 @@ class Session:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
-        self.output = Output(bool(given["as_json"]))
+        self.output = Output(bool(given["as_json"]), bool(given["titles"]))
 
     def given(self, *options: str) -> bool:
         """Whether one of these options was given."""

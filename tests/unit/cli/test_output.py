@@ -47,7 +47,7 @@ def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 def test_a_program_gets_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     Output(as_json=False).table(ROWS, ["topic", "records", "isr"])
-    Output(as_json=True).table(ROWS, ["topic"])
+    Output(as_json=True, titles=True).table(ROWS, ["topic"])
     Output(as_json=True).done("done", {"a": 1})
     for as_json in (False, True):
         Output(as_json).title("a title is for people")

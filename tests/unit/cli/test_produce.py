@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kafka import KafkaProducer
 from kafka.cli.produce.lines import split
 from unit.cli.cli_support import Cli
 
@@ -112,6 +113,18 @@ def test_every_control_character_is_read_as_it_was(
     cli("consume", source, "-o", str(file))
     cli("produce", target, str(file))
     assert cli.run("consume", target, "-D", "\\xff").stdout_bytes == value + b"\xffnext\xff"
+
+
+def test_a_header_that_is_not_utf_8_leaves_csv_valid_and_is_read_as_it_was(
+    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
+) -> None:
+    source, target, file = topic(), topic(suffix="-copy"), tmp_path / "records.csv"
+    with KafkaProducer(bootstrap_servers=cli.bootstrap_servers) as producer:
+        producer.send(source, b"v", headers=[("h", b"\xff\xc3\xa4\x80")])
+    cli("consume", source, "-o", str(file))
+    assert '[[""h"", ""\\udcff\u00e4\\udc80""]]' in file.read_text("utf-8")
+    cli("produce", target, str(file))
+    assert cli.run("consume", target, "-f", "%h").stdout_bytes == b"h=\xff\xc3\xa4\x80"
 
 
 def test_csv_may_have_long_fields(cli: Cli, topic: MakeTopic) -> None:

@@ -92,3 +92,12 @@ def test_a_wrong_config_adds_no_partitions(cli: Cli, topic: Callable[..., str], 
     name = topic()
     cli.fails("topics", "alter", name, "-p", "3", "-c", config, status=status)
     assert cli("offsets", "list", name) == f"{name}\t0\t0\t0\n"
+
+
+def test_columns_have_titles_without_a_terminal_where_they_are_asked_for(cli: Cli, topic: Callable[..., str]) -> None:
+    name = topic()
+    titles, row = cli("topics", "describe", name, "--titles").splitlines()
+    assert titles.startswith("topic\tpartition\tleader\t")
+    assert len(titles.split("\t")) == len(row.split("\t"))
+    assert cli("--titles", "offsets", "list", name).splitlines()[0].split("\t")[:2] == ["topic", "partition"]
+    assert "--titles" in cli("groups", "lag", "--help")

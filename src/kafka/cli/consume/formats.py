@@ -134,8 +134,14 @@ class _Rows:
         self.lines.append(line.removesuffix(self.END) + "\n")
 
 
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+
+
 class Csv:
-    """Comma-separated values with a line of titles: null is an empty field, bytes stay as they are."""
+    """Comma-separated values with a line of titles: null is an empty field, bytes of keys and values stay as they are.
+
+    A byte of a header that is not UTF-8 is escaped, as the headers are JSON.
+    """
 
     def begin(self) -> bytes:
         """The titles."""
@@ -149,11 +155,16 @@ class Csv:
             headers = ""
             if record.headers:
                 pairs = [[name, None if value is None else _as_text(value)] for name, value in record.headers]
-                headers = json.dumps(pairs, ensure_ascii=False)
+                headers = _NOT_UTF_8.sub(_escape, json.dumps(pairs, ensure_ascii=False))
             time = "" if record.timestamp == -1 else record.timestamp
             key, value = _as_text(record.key), _as_text(record.value)
             write((record.topic, record.partition, record.offset, time, key, value, headers))
         return "".join(rows.lines).encode("utf-8", "surrogateescape")
+
+
+def _escape(found: re.Match[str]) -> str:
+    """A byte that is not UTF-8, as JSON writes what `surrogateescape` makes of it."""
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _as_text(value: bytes | None) -> str:
