@@ -142,7 +142,7 @@ def test_in_the_foreground_it_says_when_it_is_ready_and_ends_on_signals(
         assert accepts(line.split()[-1])
         process.send_signal(ended_by)
         out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (0, "", "")
+    assert (process.returncode, out, err) == (0, "", f"records are in {tmp_path}\n")
 
 
 def test_a_client_that_stays_connected_does_not_keep_it_from_stopping() -> None:
