@@ -350,24 +350,23 @@ def _spark(sizes: Sizes) -> list[Task]:
     def asked(ratio: float, figure: str = "rate") -> tuple[Target, ...]:
         return (Target(other, ratio, figure),)
 
-    noop = Task(
-        "spark-noop", "Spark, to `noop`", clients, (small, large), targets=asked(3.0), timeout_s=SPARK_TIMEOUT_S
-    )
+    noop = Task("spark-noop", "Spark, to `noop`", clients, (small,), targets=asked(4.0), timeout_s=SPARK_TIMEOUT_S)
     stream = replace(
         noop, name="spark-stream", title="Spark, a micro-batch", topics=(Topic("none", 100, sizes.streamed),)
     )
     return [
         noop,
-        replace(noop, name="spark-parquet", title="Spark, to Parquet", topics=(small,), targets=asked(2.0)),
+        replace(noop, topics=(large,), targets=asked(3.0)),
+        replace(noop, name="spark-parquet", title="Spark, to Parquet", targets=asked(2.2)),
         replace(
             noop,
             name="spark-write",
             title="Spark, write",
             topics=(Topic("none", 100, sizes.written),),
             use="write",
-            targets=asked(1.5),
+            targets=asked(1.7),
         ),
-        replace(stream, measure="latency", targets=asked(1.0, "median")),
+        replace(stream, measure="latency", targets=asked(1.1, "median")),
         *_once(sizes),
     ]
 
