@@ -279,6 +279,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"start": 1.5}, TypeError, "expected an offset, a datetime"),
         ({"start": True}, TypeError, "expected an offset, a datetime"),
         ({"start": datetime.datetime(1960, 1, 1, tzinfo=datetime.UTC)}, IllegalArgumentError, "a time since 1970"),
+        ({"start": datetime.datetime.min}, IllegalArgumentError, "a time since 1970"),
         ({"last": 0}, IllegalArgumentError, "a number of records from 1 on"),
         ({"last": True}, IllegalArgumentError, "a number of records from 1 on"),
         ({"limit": 10}, KafkaConfigurationError, "option 'limit' is unknown; last=N gives"),

@@ -62,7 +62,11 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
                 f"got {given!r}"
             ) from None
     if isinstance(given, datetime.datetime):
-        return _time(name, given, round(given.timestamp() * 1_000))
+        try:
+            timestamp_ms = round(given.timestamp() * 1_000)
+        except (OSError, OverflowError, ValueError):  # years that local time does not reach
+            timestamp_ms = -1
+        return _time(name, given, timestamp_ms)
     if isinstance(given, datetime.timedelta):
         return _time(name, given, now_ms - round(given.total_seconds() * 1_000))
     if isinstance(given, Mapping):
