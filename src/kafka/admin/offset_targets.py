@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kafka.admin.offset_spec import OffsetShift, OffsetSpec, OffsetTimestamp
+from kafka.coordinator.offset_arguments import timestamp_ms
 from kafka.errors import IllegalArgumentError
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
@@ -30,13 +31,10 @@ def target(what: str, given: object) -> Target:
 
 
 def _time(what: str, given: datetime) -> OffsetTimestamp:
-    try:
-        timestamp_ms = round(given.timestamp() * 1000)
-    except (OSError, OverflowError, ValueError):  # years that local time does not reach
-        timestamp_ms = -1
-    if timestamp_ms < 0:  # some negative numbers are not times, but ends of the log
+    since_1970 = timestamp_ms(given)
+    if since_1970 is None:
         raise IllegalArgumentError(f"{what}: expected a time since 1970, got {given!r}")
-    return OffsetTimestamp(timestamp_ms)
+    return OffsetTimestamp(since_1970)
 
 
 def timestamps(targets: Mapping[Any, Target], now_ms: int) -> dict[Any, int]:

@@ -6,6 +6,7 @@ Numbers may be of any type that stands for a whole number, such as NumPy's. Part
 import operator
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from kafka.errors import IllegalArgumentError
@@ -25,6 +26,18 @@ def whole_number(given: Any, low: int, high: int) -> int | None:
     except TypeError:
         return None
     return number if low <= number <= high else None
+
+
+def timestamp_ms(given: datetime) -> int | None:
+    """Milliseconds since 1970; None before then, where some numbers stand for the ends of the log.
+
+    A datetime without a time zone is local time, as `datetime.timestamp` has it.
+    """
+    try:
+        found = round(given.timestamp() * 1_000)
+    except (OSError, OverflowError, ValueError):  # years that local time does not reach
+        return None
+    return found if found >= 0 else None
 
 
 def check_topic_name(topic: object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from kafka.coordinator.offset_arguments import check_partition, check_topic_name, whole_number
+from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
 from kafka.errors import IllegalArgumentError, KafkaConfigurationError
 from kafka.structs import TopicPartition
 
@@ -62,13 +62,10 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
                 f"got {given!r}"
             ) from None
     if isinstance(given, datetime.datetime):
-        try:
-            timestamp_ms = round(given.timestamp() * 1_000)
-        except (OSError, OverflowError, ValueError):  # years that local time does not reach
-            timestamp_ms = -1
-        return _time(name, given, timestamp_ms)
+        return _time(name, given, timestamp_ms(given))
     if isinstance(given, datetime.timedelta):
-        return _time(name, given, now_ms - round(given.total_seconds() * 1_000))
+        since_1970 = now_ms - round(given.total_seconds() * 1_000)
+        return _time(name, given, since_1970 if since_1970 >= 0 else None)
     if isinstance(given, Mapping):
         return {check_partition(tp): _offset(name, offset) for tp, offset in given.items()}
     if hasattr(given, "__index__") and not isinstance(given, bool):
@@ -79,10 +76,10 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
     )
 
 
-def _time(name: str, given: object, timestamp_ms: int) -> Time:
-    if timestamp_ms < 0:
+def _time(name: str, given: object, since_1970: int | None) -> Time:
+    if since_1970 is None:
         raise IllegalArgumentError(f"expected a time since 1970 as {name}, got {given!r}")
-    return Time(timestamp_ms)
+    return Time(since_1970)
 
 
 def _offset(name: str, given: Any) -> int:
