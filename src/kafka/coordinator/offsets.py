@@ -107,6 +107,7 @@ class GroupOffsets:
         timeout_ms: float,
         *,
         resend: bool = True,
+        await_topics: bool = True,
     ) -> None:
         """Commit, trying again while that can help. Nothing is sent for a partition after a newer commit of it.
 
@@ -116,16 +117,19 @@ class GroupOffsets:
             timeout_ms: how long to try.
             resend: whether it may be sent more than once. One that nobody waits for may not, as in Java: it would come
                 long after it was asked for. Until it is sent the first time it is tried again in any case.
+            await_topics: whether it is tried again where the coordinator does not know a topic. What was read from was
+                most likely deleted: Java's automatic commits do not wait for it either.
 
         Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` where a
-        newer commit was sent, or it may not be sent again; `KafkaTimeoutError`, and what the broker answered otherwise.
+        newer commit was sent, or it is not to be sent again; `KafkaTimeoutError`, and what the broker answered
+        otherwise.
         """
         if not offsets:
             return
         number = self._order.begin()
 
         def commit_once() -> Awaitable[None]:
-            return self._commit_once(number, offsets, generation, resend)
+            return self._commit_once(number, offsets, generation, resend, await_topics)
 
         await self._retry(commit_once, timeout_ms, "OffsetCommit")
 
@@ -169,6 +173,7 @@ class GroupOffsets:
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         generation: Generation,
         resend: bool,
+        await_topics: bool,
     ) -> None:
         generation = self._renewed(generation)
         node_id = await self._client.coordinator("group", self._group_id)
@@ -180,7 +185,8 @@ class GroupOffsets:
                 response = await self._send_commit(connection, self._commit_request(left, generation), version)
                 self._check_committed(response, generation)
             except KafkaError as error:
-                if resend or not error.retriable:
+                again = resend and (await_topics or not isinstance(error, UnknownTopicOrPartitionError))
+                if again or not error.retriable:
                     raise
                 self._forget_coordinator_after(error)
                 raise RetriableCommitFailedError(f"it was sent once, and failed: {error}") from error

@@ -132,9 +132,9 @@ class Scene(ConsumerRebalanceListener):
         if failure is not None:
             raise failure
 
-    async def poll(self) -> None:
+    async def poll(self, timeout_ms: float = 0) -> None:
         """What `poll()` does before it takes records."""
-        await self.driver.wait_for(0, lambda: HandOut(lambda piece: None))
+        await self.driver.wait_for(timeout_ms, lambda: HandOut(lambda piece: None))
 
     @property
     def held(self) -> set[TopicPartition]:

@@ -12,16 +12,24 @@ from collections.abc import Callable, Collection
 
 import pytest
 
+from fakes.cluster import Call
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
 from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.rebalance_steps import CooperativeSteps
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.membership import Step
-from kafka.errors import FencedInstanceIdError, IllegalStateError, RebalanceInProgressError
+from kafka.coordinator.membership import Step, StepKind
+from kafka.errors import (
+    FencedInstanceIdError,
+    IllegalStateError,
+    RebalanceInProgressError,
+    UnknownTopicOrPartitionError,
+)
 from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
+from kafka.wire.api.offset_commit import OffsetCommitResponse
+from unit.consumer.bench import commit_answer
 from unit.consumer.scripted_membership import ADD, KEEP, LOSE, REVOKE, A, B, C, D, Scene, play
 
 
@@ -185,7 +193,7 @@ def test_a_step_whose_commit_is_interrupted_is_begun_again(monkeypatch: pytest.M
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(scene.core.commits, "commit_automatically", interrupted)
+            patch.setattr(scene.core.commits, "commit_before", interrupted)
             scene.membership.towards(A)
             with pytest.raises(KeyboardInterrupt):
                 await scene.poll()
@@ -193,6 +201,73 @@ def test_a_step_whose_commit_is_interrupted_is_begun_again(monkeypatch: pytest.M
         await scene.poll()
         assert scene.committed() == [{0: 7, 1: 7}]
         assert scene.told[1:] == [("revoked", {B}, {A, B}), ("assigned", set(), {A})]
+
+    play(monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("timeout_ms", [0, 300])
+def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
+    monkeypatch: pytest.MonkeyPatch, timeout_ms: float
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        answers = asyncio.Event()
+
+        async def late(call: Call) -> OffsetCommitResponse:
+            await answers.wait()
+            return OffsetCommitResponse()
+
+        scene.cluster.serve("OffsetCommit", late)
+        scene.membership.towards(A)
+        taken: list[str] = []
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        for _ in range(3):
+            assert not await scene.driver.wait_for(
+                timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1)
+            )
+        assert loop.time() - begun <= 3 * max(timeout_ms, 100) / 1000 + 0.1
+        assert not taken, "what is handed out now would not be in the commit"
+        assert scene.held == {A, B}
+        answers.set()
+        await scene.poll(300)
+        assert scene.held == {A}
+        assert scene.committed() == [{0: 7, 1: 7}]
+
+    play(monkeypatch, scenario)
+
+
+def test_a_cancelled_poll_leaves_the_commit_before_a_step_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.cluster.latency_s = 1.0
+        scene.membership.towards(A)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await scene.poll(3_500)
+        assert scene.held == {A, B}
+        await scene.poll(3_500)
+        assert scene.held == {A}
+        assert scene.committed() == [{0: 7, 1: 7}]
+
+    play(monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("kind", [REVOKE, KEEP])
+def test_a_deleted_topic_does_not_hold_a_rebalance_up(monkeypatch: pytest.MonkeyPatch, kind: StepKind) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=UnknownTopicOrPartitionError.errno))
+        scene.membership.eagerly(kind)
+        await scene.poll(1_000)
+        assert scene.membership.done[-1][0] is kind
+        assert scene.committed() == [{0: 7, 1: 7}]
 
     play(monkeypatch, scenario)
 
@@ -362,7 +437,7 @@ def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPat
         assert told == [("assigned", {A})]
         scene.read_to(7)
         scene.membership.eagerly(REVOKE)
-        await asyncio.gather(scene.poll(), scene.poll())
+        await asyncio.gather(scene.poll(5_000), scene.poll(5_000))
         assert told[1:] == [("revoked", {A})]
         assert scene.committed() == [{0: 7}]
 

@@ -64,6 +64,8 @@ class Commits:
         self._tell_caller = tell_caller
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._before: tuple[int, asyncio.Task[None]] | None = None
+        """The turn of the last step that gave partitions up, and the commit before it."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
         """What `commit_later` has promised; whoever takes one out settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
@@ -92,7 +94,13 @@ class Commits:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def commit(
-        self, offsets: Offsets, timeout_ms: float, *, resend: bool = True, generation: Generation | None = None
+        self,
+        offsets: Offsets,
+        timeout_ms: float,
+        *,
+        resend: bool = True,
+        await_topics: bool = True,
+        generation: Generation | None = None,
     ) -> None:
         """Commit; nothing is sent for no offsets. Arguments and what is raised are those of `GroupOffsets.commit`.
 
@@ -101,7 +109,8 @@ class Commits:
         """
         group = self._group()
         if offsets:
-            await group.commit(offsets, generation or self._credentials(), timeout_ms, resend=resend)
+            credentials = generation or self._credentials()
+            await group.commit(offsets, credentials, timeout_ms, resend=resend, await_topics=await_topics)
             self.succeeded += 1
 
     async def commit_automatically(
@@ -120,7 +129,7 @@ class Commits:
             return
         failure: Exception | None = None
         try:
-            await self.commit(offsets, timeout_ms, resend=resend, generation=generation)
+            await self.commit(offsets, timeout_ms, resend=resend, await_topics=False, generation=generation)
         except RebalanceInProgressError as error:
             failure = RetriableCommitFailedError(f"it was not sent: {error}")
             failure.__cause__ = error
@@ -137,6 +146,20 @@ class Commits:
     async def begin_automatically(self, offsets: Offsets, timeout_ms: float, wait_ms: float) -> None:
         """As `commit_automatically`, but waited for no longer than ``wait_ms``; it goes on after that."""
         await asyncio.wait({self._spawn(self.commit_automatically(offsets, timeout_ms))}, timeout=wait_ms / 1000)
+
+    async def commit_before(self, turn: int, offsets: Offsets, timeout_ms: float, wait_ms: float) -> bool:
+        """As `commit_automatically`, once for each step that gives partitions up.
+
+        Arguments:
+            turn: of the step: one commit is begun for it, and waited for each time that this is called.
+            wait_ms: how long to wait for it this time, at most; it goes on after that.
+
+        Returns whether it is done, whatever has become of it.
+        """
+        if self._before is None or self._before[0] != turn:
+            self._before = turn, self._spawn(self.commit_automatically(offsets, timeout_ms))
+        done, _ = await asyncio.wait({self._before[1]}, timeout=wait_ms / 1000)
+        return bool(done)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
         """The group's committed offsets; partitions without one are left out."""

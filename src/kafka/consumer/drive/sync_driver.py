@@ -17,6 +17,8 @@ Result = TypeVar("Result")
 _LEAVE_RESERVE = 0.25
 """How much of the time for closing is left for leaving the group, whatever happens to commits."""
 _ABANDONED_CLOSE_MS = 1_000
+_COMMIT_WAIT_MS = 100
+"""How long a commit before a rebalance is waited for in any case, also by `poll(0)`."""
 
 
 class SyncDriver:
@@ -51,7 +53,7 @@ class SyncDriver:
                 runner.clear()
                 core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
-                    return core.buffer.nothing()  # another task's listener has not found its place yet
+                    return core.buffer.nothing()  # what is held is not certain before that is done
                 taken = take()
                 if taken.count or core.closed:
                     return taken
@@ -70,37 +72,53 @@ class SyncDriver:
         Does nothing for a listener or a callback that polls: what it is called for is under way.
 
         Arguments:
-            timeout_s: how long to wait for another task that is doing this; None: as long as it takes.
+            timeout_s: how long to wait for another task that is doing this, and for the commit before partitions are
+                given up; None: as long as it takes.
 
-        Returns False if another task has not done it when the time is up.
+        Returns False if it is not done when the time is up: the next call goes on with it.
         """
         self.runner.check()
         if self.runner.is_in_a_call:
             return True
+        deadline = None if timeout_s is None else self.runner.time() + timeout_s
         if not self.runner.begin_turn(timeout_s):
             return False
         try:
-            self._process_events()
+            return self._process_events(deadline)
         finally:
             self.runner.end_turn()
-        return True
 
-    def _process_events(self) -> None:
+    def _process_events(self, deadline: float | None) -> bool:
         self.core.begin_processing_events()
         self.run_callbacks()
-        self.carry_out_steps()
+        return self.carry_out_steps(deadline)
 
-    def carry_out_steps(self) -> None:
-        """Do what the group asks for. Whoever calls this has its turn."""
+    def carry_out_steps(self, deadline: float | None = None) -> bool:
+        """Do what the group asks for. Whoever calls this has its turn.
+
+        Arguments:
+            deadline: until when the commit before partitions are given up is waited for, by the runner's time.
+
+        Returns False if that commit is not done yet: the next call goes on with it.
+        """
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
-            if step.kind in (StepKind.REVOKE, StepKind.KEEP):
-                self._commit_automatically(self.core.config.group.session_timeout_ms)
+            if step.kind in (StepKind.REVOKE, StepKind.KEEP) and not self._commit_before(step, deadline):
+                return False
             rebalance.begin(step)
             try:
                 self._tell_listener(step)
             finally:
                 rebalance.finish(step)
+        return True
+
+    def _commit_before(self, step: Step, deadline: float | None) -> bool:
+        """Whether what has been handed out is committed, or has failed to be, where that is automatic."""
+        commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
+        if not commits.is_automatic or not (held := self.core.consumed_offsets()):
+            return True
+        wait_ms = timeout_ms if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
+        return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms)
 
     def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""
