@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka.config.option import (
+    accepting,
     anything,
     boolean,
     integer,
@@ -47,8 +48,10 @@ def _host_and_port(name: str, entry: object) -> tuple[str, int]:
 
 
 def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
-    """'host:port,host:port', or a sequence of such, to pairs of host and port."""
-    entries: Sequence[object] = value.split(",") if isinstance(value, str) else value
+    """'host:port,host:port', or a sequence of such, to pairs of host and port. A comma too many does not matter."""
+    entries: Sequence[object] = value
+    if isinstance(value, str):
+        entries = [each for each in value.split(",") if each.strip()]
     if not isinstance(entries, list | tuple | set | frozenset) or not entries:
         raise invalid(name, "'host:port' or a list of such", value)
     if len(entries) == 2 and isinstance(value, tuple) and hasattr(type(value[1]), "__index__"):
@@ -75,6 +78,15 @@ def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
         if not all(callable(getattr(reporter, method, None)) for method in needed):
             raise invalid(name, "classes or objects with " + ", ".join(f"{each}()" for each in needed), reporter)
     return found
+
+
+@accepting("int | None")
+def parse_buffer_size(name: str, value: Any) -> int | None:
+    """Bytes; None, or -1 as in Java, is the system's own choice."""
+    if value == -1:
+        return None
+    parsed: int | None = integer(1, none=True)(name, value)
+    return parsed
 
 
 DEFAULT_CLIENT_ID = f"kafka-python-{__version__}"
@@ -140,10 +152,10 @@ class ConnectionOptions:
         100_000_000, integer(1024), "The largest response taken from a broker.", "receive.message.max.bytes"
     )
     receive_buffer_bytes: int | None = option(
-        None, integer(1, none=True), "SO_RCVBUF of the sockets.", "receive.buffer.bytes"
+        None, parse_buffer_size, "SO_RCVBUF of the sockets; None or -1: the system's.", "receive.buffer.bytes"
     )
     send_buffer_bytes: int | None = option(
-        None, integer(1, none=True), "SO_SNDBUF of the sockets.", "send.buffer.bytes"
+        None, parse_buffer_size, "SO_SNDBUF of the sockets; None or -1: the system's.", "send.buffer.bytes"
     )
     socket_options: tuple[tuple[int, int, int], ...] = option(
         [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],

@@ -93,6 +93,8 @@ _REFUSED = {
 }
 """What cannot be left out without another result, unless it is "false"."""
 
+_BLANK = "".join(map(chr, range(0x21)))
+"""What `String.trim` of Java takes away."""
 _LEVEL = re.compile(r"compression\.(gzip|lz4|zstd)\.level")
 
 
@@ -140,18 +142,23 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     """Turn properties of Kafka's Java clients into keyword arguments.
 
     Arguments:
-        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values.
-            ``sasl.jaas.config`` becomes the credentials that it has.
+        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values,
+            and what is blank at its ends does not count. ``sasl.jaas.config`` becomes the credentials that it has.
         client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
 
     What has no meaning here, or is another client's, is left out with one warning. Raises `KafkaConfigurationError` for
     an unknown name, with the nearest one that there is, for a Java class that nothing stands for, and for text that is
     not of its option's type.
     """
-    configs, idle = read_java_names(properties, client)
+    configs, idle = read_java_names(trimmed(properties), client)
     if idle:
         log.warning("these properties have no effect here: %s", ", ".join(sorted(idle)))
     return configs
+
+
+def trimmed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties as Java's clients take them: text, also a password, without what is blank at its ends."""
+    return {name: value.strip(_BLANK) if isinstance(value, str) else value for name, value in properties.items()}
 
 
 def read_java_names(properties: Mapping[str, Any], client: str | None = None) -> tuple[dict[str, Any], list[str]]:

@@ -53,9 +53,9 @@ class CommonConfigs(TypedDict, total=False):
     receive_message_max_bytes: int
     """The largest response taken from a broker. (in bytes; default 100000000; Java: receive.message.max.bytes)"""
     receive_buffer_bytes: int | None
-    """SO_RCVBUF of the sockets. (in bytes; default None; Java: receive.buffer.bytes)"""
+    """SO_RCVBUF of the sockets; None or -1: the system's. (in bytes; default None; Java: receive.buffer.bytes)"""
     send_buffer_bytes: int | None
-    """SO_SNDBUF of the sockets. (in bytes; default None; Java: send.buffer.bytes)"""
+    """SO_SNDBUF of the sockets; None or -1: the system's. (in bytes; default None; Java: send.buffer.bytes)"""
     socket_options: Sequence[tuple[int, int, int]] | None
     """Arguments of setsockopt() for each socket. (default [(6, 1, 1)])"""
     metrics_enabled: bool

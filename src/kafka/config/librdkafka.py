@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka.config.java_names import all_java_names, from_text, read_java_names
+from kafka.config.java_names import all_java_names, java_names, read_java_names
 from kafka.config.librdkafka_table import CONVERTED, IDLE, OWN, REFUSED, RENAMED
 from kafka.config.option import nearest, shown
 from kafka.config.table import option_table
@@ -14,6 +14,7 @@ from kafka.errors import KafkaConfigurationError
 
 log = logging.getLogger(__name__)
 
+_TRUTHS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 _RESETS = {"beginning": "earliest", "smallest": "earliest", "end": "latest", "largest": "latest", "error": "none"}
 
 
@@ -47,7 +48,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
     java: dict[str, Any] = {}
     ours: dict[str, Any] = {}
     idle: list[str] = []
-    known = all_java_names()
+    known, booleans = all_java_names(), _booleans()
     for name, value in settings.items():
         if name in RENAMED:
             java[RENAMED[name]] = value
@@ -58,7 +59,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
         elif name not in CONVERTED and name not in known:
             raise KafkaConfigurationError(f"setting {name!r} is unknown{nearest(name, {*OWN, *known})}")
         elif name not in CONVERTED:
-            java[name] = value
+            java[name] = _truth(name, value) if name in booleans else value
     for name in CONVERTED:  # behind the others, as some of them go before what is renamed
         if name in settings and name not in idle:
             made: dict[str, Any] = {}
@@ -70,13 +71,19 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
     return java, ours, idle
 
 
+def _booleans() -> set[str]:
+    """The names of settings that are true or false."""
+    return {name for name, row in java_names().items() if "bool" in row.accepts.split(" | ")}
+
+
 def _is_for(option: str, client: str | None) -> bool:
     return client is None or client in option_table()[option].clients
 
 
 def _refuse_others(name: str, value: Any) -> None:
     same, instead = REFUSED[name]
-    if value is not None and str(value).strip().lower() not in same:
+    given = str(value).strip().lower()
+    if value is not None and str(_TRUTHS.get(given, given)).lower() not in same:
         but = f" but {' or '.join(map(repr, same))}" if same else ""
         raise KafkaConfigurationError(f"setting {name!r} of librdkafka has nothing here{but}: {instead}")
 
@@ -93,9 +100,11 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _truth(name: str, value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(from_text(name, option_table()["enable_auto_commit"], value))
-    return bool(value)
+    """In any of librdkafka's words."""
+    found = _TRUTHS.get(str(value).strip().lower())
+    if found is None:
+        raise KafkaConfigurationError(f"setting {name!r} expects true or false, not {shown(name, value)}")
+    return found
 
 
 def _timeout(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:

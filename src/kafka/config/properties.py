@@ -60,7 +60,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     whole, first = "", 0
     for number, line in enumerate(_LINE_END.split(text), 1):
         line = line.lstrip(_SPACE)
-        if not first:
+        if not whole:  # also behind a line of a backslash alone, which begins nothing yet
             if not line or line[0] in "#!":
                 continue
             first = number
@@ -69,8 +69,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
             whole += line[:-1]
             continue
         yield first, whole + line
-        whole, first = "", 0
-    if first:
+        whole = ""
+    if whole:
         yield first, whole
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka.config import parse_consumer, parse_producer
-from kafka.config.java_names import Support, all_java_names, read_java_names, support_of
+from kafka.config.java_names import Support, all_java_names, read_java_names, support_of, trimmed
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.option_table import (
     IDLE_READING,
@@ -117,7 +117,7 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
             properties[option.removeprefix(KAFKA_PREFIX)] = value
     own = {name: parse(option, options[option]) for option, (name, parse) in _OWN.items() if option in options}
     try:
-        configs, unused = read_java_names(properties, client)
+        configs, unused = read_java_names(trimmed(properties), client)
         configs |= own
         parse_consumer(configs) if client == "consumer" else parse_producer(configs)
     except KafkaConfigurationError as error:

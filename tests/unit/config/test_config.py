@@ -50,6 +50,7 @@ def test_producer_defaults_are_the_safe_ones() -> None:
     [
         ("a:1", (("a", 1),)),
         ("a:1, b", (("a", 1), ("b", 9092))),
+        (" a:1,,b , ", (("a", 1), ("b", 9092))),
         (["a:1", "[::1]:92"], (("a", 1), ("::1", 92))),
         ("PLAINTEXT://h:9", (("h", 9),)),
         (("h", 9), (("h", 9),)),
@@ -60,7 +61,7 @@ def test_bootstrap_servers_are_read_in_every_usual_form(given: object, expected:
     assert parse_admin({"bootstrap_servers": given}).connection.bootstrap_servers == expected
 
 
-@pytest.mark.parametrize("given", ["", [], "a:b", "a:70000", 9092, [9092], None])
+@pytest.mark.parametrize("given", ["", " , ", [], "a:b", "a:70000", 9092, [9092], None])
 def test_other_bootstrap_servers_are_refused(given: object) -> None:
     with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):
         parse_admin({"bootstrap_servers": given})

@@ -188,6 +188,32 @@ def test_what_java_says_by_text_becomes_what_python_says():
     parse_producer(found)
 
 
+@pytest.mark.parametrize(
+    ("properties", "wanted"),
+    [
+        ({"group.id": "orders ", "client.id": "\t a b"}, {"group_id": "orders", "client_id": "a b"}),
+        ({"security.protocol": "SASL_SSL ", "sasl.mechanism": "PLAIN\t"}, {"sasl_mechanism": "PLAIN"}),
+        ({"isolation.level": "read_committed "}, {"isolation_level": "read_committed"}),
+        ({"ssl.key.password": " secret ", "group.id": "a\xa0"}, {"ssl_password": "secret", "group_id": "a\xa0"}),
+        (
+            {"receive.buffer.bytes": "-1", "send.buffer.bytes": -1},
+            {"receive_buffer_bytes": -1, "send_buffer_bytes": -1},
+        ),
+        ({"bootstrap.servers": "a:1, b:2,"}, {"bootstrap_servers": "a:1, b:2,"}),
+    ],
+    ids=str,
+)
+def test_values_are_taken_as_javas_clients_take_them(properties, wanted):
+    found = from_java_names(properties, "consumer")
+    assert wanted.items() <= found.items()
+    parse_consumer(found)
+
+
+def test_a_compression_level_counts_where_its_codec_has_a_blank_behind_it():
+    found = from_java_names({"compression.type": "gzip ", "compression.gzip.level": " 3 "}, "producer")
+    assert found == {"compression_type": "gzip", "compression_level": 3}
+
+
 def test_javas_classes_have_their_counterparts():
     found = from_java_names(
         {
@@ -261,6 +287,7 @@ def test_names_without_meaning_are_told_once_together(caplog):
         ("empty\nalso=\n =nameless", {"empty": "", "also": "", "": "nameless"}),
         ("a=kept at the end  \na2=\\", {"a": "kept at the end  ", "a2": ""}),
         ("a=1\na=2", {"a": "2"}),
+        ("a=1\n\\\n# comment\n \\\n\nb=2\n\\\n", {"a": "1", "b": "2"}),
         ("a=\u2028b\x85c", {"a": "\u2028b\x85c"}),
         ("", {}),
     ],

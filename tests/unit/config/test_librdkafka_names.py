@@ -85,6 +85,13 @@ KEEP_ALIVE = (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         ("admin", {"ssl.cipher.suites": "ECDHE-RSA-AES128-GCM-SHA256"}, {"ssl_ciphers": "ECDHE-RSA-AES128-GCM-SHA256"}),
         ("admin", {"sasl.oauthbearer.method": "OIDC"}, {}),
         ("admin", {"error_cb": None}, {}),
+        (
+            "consumer",
+            {"enable.auto.commit": 0, "check.crcs": "T", "allow.auto.create.topics": "1"},
+            {"enable_auto_commit": False, "check_crcs": True, "allow_auto_create_topics": True},
+        ),
+        ("consumer", {"enable.partition.eof": "0", "enable.auto.offset.store": 1}, {}),
+        ("admin", {"socket.keepalive.enable": "1"}, {"socket_options": [NO_DELAY, KEEP_ALIVE]}),
     ],
     ids=str,
 )

@@ -172,3 +172,10 @@ def test_text_that_names_no_token_provider_is_refused_without_showing_it():
     with pytest.raises(KafkaConfigurationError, match=r"'kafka.sasl.oauth.token.provider' expects") as caught:
         provider("eyJhbGciOi.very-secret")
     assert "secret" not in str(caught.value)
+
+
+def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
+    configs, _ = client_configs(
+        {**BROKERS, "kafka.isolation.level": "read_committed ", "kafka.client.id": " a"}, "consumer"
+    )
+    assert (configs["isolation_level"], configs["client_id"]) == ("read_committed", "a")
