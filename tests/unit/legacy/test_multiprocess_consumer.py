@@ -121,6 +121,54 @@ def test_a_process_that_dies(client: SimpleClient, make: MakeConsumer, caplog: p
     assert f"process {consumer.procs[0].pid} of {consumer!r} has ended, with -9" in caplog.text
 
 
+def test_what_a_process_sent_before_it_died_is_handed_out(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, *(b"%d" % number for number in range(3)))
+    consumer = make()
+    assert values(consumer.get_messages(1)) == [b"0"]
+    received = consumer._receive
+
+    def receive(timeout_s: float | None) -> bool:
+        """As it is, and the process dies once the messages have come."""
+        came = received(timeout_s)
+        os.kill(consumer.procs[0].pid, signal.SIGKILL)
+        return came
+
+    consumer._receive = receive  # type: ignore[method-assign]
+    assert values(consumer.get_messages(9, timeout=None)) == [b"1", b"2"]
+    assert (consumer.offsets[0], consumer.count_since_commit) == (3, 3)
+    with pytest.raises(KafkaError, match="all processes"):
+        consumer.get_messages(9, timeout=None)
+
+
+def test_messages_that_an_interrupt_found_come_with_the_next_call(
+    client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(client, b"0", b"1")
+    consumer = make()
+    received, calls = consumer._receive, []
+
+    def receive(timeout_s: float | None) -> bool:
+        calls.append(timeout_s)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return received(timeout_s)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(consumer, "_receive", receive)
+        with pytest.raises(KeyboardInterrupt):
+            consumer.get_messages(9, timeout=None)
+    assert (consumer.offsets[0], consumer.count_since_commit) == (0, 0)
+    assert values(consumer.get_messages(2)) == [b"0", b"1"]
+
+
+def test_no_message_comes_twice_where_another_one_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
+    """The process tries again after a second; the group's offsets are still behind what it has handed over."""
+    send(client, b"0", b"1", b"x" * 50_000)
+    consumer = make(partitions=[0])
+    assert values(consumer.get_messages(2)) == [b"0", b"1"]
+    assert consumer.get_messages(1, timeout=3) == []
+
+
 PARENT = """
 import os, sys, warnings
 warnings.simplefilter("ignore")

@@ -151,23 +151,29 @@ class MultiProcessConsumer(Consumer):
             block: whether to wait for all of them; a number: for that many.
             timeout: for how many seconds; None: for ever.
 
-        Raises `KafkaError` if all processes have ended.
+        Raises `KafkaError` if all processes have ended, and there is no message left of them.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        found: list[Any] = []
-        while len(found) < count:
-            if not self._received:
-                self._allow(count - len(found))
-                wait = block is True or block > len(found)
-                left = 0.0 if not wait else None if deadline is None else max(0.0, deadline - time.monotonic())
-                if not self._receive(left):
-                    break
-            partition, message = self._received.popleft()
-            found.append((partition, message) if self.partition_info else message)
-            self.offsets[partition] = message.offset + 1
+        found: list[tuple[int, OffsetAndMessage]] = []
+        try:
+            while len(found) < count:
+                if not self._received:
+                    self._allow(count - len(found))
+                    wait = block is True or block > len(found)
+                    left = 0.0 if not wait else None if deadline is None else max(0.0, deadline - time.monotonic())
+                    if not self._receive(left):
+                        break
+                found.append(self._received.popleft())
+        except KafkaError:
+            if not found:
+                raise
+        except BaseException:
+            self._received.extendleft(reversed(found))
+            raise
+        self.offsets.update({partition: message.offset + 1 for partition, message in found})
         self.count_since_commit += len(found)
         self._auto_commit()
-        return found
+        return list(found) if self.partition_info else [message for _, message in found]
 
     def _allow(self, count: int) -> None:
         for worker in self._workers:

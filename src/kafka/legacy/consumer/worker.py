@@ -81,10 +81,14 @@ def work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     allowance = _Allowance(pipe, parent)
+    handed: dict[int, int] = {}
     pause_s = 1.0
     while True:
         try:
-            _hand_over(_reader(client, group, topic, options), pipe, allowance)
+            reader = _reader(client, group, topic, options)
+            for partition, offset in handed.items():  # the group's offsets are behind what the parent has already
+                reader.seek(offset, None, partition)
+            _hand_over(reader, pipe, allowance, handed)
         except OSError:
             return  # nobody reads the pipe any more
         except KafkaError as error:
@@ -102,7 +106,10 @@ def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any])
         )
 
 
-def _hand_over(consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance) -> None:
+def _hand_over(
+    consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance, handed: dict[int, int]
+) -> None:
+    """Read and hand over; `handed` gets the offsets behind what the parent has."""
     consumer.provide_partition_info()
     started = False
     while True:
@@ -110,4 +117,5 @@ def _hand_over(consumer: SimpleConsumer, pipe: Connection[Handed, int], allowanc
         if found or not started:  # the parent learns that this process has looked
             pipe.send([(partition, each.offset, each.message.key, each.message.value) for partition, each in found])
             allowance.change(-len(found))
+            handed.update(consumer.offsets)
             started = True
