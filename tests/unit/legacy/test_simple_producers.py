@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -274,12 +275,40 @@ def test_a_full_queue_gives_back_what_found_no_room() -> None:
     assert client.sent == [[b"0"], [b"1"], [b"2"]]
 
 
-def test_waiting_for_room_in_the_queue() -> None:
-    sender = Producer(Recorder(), **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=1, async_queue_put_timeout=60)
+@pytest.mark.parametrize("timeout", [60, None])
+def test_waiting_for_room_in_the_queue(timeout: float | None) -> None:
+    options = {**BACKGROUND, "batch_send_every_n": 1, "async_queue_maxsize": 1, "async_queue_put_timeout": timeout}
+    sender = Producer(Recorder(), **options)
     for number in range(50):
         sender.send_messages(TOPIC, 0, b"%d" % number)
     sender.stop()
     assert sender.client.sent == [[b"%d" % number] for number in range(50)]
+
+
+def test_a_stop_ends_a_wait_for_room_in_the_queue() -> None:
+    """The signal comes to the thread that waits, as to the main thread of a program."""
+    client = Recorder()
+    client.may_answer.clear()
+    sender = Producer(client, **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=1, async_queue_put_timeout=60)
+    sender.send_messages(TOPIC, 0, b"0")
+    assert client.asked.acquire(timeout=10)  # the thread has it, and waits for its answer
+    stopped = threading.Event()
+
+    def stop(*_: object) -> None:
+        client.may_answer.set()
+        sender.stop()
+        stopped.set()
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(IllegalStateError, match="the producer is stopped"):
+            sender.send_messages(TOPIC, 0, b"1", b"2")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert stopped.is_set()
+    assert client.sent == [[b"0"], [b"1"]]
 
 
 def test_stop_gives_up_when_its_time_is_over(caplog: pytest.LogCaptureFixture) -> None:

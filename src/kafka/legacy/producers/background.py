@@ -31,6 +31,8 @@ from kafka.structs import RetryOptions, TopicPartition
 
 log = logging.getLogger("kafka.producer")
 
+_ROOM_LOOK_S = 0.1
+"""So often who waits for room in the queue sees whether the producer was stopped."""
 Entry = tuple[TopicPartition, bytes | None, bytes | None]
 """Where a message goes, its value and its key."""
 
@@ -45,7 +47,7 @@ class BackgroundOptions(NamedTuple):
         batch_time: how long a message waits for others.
         retries: how often, and what, is sent again.
         queue_size: how many messages may wait; 0: any number.
-        put_timeout: how long to wait for room in the queue.
+        put_timeout: how long to wait for room in the queue; None: until there is some.
         log_messages: whether messages are logged with their errors, or only their hash.
         stop_timeout: how long to go on after `stop`.
     """
@@ -58,7 +60,7 @@ class BackgroundOptions(NamedTuple):
     batch_time: float
     retries: RetryOptions
     queue_size: int
-    put_timeout: float
+    put_timeout: float | None
     log_messages: bool
     stop_timeout: float
 
@@ -77,7 +79,7 @@ class BackgroundSender:
         self._options = options
         self._stop_at = float("inf")
         self._pid = os.getpid()
-        self._putting = threading.Lock()
+        self._putting = threading.RLock()  # `stop` may come as a signal to the thread that holds it
         self._batches: dict[ProduceRequestPayload, int] = {}
         self.queue: queue.Queue[Entry | None] = queue.Queue(options.queue_size)
         self.stopping = threading.Event()
@@ -88,23 +90,37 @@ class BackgroundSender:
     def put(self, place: TopicPartition, messages: Sequence[bytes | None], key: bytes | None) -> None:
         """Add messages to the queue.
 
-        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`, and
-        `ForkedClientError` in a forked child.
+        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`, also
+        where that comes while this waits, and `ForkedClientError` in a forked child.
         """
         timeout_s = self._options.put_timeout
+        for number, message in enumerate(messages):
+            deadline = float("inf") if timeout_s is None else time.monotonic() + timeout_s
+            while not self._put_now((place, message, key)):
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    raise AsyncProducerQueueFull(
+                        messages[number:],
+                        f"Producer async queue overfilled. Current queue size {self.queue.qsize()}.",
+                    )
+                self._wait_for_room(min(left_s, _ROOM_LOOK_S))
+
+    def _put_now(self, entry: Entry) -> bool:
+        """Add a message to the queue; False if there is no room. Whoever waits holds no lock that `stop` needs."""
         with self._putting:  # so that nothing comes into the queue behind the thread's last look
             if self.stopping.is_set():
                 raise IllegalStateError("the producer is stopped")
             if not self.thread.is_alive():
                 raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
-            for number, message in enumerate(messages):
-                try:
-                    self.queue.put((place, message, key), timeout_s > 0, timeout_s)
-                except queue.Full:
-                    raise AsyncProducerQueueFull(
-                        messages[number:],
-                        f"Producer async queue overfilled. Current queue size {self.queue.qsize()}.",
-                    ) from None
+            try:
+                self.queue.put_nowait(entry)
+            except queue.Full:
+                return False
+            return True
+
+    def _wait_for_room(self, timeout_s: float) -> None:
+        with self.queue.not_full:
+            self.queue.not_full.wait_for(lambda: len(self.queue.queue) < self.queue.maxsize, timeout_s)
 
     def begin_to_stop(self) -> None:
         """Have the thread end once it has sent what is in the queue. Does nothing in a forked child."""

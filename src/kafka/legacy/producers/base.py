@@ -45,7 +45,7 @@ class Producer:
         async_retry_backoff_ms: the pause before that.
         async_retry_on_timeouts: whether messages are sent again that `req_acks` brokers did not get in time.
         async_queue_maxsize: how many messages may wait; 0: any number.
-        async_queue_put_timeout: how many seconds to wait where there are so many; 0: not at all.
+        async_queue_put_timeout: how many seconds to wait where there are so many; 0: not at all; None: for ever.
         async_log_messages_on_error: False: log only hashes of messages that could not be sent.
         async_stop_timeout: how many seconds `stop` goes on sending.
 
@@ -73,7 +73,7 @@ class Producer:
         async_retry_backoff_ms: int = ASYNC_RETRY_BACKOFF_MS,
         async_retry_on_timeouts: bool = ASYNC_RETRY_ON_TIMEOUTS,
         async_queue_maxsize: int = ASYNC_QUEUE_MAXSIZE,
-        async_queue_put_timeout: float = ASYNC_QUEUE_PUT_TIMEOUT,
+        async_queue_put_timeout: float | None = ASYNC_QUEUE_PUT_TIMEOUT,
         async_log_messages_on_error: bool = ASYNC_LOG_MESSAGES_ON_ERROR,
         async_stop_timeout: float = ASYNC_STOP_TIMEOUT_SECS,
         **kwargs: Any,
