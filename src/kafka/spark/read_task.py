@@ -101,6 +101,7 @@ class RangeFetch:
         self._options = options
         self._loss = DataLoss(options.fail_on_data_loss)
         self._open = {each.topic_partition: each for each in ranges}
+        self._positions = {each.topic_partition: each.start for each in ranges}
         self._clock = clock
         self._sleep = sleep
 
@@ -116,30 +117,35 @@ class RangeFetch:
             for partition, columns in found.items():
                 if partition in self._open:
                     yield from _cut(columns, self._open[partition].stop)
-            if self._close_finished() or found:
+            if self._has_moved():
                 moved = checked = self._clock()
+                self._close_finished()
             elif out_of_range or self._clock() - checked >= _CHECK_AFTER_S:
-                self._skip_lost()
+                self._skip_lost(out_of_range)
                 checked = self._clock()
                 self._check_time(moved)
 
-    def _poll(self) -> tuple[dict[TopicPartition, "Columns"], bool]:
-        """What was fetched, and whether an offset turned out not to exist."""
+    def _poll(self) -> tuple[dict[TopicPartition, "Columns"], Collection[TopicPartition]]:
+        """What was fetched, and the partitions whose offset turned out not to exist."""
         try:
-            return self._consumer.poll_columns(timeout_ms=_POLL_MS), False
-        except OffsetOutOfRangeError:
-            return {}, True
+            return self._consumer.poll_columns(timeout_ms=_POLL_MS), ()
+        except OffsetOutOfRangeError as error:
+            return {}, set(error.args[0])
         except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
             self._sleep(_POLL_MS / 1_000)
-            return {}, False
+            return {}, ()
 
-    def _close_finished(self) -> bool:
+    def _has_moved(self) -> bool:
+        """Whether a position is another than at the last call. Markers and gaps move one, too."""
+        before, self._positions = self._positions, {each: self._consumer.position(each) for each in self._open}
+        return self._positions != before
+
+    def _close_finished(self) -> None:
         done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
         for each in done:
             del self._open[each]
         if done and self._open:
             self._consumer.pause(*done)
-        return bool(done)
 
     def _check_time(self, moved: float) -> None:
         if (self._clock() - moved) * 1_000 < self._options.poll_timeout_ms:
@@ -153,8 +159,11 @@ class RangeFetch:
             f"{waiting}; is the leader of that partition reachable?"
         )
 
-    def _skip_lost(self) -> None:
-        """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says."""
+    def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:
+        """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says.
+
+        A partition that only has to wait is left alone: a seek, even to where it is, drops the answer under way.
+        """
         partitions = list(self._open)
         first = self._lookup.earliest(partitions)
         last = self._lookup.latest(first.keys(), {})
@@ -170,7 +179,7 @@ class RangeFetch:
             elif whole.stop > last[each] and position >= last[each]:
                 self._report(each, position, f"up to {whole.stop}, but its log ends at {last[each]}")
                 self._consumer.seek(each, whole.stop)
-            else:
+            elif each in out_of_range:
                 self._consumer.seek(each, position)
         self._close_finished()
 

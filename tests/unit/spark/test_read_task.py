@@ -1,16 +1,19 @@
 """Reading a task's ranges, against a consumer whose logs are lists."""
 
+import itertools
 from collections.abc import Collection
 
 import pyarrow as pa
 import pytest
 
+from kafka import KafkaProducer
+from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.record import BatchBuilder, Columns, decode_batches
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
-from kafka.spark.read_task import LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
+from kafka.spark.read_task import _CHECK_AFTER_S, LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
 from kafka.structs import TopicPartition
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -162,6 +165,39 @@ def test_waiting_for_records_ends_with_an_error_that_says_where():
     ):
         fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "30000"})
     assert 1_030 <= consumer.now < 1_032
+
+
+def test_an_answer_that_takes_long_is_waited_for():
+    with EmbeddedBroker() as broker:
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            for _ in range(10):
+                producer.send("t", b"v", partition=0)
+        broker.faults.delay(seconds=_CHECK_AFTER_S * 1.5, api="Fetch")
+        given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "kafkaConsumer.pollTimeoutMs": "10000"}
+        batches = read_task(options(**given), ("value",), (OffsetRange("t", 0, 0, 10),))
+        assert sum(batch.num_rows for batch in batches) == 10
+
+
+def test_a_partition_that_waits_is_left_alone_and_one_that_was_out_of_range_is_asked_for_again():
+    consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]}, ends={T0: 20})
+    begun = range_fetch(consumer, OffsetRange("t", 0, 0, 9), OffsetRange("t", 1, 0, 9), failOnDataLoss="false")
+    sought: list[TopicPartition] = []
+    list(itertools.islice(begun.columns(), 2))
+    consumer.seek = lambda partition, offset: sought.append(partition)  # type: ignore[method-assign]
+    consumer.positions = {T0: 5, T1: 3}
+    begun._skip_lost(())
+    assert sought == []
+    begun._skip_lost({T1})
+    assert sought == [T1]
+
+
+def test_a_task_that_walks_over_what_no_row_comes_of_is_not_taken_for_stuck():
+    markers = [(offset, 0) for offset in range(1_000)]
+    consumer = ListConsumer({T0: [*markers, (1_000, 5)]})
+    assert fetched(consumer, OffsetRange("t", 0, 0, 1_005), **{"kafkaConsumer.pollTimeoutMs": "5000"}) == {
+        0: [1_000, 1_001, 1_002, 1_003, 1_004]
+    }
+    assert consumer.now > 1_090
 
 
 def test_small_fetches_become_one_batch_and_large_ones_several():
