@@ -252,7 +252,8 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.SINK,
         values.text,
-        "With exactlyOnce, of a batch write: one that was committed under this name is not written again.",
+        "With exactlyOnce, of a batch write: one that was committed under this name is not written again. "
+        "Without effect in foreachBatch, whose micro-batches have numbers.",
     ),
 )
 

@@ -284,7 +284,9 @@ async def _decide(
     where: TopicPartition,
     options: WriteOptions | None,
 ) -> None:
-    batch_id = options.exactly_once.batch_id if options is not None and options.exactly_once is not None else None
+    batch_id = None
+    if decision.query == BATCH_WRITE and options is not None and options.exactly_once is not None:
+        batch_id = options.exactly_once.batch_id
     try:
         await access.decide(driver, decision, where, batch_id)
     except (ProducerFencedError, InvalidProducerEpochError) as error:

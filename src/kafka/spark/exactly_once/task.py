@@ -72,7 +72,10 @@ def write_in_transaction(
     A write that is decided takes its rows without writing them: what comes before it in Spark's task, such as the state
     of a stateful query, is done only then.
     """
-    if plan.is_marked or is_done(write, plan.decided):
+    is_marked = (
+        plan.is_marked and write.query == BATCH_WRITE
+    )  # the micro-batches of a foreachBatch function have numbers
+    if is_marked or is_done(write, plan.decided):
         rows = sum(batch.num_rows for batch in batches)
         return TaskResult(write, plan.driver, plan.timeout_ms, rows, None)
     first = next((batch for batch in batches if batch.num_rows), None)
