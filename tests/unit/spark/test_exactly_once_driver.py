@@ -152,7 +152,13 @@ async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -
     brokers = Brokers(decision())
     brokers.open = [written(1).transaction.transactional_id]
     assert (await plan(brokers, checkpoint)).driver is None
-    assert brokers.asked("fence", "has_decided", "abort_ids") == []
+    assert brokers.asked("read", "fence", "abort_ids") == [("read", False)]
+
+
+async def test_a_plan_of_a_write_that_is_told_no_checkpoint_knows_what_was_decided_a_moment_ago() -> None:
+    brokers = Brokers(decision(), decision(written(1), batch=8))
+    brokers.has_decided_before = True
+    assert (await plan(brokers, "")).decided == decision(written(1), batch=8)
 
 
 async def test_a_plan_ends_what_was_left_open() -> None:

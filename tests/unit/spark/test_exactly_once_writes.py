@@ -7,14 +7,20 @@ import pytest
 
 from kafka import KafkaConsumer
 from kafka.broker import EmbeddedBroker
-from kafka.spark.exactly_once import driver
+from kafka.producer.transactions.requests import TransactionRequests
+from kafka.spark.exactly_once import driver, prefix_access
 from kafka.spark.exactly_once.decision import BATCH_WRITE
 from kafka.spark.exactly_once.judgement import Write
-from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
+from kafka.spark.exactly_once.prefix_access import PrefixAccess, admin_configs, ask_brokers
 from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
 from kafka.spark.options import WriteOptions, parse_write
 
 pytestmark = pytest.mark.once
+
+
+async def die(*_: object) -> None:
+    """What a driver does no more."""
+    raise ConnectionError("it is dead")
 
 
 class Writes:
@@ -78,3 +84,32 @@ def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(br
     writes.batch("a")
     writes.batch("a")
     assert writes.committed() == ["a"]
+
+
+def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):
+    monkeypatch.setattr(prefix_access, "LIMIT_MS", 10_000)
+    writes = Writes(broker, transactionalBatchId="a night's")
+    with monkeypatch.context() as dying:
+        dying.setattr(TransactionRequests, "end", die)
+        with pytest.raises(ConnectionError):
+            writes.batch("a")
+    writes.batch("a")
+    assert writes.committed() == ["a"]
+
+
+def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_process(broker, monkeypatch):
+    writes = Writes(broker)
+    writes.micro_batch(0, "a")
+    before = writes.ask(lambda access: access.read(stable=False))
+    with monkeypatch.context() as dying:
+        dying.setattr(driver, "_finish", die)
+        with pytest.raises(ConnectionError):
+            writes.micro_batch(1, "b")
+    read = PrefixAccess.read
+
+    async def read_behind(self, *, stable):
+        return await read(self, stable=True) if stable else before  # as long as the markers are not written
+
+    monkeypatch.setattr(PrefixAccess, "read", read_behind)
+    writes.micro_batch(1, "b", run="after a crash")
+    assert writes.committed() == ["a", "b"]

@@ -4,7 +4,10 @@ import dataclasses
 
 import pytest
 
+from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.broker import EmbeddedBroker
+from kafka.cluster import Backoff
+from kafka.errors import TransactionalIdNotFoundError
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark import transactions
 from kafka.spark.exactly_once import prefix_access
@@ -98,6 +101,31 @@ async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decide
 
     assert not await Marks(stable=None).is_marked("x")
     assert asked == [("p-batch-x", True)]
+
+
+@pytest.mark.parametrize(
+    ("states", "decided"),
+    [
+        (["CompleteCommit"], True),
+        (["PrepareCommit", "PrepareCommit", "CompleteCommit"], True),
+        (["Ongoing"], False),
+        (["CompleteAbort"], False),
+        ([None], False),
+    ],
+)
+async def test_a_decision_is_waited_for_until_all_of_it_is_shown(states, decided):
+    class Described(Shown):
+        async def describe(self, transactional_ids):
+            state = states.pop(0)
+            if state is None:
+                return {name: TransactionalIdNotFoundError() for name in transactional_ids}
+            described = TransactionDescription(1, TransactionState(state), 1, 1, 60_000, 0, set())
+            return dict.fromkeys(transactional_ids, described)
+
+    access = Described(stable=None)
+    access._backoff = Backoff(1, 1)
+    assert await access.has_decided() is decided
+    assert states == []
 
 
 class Admin:

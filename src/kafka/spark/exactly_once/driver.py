@@ -86,10 +86,10 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     assert exactly_once is not None
     timeout_ms = await _timeout_ms(access, exactly_once.timeout_ms)
     decided, _ = await access.read(stable=False)
-    if decided is None and checkpoint and await access.has_decided():
-        decided, _ = await access.read(stable=True)  # the first decision was taken a moment ago, and is not shown yet
+    if not _is_of(decided, checkpoint) and await access.has_decided():
+        decided, _ = await access.read(stable=True)  # what was decided a moment ago may not have been shown yet
     driver = None
-    if decided is not None and checkpoint and decided.checkpoint == checkpoint:
+    if _is_of(decided, checkpoint):
         driver = await _fence(access, timeout_ms)
         decided, _ = await access.read(stable=True)
     await end_left(access, decided, await access.open_ids(), abort_others=driver is not None)
@@ -102,6 +102,11 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
         driver=driver,
         is_marked=batch_id is not None and await access.is_marked(batch_id),
     )
+
+
+def _is_of(decided: Decision | None, checkpoint: str) -> bool:
+    """Whether the last decision is that of the query with this checkpoint."""
+    return decided is not None and bool(checkpoint) and decided.checkpoint == checkpoint
 
 
 async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[TaskResult]) -> None:

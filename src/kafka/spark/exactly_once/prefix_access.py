@@ -109,13 +109,20 @@ class PrefixAccess:
         return parts
 
     async def has_decided(self) -> bool:
-        """Whether the driver's last transaction was a decision that was taken; False, too, before Kafka 3.0."""
+        """Whether the driver's last transaction was a decision that was taken; False, too, before Kafka 3.0.
+
+        One that is being shown is waited for: a group without offsets yet has nothing to say of those that are to come.
+        """
         name = driver_id(self.prefix)
-        found = (await self.describe([name])).get(name)
-        return isinstance(found, TransactionDescription) and found.state in (
-            TransactionState.PREPARE_COMMIT,
-            TransactionState.COMPLETE_COMMIT,
-        )
+        asked = 0
+        while True:
+            found = (await self.describe([name])).get(name)
+            if not isinstance(found, TransactionDescription):
+                return False
+            if found.state is not TransactionState.PREPARE_COMMIT:
+                return found.state is TransactionState.COMPLETE_COMMIT
+            asked += 1
+            await asyncio.sleep(self._backoff.seconds(asked))
 
     async def is_marked(self, batch_id: str) -> bool:
         """Whether a batch write with this `transactionalBatchId` was decided."""
