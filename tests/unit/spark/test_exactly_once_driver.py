@@ -165,10 +165,19 @@ async def test_a_plan_ends_what_was_left_open() -> None:
     kept, other, lost = written(1), written(2), written(3)
     brokers = Brokers(decision(kept, lost))
     brokers.open = [each.transaction.transactional_id for each in (kept, other, lost)]
-    brokers.failures[lost.transaction.transactional_id] = KafkaTimeoutError("late")
+    brokers.failures[lost.transaction.transactional_id] = ProducerFencedError()  # its producer has begun another one
     await plan(brokers)
     names = [each.transaction.transactional_id for each in (kept, lost, other)]
     assert brokers.asked("commit", "abort_ids") == [("commit", *names[:2]), ("abort_ids", *sorted(names[1:]))]
+
+
+async def test_what_was_decided_is_not_aborted_where_it_is_not_known_to_be_committed() -> None:
+    brokers = Brokers(decision(written(1)))
+    brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
+    brokers.failures[brokers.open[0]] = KafkaTimeoutError("late")
+    with pytest.raises(KafkaTimeoutError, match="late"):
+        await plan(brokers)
+    assert brokers.asked("abort_ids") == []
 
 
 @pytest.mark.parametrize(("longest", "timeout_ms"), [(None, 900_000), (LONGEST_MS, 900_000), (5_000, 5_000)])

@@ -20,6 +20,7 @@ from kafka.errors import (
     ProducerFencedError,
 )
 from kafka.producer.transactions import TransactionIdentity
+from kafka.producer.transactions.ending import Outcome
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
 from kafka.spark.exactly_once.errors import DriverFencedError, NotDecidedError, TransactionLostError
 from kafka.spark.exactly_once.judgement import Write, check_replay, is_done
@@ -198,6 +199,8 @@ async def end_left(
     Arguments:
         open_ids: the transactional ids that have a transaction open.
         keep: what is written now.
+
+    Raises `KafkaError` where what was decided may still be committed, but is not yet.
     """
     left = set(open_ids) - {each.transaction.transactional_id for each in keep}
     if not left:
@@ -205,10 +208,18 @@ async def end_left(
     written = decided.written if decided is not None else ()
     pending = [each.transaction for each in written if each.transaction.transactional_id in left]
     outcome = await access.end(pending, commit=True)
+    _check_known(outcome)
     left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
     if abort_others and left:
         log.info("aborting %d transactions that an earlier attempt has left open", len(left))
         await access.abort_ids(sorted(left))
+
+
+def _check_known(outcome: Outcome) -> None:
+    """Raise where it is not known whether what was decided is committed: it is tried again, and not aborted."""
+    for error in outcome.values():
+        if error is not None and error.retriable:
+            raise error
 
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
@@ -308,9 +319,7 @@ async def _finish(access: PrefixAccess, decided: Decision) -> None:
     failed: dict[TransactionIdentity, KafkaError] = {
         identity: error for identity, error in outcome.items() if error is not None
     }
-    unknown = [each for each in failed.values() if each.retriable]
-    if unknown:
-        raise unknown[0]
+    _check_known(outcome)
     if failed:
         lost = "; ".join(f"{by_identity[identity]}: {error}" for identity, error in failed.items())
         raise TransactionLostError(
