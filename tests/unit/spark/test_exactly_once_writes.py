@@ -113,3 +113,16 @@ def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_pr
     monkeypatch.setattr(PrefixAccess, "read", read_behind)
     writes.micro_batch(1, "b", run="after a crash")
     assert writes.committed() == ["a", "b"]
+
+
+def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_transactional_ids(broker):
+    writes = Writes(broker)
+    names = set()
+    for number in range(3):
+        plan = writes.plan()
+        write = Write("p", "query", "run", number, "")
+        results = [writes.task(plan, write, f"{number}.{each}") for each in range(12)]
+        writes.commit(*results)
+        names |= {result.written.transaction.transactional_id for result in results}
+    assert writes.committed() == sorted(f"{number}.{each}" for number in range(3) for each in range(12))
+    assert len(names) == 12

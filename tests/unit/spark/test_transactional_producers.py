@@ -105,6 +105,17 @@ def test_those_that_are_too_many_are_closed_without_an_end_of_their_transactions
     assert lend(producers, "b") not in made
 
 
+def test_attempts_with_many_tasks_use_the_same_names_again() -> None:
+    producers = TransactionalProducers()
+    count = task._MOST_IDLE * 3
+    names = {}
+    for token in ("a", "b", "c"):
+        names[token] = [lend(producers, token).configs["transactional_id"] for _ in range(count)]
+        assert len(set(names[token])) == count  # each task of an attempt has a transaction of its own
+    assert set(names["a"]) == set(names["b"]) == set(names["c"])
+    assert not {lend(producers, "d", "another").configs["transactional_id"] for _ in range(count)} & set(names["a"])
+
+
 def test_a_forked_process_has_producers_and_names_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     producers = TransactionalProducers()
     first = lend(producers, "a")

@@ -99,8 +99,9 @@ def write_in_transaction(
 class _Slot:
     """A producer of this process, and for which attempt at a write its transaction is."""
 
-    def __init__(self, key: tuple[Configs, str, int], producer: "KafkaProducer") -> None:
+    def __init__(self, key: tuple[Configs, str, int], number: int, producer: "KafkaProducer") -> None:
         self.key = key
+        self.number = number
         self.producer = producer
         self.token = ""
 
@@ -108,7 +109,8 @@ class _Slot:
 class TransactionalProducers:
     """The producers of this process whose transactions others end.
 
-    One is taken again for a later attempt at a write: the driver has ended everything of earlier ones by then.
+    One is taken again for a later attempt at a write: the driver has ended everything of earlier ones by then. So is
+    the name of one that was closed, as Kafka remembers each transactional id for a week.
     """
 
     def __init__(self) -> None:
@@ -120,6 +122,8 @@ class TransactionalProducers:
         self._name = secrets.token_hex(5)
         self._numbers = itertools.count()
         self._slots: collections.deque[_Slot] = collections.deque()
+        self._free: collections.deque[tuple[int, str, str]] = collections.deque()
+        """Numbers of producers that were closed, each with its prefix and the attempt that its transaction is of."""
 
     @contextlib.contextmanager
     def borrow(self, configs: Configs, prefix: str, plan: Plan) -> Iterator["KafkaProducer"]:
@@ -159,14 +163,22 @@ class TransactionalProducers:
                 if slot.key == key and slot.token != token:
                     self._slots.remove(slot)
                     return slot
-            number = next(self._numbers)
-        configs, prefix, timeout_ms = key
+            configs, prefix, timeout_ms = key
+            number = self._number(prefix, token)
         from kafka import KafkaProducer
 
         given: dict[str, Any] = dict(configs)
         given["transactional_id"] = task_id(prefix, f"{self._name}.{number}")
         given["transaction_timeout_ms"] = timeout_ms
-        return _Slot(key, KafkaProducer(**given))
+        return _Slot(key, number, KafkaProducer(**given))
+
+    def _number(self, prefix: str, token: str) -> int:
+        """One of a closed producer if its transaction is of an earlier attempt, else a new one."""
+        for each in self._free:
+            if each[1] == prefix and each[2] != token:
+                self._free.remove(each)
+                return each[0]
+        return next(self._numbers)
 
     def _give_back(self, slot: _Slot) -> None:
         surplus = None
@@ -174,6 +186,7 @@ class TransactionalProducers:
             self._slots.append(slot)
             if len(self._slots) > _MOST_IDLE:
                 surplus = self._slots.popleft()
+                self._free.append((surplus.number, surplus.key[1], surplus.token))
         if surplus is not None:
             surplus.producer.close(timeout=0)  # a prepared transaction stays as it is
 
