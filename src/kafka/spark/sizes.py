@@ -4,7 +4,7 @@ Kafka tells the size of a log, not of a range. So a range is taken to have its s
 logs which the user may not see; their ranges share tasks by numbers of offsets alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kafka.spark.lookup import OffsetLookup
 from kafka.spark.ranges import SHARED_TASK_BYTES, SHARED_TASK_OFFSETS, OffsetRange
@@ -16,10 +16,20 @@ Sizes = dict[TopicPartition, float]
 
 def find_sizes(ranges: Sequence[OffsetRange], lookup: OffsetLookup) -> Sizes:
     """The average sizes of the ranges that could share a task, as far as they are known and matter."""
-    small = [each.topic_partition for each in ranges if len(each) < SHARED_TASK_OFFSETS]
-    if len(small) < 2:
+    return average_sizes(may_share(ranges), lookup)
+
+
+def may_share(ranges: Sequence[OffsetRange]) -> set[TopicPartition]:
+    """The partitions of the ranges that could share a task."""
+    small = {each.topic_partition for each in ranges if len(each) < SHARED_TASK_OFFSETS}
+    return small if len(small) > 1 else set()
+
+
+def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Sizes:
+    """The average sizes of these partitions' offsets, as far as they are known and matter."""
+    if not partitions:
         return {}
-    logs = lookup.log_bytes(small)
+    logs = lookup.log_bytes(partitions)
     if sum(logs.values()) <= SHARED_TASK_BYTES:  # all of them together are small
         return {}
     first = lookup.earliest(logs.keys())

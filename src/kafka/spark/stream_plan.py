@@ -12,7 +12,7 @@ from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, r
 from kafka.spark.offsets import Layout, Offsets, for_report, from_layout, is_initial, mark_initial, to_layout
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, Task, plan_tasks, ranges_between
-from kafka.spark.sizes import Sizes, find_sizes
+from kafka.spark.sizes import Sizes, average_sizes, may_share
 from kafka.spark.topic_ids import made_again, topic_ids, with_topic_ids
 from kafka.structs import TopicPartition
 
@@ -98,13 +98,17 @@ class StreamPlanner:
         What they read together is the same at a replay; which ranges share a task may differ with the logs' sizes.
         """
         ranges = batch_ranges(self._options, start, end)
-        return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, self._find_sizes(ranges))
+        sizes = self._find_sizes(ranges, from_layout(end).keys())
+        return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, sizes)
 
-    def _find_sizes(self, ranges: Sequence[OffsetRange]) -> Sizes:
-        partitions = {each.topic_partition for each in ranges}
-        now = self._clock()
-        if self._sizes is None or now - self._sizes[0] >= SIZES_FRESH_S or not partitions <= self._sizes[1]:
-            self._sizes = (now, partitions, find_sizes(ranges, self._lookup))
+    def _find_sizes(self, ranges: Sequence[OffsetRange], partitions: Collection[TopicPartition]) -> Sizes:
+        """The average sizes that matter for a batch. Those of all partitions are asked for, as the next has others."""
+        small, now = may_share(ranges), self._clock()
+        if not small:
+            return {}
+        if self._sizes is None or now - self._sizes[0] >= SIZES_FRESH_S or not small <= self._sizes[1]:
+            asked = small.union(partitions)
+            self._sizes = (now, asked, average_sizes(asked, self._lookup))
         return self._sizes[2]
 
     def newest(self) -> Layout:

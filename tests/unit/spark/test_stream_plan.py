@@ -460,3 +460,18 @@ def test_sizes_of_logs_keep_large_records_apart_and_are_asked_for_once_a_minute(
     assert len(query.planner.tasks(start, end)) == 1
     query.now += 60.0
     assert query.planner.tasks(start, end) == [(each,) for each in query.ranges(start, end)]
+
+
+def test_sizes_of_logs_are_asked_for_once_a_minute_though_each_batch_has_other_partitions():
+    query = Query({("t", number): (0, 80) for number in range(6)}, startingOffsets="earliest")
+    start = query.latest(query.initial())
+    asked: list[int] = []
+    log_bytes = query.cluster.log_bytes
+    query.cluster.log_bytes = lambda given: asked.append(len(given)) or log_bytes(given)  # type: ignore[method-assign]
+    for number in range(30):  # two seconds each
+        query.produce(number % 6, 1)
+        query.produce((number + 1) % 6, 1)
+        end = query.latest(start)
+        query.planner.tasks(start, end)
+        start = end
+    assert asked == [6]
