@@ -182,7 +182,8 @@ class CommonConfigs(TypedDict, total=False):
     ssl_check_hostname: bool
     """Whether the certificate has to be of the host asked. (default True)"""
     ssl_cafile: str | os.PathLike[str] | None
-    """PEM file of the authorities to trust; None: the system's. (default None)"""
+    """PEM file of the authorities to trust, or a folder of such, named by `openssl rehash`; None: the system's.
+    (default None)"""
     ssl_certfile: str | os.PathLike[str] | None
     """PEM file of the client's certificate. (default None)"""
     ssl_keyfile: str | os.PathLike[str] | None

@@ -34,7 +34,11 @@ class TlsOptions:
         accepts="ssl.SSLContext | None",
     )
     ssl_check_hostname: bool = option(True, boolean, "Whether the certificate has to be of the host asked.")
-    ssl_cafile: str | None = option(None, path, "PEM file of the authorities to trust; None: the system's.")
+    ssl_cafile: str | None = option(
+        None,
+        path,
+        "PEM file of the authorities to trust, or a folder of such, named by `openssl rehash`; None: the system's.",
+    )
     ssl_certfile: str | None = option(None, path, "PEM file of the client's certificate.")
     ssl_keyfile: str | None = option(None, path, "PEM file of the client's key.")
     ssl_password: str | None = option(

@@ -59,7 +59,8 @@ def _make(security: SecurityOptions) -> ssl.SSLContext:
     try:
         authorities = _authorities(security)
         # Without either: the system's authorities.
-        context = ssl.create_default_context(cafile=security.ssl_cafile, cadata=authorities)
+        file, folder = _file_or_folder(security.ssl_cafile)
+        context = ssl.create_default_context(cafile=file, capath=folder, cadata=authorities)
         context.check_hostname = security.ssl_check_hostname
         _judge_as_java(context)
         _set_versions(context, security.ssl_enabled_protocols)
@@ -77,6 +78,11 @@ def _make(security: SecurityOptions) -> ssl.SSLContext:
         )
         raise KafkaConfigurationError(f"the TLS options cannot be used ({given}): {error}") from error
     return context
+
+
+def _file_or_folder(path: str | None) -> tuple[str | None, str | None]:
+    """A path of authorities as one of both, of which the other is None."""
+    return (None, path) if path is not None and os.path.isdir(path) else (path, None)
 
 
 def _judge_as_java(context: ssl.SSLContext) -> None:

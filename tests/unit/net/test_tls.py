@@ -3,12 +3,13 @@
 import asyncio
 import os
 import ssl
+import subprocess
 import tempfile
 import threading
 
 import pytest
 
-from kafka.config import parse_admin
+from kafka.config import from_librdkafka_names, parse_admin
 from kafka.errors import KafkaConfigurationError
 from kafka.net import tls
 from kafka.net.tls import tls_context
@@ -108,6 +109,20 @@ def test_a_broker_of_the_authority_is_trusted_and_no_other(tmp_path, way):
         handshake(context, server_context(tmp_path, issued("broker of another", by="another authority")))
     with pytest.raises(ssl.SSLCertVerificationError, match="expired"):
         handshake(context, server_context(tmp_path, issued("old broker", days=-2)))
+
+
+def test_authorities_may_be_in_a_folder_as_librdkafka_takes_it(tmp_path):
+    folder = tmp_path / "certs"
+    folder.mkdir()
+    file = written(tmp_path, "ca.pem", authority().pem)
+    named = subprocess.run(
+        ["openssl", "x509", "-noout", "-hash", "-in", file], check=True, capture_output=True, text=True
+    )
+    written(folder, f"{named.stdout.strip()}.0", authority().pem)
+    context = context_of(**from_librdkafka_names({"ssl.ca.location": str(folder)}))
+    handshake(context, server_context(tmp_path))
+    with pytest.raises(ssl.SSLCertVerificationError):
+        handshake(context, server_context(tmp_path, issued("broker of another", by="another authority")))
 
 
 def test_a_certificate_in_the_store_is_trusted_though_its_authority_is_not_there(tmp_path):
