@@ -7,10 +7,12 @@ import click
 
 from kafka.cli.aliases import AliasedGroup
 from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
     from kafka.admin import ACL, ACLFilter
+    from kafka.admin.acls import MatchedACL
 
 _TYPES = ("any", "topic", "group", "cluster", "transactional-id", "delegation-token", "user")
 _OPERATIONS = (
@@ -45,7 +47,7 @@ class _Name(click.Choice[str]):
 def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options that say which ACLs are meant, or what an ACL is to be."""
     any_one = "any" if filters else None
-    notes = [
+    options = [
         click.option("--principal", required=not filters, metavar="TYPE:NAME", help="Such as User:alice."),
         click.option("--host", default=None if filters else "*", help="Where the principal comes from."),
         click.option("--operation", type=_Name(_OPERATIONS), default=any_one, required=not filters),
@@ -70,8 +72,8 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     ]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for note in reversed(notes):
-            command = note(command)
+        for option in reversed(options):
+            command = option(command)
         return command
 
     return decorate
@@ -106,8 +108,7 @@ def create(session: Session, **what: Any) -> None:
         result = admin.create_acls([acl])
     for _, error in result["failed"]:
         raise error
-    row = _row(acl)
-    session.output.done(f"created: {' '.join(str(row[column]) for column in _COLUMNS)}", row)
+    session.output.done(f"created: {_line(acl)}", _row(acl))
 
 
 @command.command()
@@ -118,6 +119,7 @@ def create(session: Session, **what: Any) -> None:
 def delete(session: Session, yes: bool, dry_run: bool, **what: Any) -> None:
     """Delete ACLs that match."""
     acl_filter = _filter(what)
+    kept: list[MatchedACL] = []
     with session.admin() as admin:
         if dry_run:
             found, _ = admin.describe_acls(acl_filter)
@@ -128,7 +130,12 @@ def delete(session: Session, yes: bool, dry_run: bool, **what: Any) -> None:
                 if error.errno:
                     raise error("ACLs cannot be deleted")
                 found += [each for each in matched if not each.error.errno]
+                kept += [each for each in matched if each.error.errno]
     session.output.table(sorted(map(_row, found), key=str), _COLUMNS)
+    for each in kept:
+        note(printable(f"not deleted ({each.error.__name__}): {_line(each)}"))
+    if kept:
+        raise click.exceptions.Exit(1)
 
 
 def _made(cls: Any, pattern_class: Any, what: dict[str, Any]) -> Any:
@@ -157,6 +164,11 @@ def _filter(what: dict[str, Any]) -> "ACLFilter":
 
     made: ACLFilter = _made(ACLFilter, ResourcePatternFilter, what)
     return made
+
+
+def _line(acl: "ACL") -> str:
+    row = _row(acl)
+    return " ".join(str(row[column]) for column in _COLUMNS)
 
 
 def _row(acl: "ACL | ACLFilter") -> dict[str, Any]:

@@ -8,6 +8,7 @@ import click
 
 from kafka.cli.aliases import AliasedGroup
 from kafka.cli.options import ask_password, confirm, connected, yes_option
+from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -25,13 +26,17 @@ def command() -> None:
 @connected
 def list_users(session: Session, names: tuple[str, ...], users: tuple[str, ...]) -> None:
     """List users and their mechanisms. USER may be left out: all."""
+    wanted = list(dict.fromkeys([*names, *users]))  # Kafka tells nothing of a user who is named twice
     with session.admin() as admin:
-        found = admin.describe_user_scram_credentials([*names, *users] or None)
+        found = admin.describe_user_scram_credentials(wanted or None)
     rows = []
     for user, told in sorted(found.items()):
         for each in told.get("credential_infos", ()):
             rows.append({"user": user, "mechanism": _mechanism(each["mechanism"]), "iterations": each["iterations"]})
     session.output.table(rows, ["user", "mechanism", "iterations"])
+    for user, told in found.items():
+        if told.get("error"):
+            note(printable(f"{user}: {told['error']}"))
 
 
 def _mechanism(given: Any) -> str:

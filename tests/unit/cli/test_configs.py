@@ -4,6 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from kafka import KafkaAdminClient
+from kafka.admin import ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+from kafka.admin.acls import MatchedACL
+from kafka.errors import NoError, UnknownError
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -96,6 +100,27 @@ def test_users_are_set_listed_and_deleted(cli: Cli) -> None:
     assert cli("users", "delete", "zoe", "-m", "SCRAM-SHA-256", "--yes") == "zoe: deleted\n"
     assert "zoe" not in cli("users", "list")
     assert "no credential of SCRAM-SHA-256" in cli.fails("users", "delete", "zoe", "-m", "SCRAM-SHA-256", "--yes")
+
+
+def test_users_that_are_named_twice_are_listed_and_those_that_are_not_there_named(cli: Cli) -> None:
+    cli("users", "set", "uma", "-m", "SCRAM-SHA-256", stdin="secret\n")
+    assert cli("users", "list", "uma", "--user", "uma") == "uma\tSCRAM-SHA-256\t4096\n"
+    told = cli.run("users", "list", "uma", "nobody")
+    assert (told.exit_code, told.stdout) == (0, "uma\tSCRAM-SHA-256\t4096\n")
+    assert "nobody: " in told.stderr
+    assert "no credential of SCRAM" in told.stderr
+
+
+def test_acls_that_were_not_deleted_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = ResourcePattern(ResourceType.TOPIC, "orders")
+    deleted, kept = (
+        MatchedACL(user, "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern) for user in ("User:a", "User:b")
+    )
+    kept.error = UnknownError
+    monkeypatch.setattr(KafkaAdminClient, "delete_acls", lambda _, filters: [(filters[0], [deleted, kept], NoError)])
+    told = cli.run("acls", "delete", "--resource-name", "orders", "-y")
+    assert (told.exit_code, told.stdout) == (1, "User:a\t*\tallow\tread\ttopic\torders\tliteral\n")
+    assert told.stderr == "not deleted (UnknownError): User:b * allow read topic orders literal\n"
 
 
 @pytest.mark.parametrize(
