@@ -227,7 +227,10 @@ class _Copy:
     def _send(self, producer: "KafkaProducer", columns: "Columns") -> int:
         from kafka.structs import OffsetAndMetadata, TopicPartition
 
-        for record in columns.to_records():
+        for index, record in enumerate(columns.to_records()):
+            if record.key is None and record.value is None:  # send() refuses these, other clients write them
+                producer.send_arrow(self._target, columns.to_arrow().slice(index))
+                break
             timestamp = record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None
             producer.send(self._target, record.value, record.key, record.headers, record.partition, timestamp)
         at = TopicPartition(self._target, columns.partition)

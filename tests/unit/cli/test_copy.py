@@ -140,6 +140,23 @@ def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBro
     assert by_partition(there, source) == by_partition(cli, source)
 
 
+def test_a_copy_has_records_that_have_neither_key_nor_value(cli: Cli, topic: MakeTopic, broker: EmbeddedBroker) -> None:
+    name = topic(3)
+    headers = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]
+    rows = {
+        "partition": [1, 1, 1, 2],
+        "timestamp": [101, 102, 103, 104],
+        "value": [b"a", None, b"c", None],
+        "headers": [[], headers, [], []],
+    }
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send_arrow(name, rows)
+    assert cli.json("copy", name, f"{name}-copy")["records"] == 4
+    assert by_partition(cli, f"{name}-copy") == by_partition(cli, name)
+    whole = cli("consume", name, "-f", "json").replace(name, f"{name}-copy")
+    assert sorted(cli("consume", f"{name}-copy", "-f", "json").splitlines()) == sorted(whole.splitlines())
+
+
 def test_a_copy_tells_its_time_in_milliseconds_and_no_finer(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
