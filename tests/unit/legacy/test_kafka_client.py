@@ -13,6 +13,7 @@ import kafka
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import DelayedTaskQueue, KafkaClient
 from kafka.cluster import ClusterMetadata
+from kafka.conn import BrokerConnection
 from kafka.errors import (
     Cancelled,
     IncompatibleBrokerVersion,
@@ -293,3 +294,13 @@ def test_a_copy_has_more_partitions() -> None:
     assert copy.partitions_for_topic("a") == {0, 1}
     assert copy.topics() == {"a", "b"}
     assert cluster.topics() == {"a"}
+
+
+def test_the_text_of_the_options_has_no_secret(broker: EmbeddedBroker) -> None:
+    given = {"sasl_plain_username": "ann", "sasl_plain_password": "hunter2", "ssl_password": "hunter2"}
+    client = KafkaClient(bootstrap_servers=broker.bootstrap_servers, **given)
+    client.close()
+    for options in (client.config, BrokerConnection("localhost", 9092, **given).config):
+        assert options["sasl_plain_password"] == "hunter2"
+        assert "hunter2" not in repr(options)
+        assert "'sasl_plain_username': 'ann'" in repr(options)

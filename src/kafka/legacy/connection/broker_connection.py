@@ -9,6 +9,7 @@ import time
 from typing import Any, ClassVar
 
 from kafka.config import parse_admin
+from kafka.config.given import GivenConfigs
 from kafka.config.table import option_table
 from kafka.errors import (
     KafkaConnectionError,
@@ -51,7 +52,7 @@ class BrokerConnection:
         """Take the address and settings; unknown ones are passed over. `connect` connects."""
         self._link: Link | None = None
         self.host, self.port, self.afi = host, port, afi
-        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        self.config = GivenConfigs((name, configs.get(name, default)) for name, default in self.DEFAULT_CONFIG.items())
         self.node_id = self.config["node_id"]
         known = {name for name, row in option_table().items() if "admin" in row.clients and name != "api_version"}
         given = {name: value for name, value in configs.items() if name in known & self.config.keys()}
