@@ -109,7 +109,9 @@ class GroupOptions:
     enable_auto_commit: bool = option(
         True, boolean, "Whether positions are committed in the background.", "enable.auto.commit"
     )
-    auto_commit_interval_ms: int = option(5_000, integer(0), "How often they are.", "auto.commit.interval.ms")
+    auto_commit_interval_ms: int = option(
+        5_000, integer(0), "How often they are; 0: ten times a second.", "auto.commit.interval.ms"
+    )
     default_offset_commit_callback: Callable[..., Any] | None = option(
         None, function, "Called as (offsets, response or error) after a commit_async() without a callback."
     )

@@ -321,7 +321,7 @@ class ConsumerConfigs(CommonConfigs, total=False):
     enable_auto_commit: bool
     """Whether positions are committed in the background. (default True; Java: enable.auto.commit)"""
     auto_commit_interval_ms: int
-    """How often they are. (in milliseconds; default 5000; Java: auto.commit.interval.ms)"""
+    """How often they are; 0: ten times a second. (in milliseconds; default 5000; Java: auto.commit.interval.ms)"""
     default_offset_commit_callback: Callable[..., Any] | None
     """Called as (offsets, response or error) after a commit_async() without a callback. (default None)"""
     group_protocol: Any

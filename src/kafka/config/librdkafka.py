@@ -14,6 +14,7 @@ from kafka.errors import KafkaConfigurationError
 
 log = logging.getLogger(__name__)
 
+_LONGEST_MS = 2**31 - 1
 _TRUTHS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 _RESETS = {"beginning": "earliest", "smallest": "earliest", "end": "latest", "largest": "latest", "error": "none"}
 
@@ -117,6 +118,11 @@ def _idle_time(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -
     java[name] = _whole(name, value) or -1
 
 
+def _commit_interval(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
+    """0 is never, but where partitions are given up and at the end."""
+    java[name] = _whole(name, value) or _LONGEST_MS
+
+
 def _kilobytes(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
     ours["buffer_memory"] = 1024 * _whole(name, value)
 
@@ -185,6 +191,7 @@ def _elsewhere(*_: Any) -> None:
 
 
 _CONVERT: dict[str, Convert] = {
+    "auto.commit.interval.ms": _commit_interval,
     "auto.offset.reset": _reset,
     "compression.level": _level,
     "connections.max.idle.ms": _idle_time,

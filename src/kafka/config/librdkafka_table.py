@@ -21,6 +21,7 @@ RENAMED: Final = {
 """The same in Java under another name."""
 
 CONVERTED: Final = (
+    "auto.commit.interval.ms",
     "auto.offset.reset",
     "compression.level",
     "connections.max.idle.ms",

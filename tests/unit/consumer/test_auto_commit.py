@@ -47,6 +47,18 @@ def test_one_is_due_after_each_interval_and_is_taken_once() -> None:
     play(scenario)
 
 
+def test_an_interval_of_nothing_leaves_the_loop_time_for_others() -> None:
+    async def scenario(bench: Bench) -> None:
+        schedule = AutoCommitSchedule(0, Backoff(1_000, 60_000), bench._tell)
+        schedule.start()
+        await asyncio.sleep(0.25)
+        schedule.failed(RetriableCommitFailedError("once"), 1)
+        await asyncio.sleep(0.2)
+        assert bench.told == [0.1, 0.2, 0.35, 0.45]
+
+    play(scenario)
+
+
 def test_none_is_due_before_the_start_and_after_the_end() -> None:
     async def scenario(bench: Bench) -> None:
         bench.schedule.failed(RetriableCommitFailedError("early"), 1)

@@ -9,19 +9,22 @@ from kafka.errors import RetriableCommitFailedError
 
 log = logging.getLogger(__name__)
 
+_LEAST_MS = 100
+"""What an interval of 0 is, as the loop would do nothing else then; Java's consumer commits in each `poll` instead."""
+
 
 class AutoCommitSchedule:
     """Runs on the loop, but for `take_due`. A commit that failed for a cause that passes is due again after a pause.
 
     Arguments:
-        interval_ms: ``auto_commit_interval_ms``.
+        interval_ms: ``auto_commit_interval_ms``; 0 is 100.
         backoff: pauses after failures; none is longer than the interval.
         tell_caller: called when one is due: only the caller knows what it has processed, which is everything that was
             handed out before its next `poll()`.
     """
 
     def __init__(self, interval_ms: float, backoff: Backoff, tell_caller: Callable[[], None]) -> None:
-        self._interval_s = interval_ms / 1000
+        self._interval_s = (interval_ms or _LEAST_MS) / 1000
         self._backoff = backoff
         self._tell_caller = tell_caller
         self._timer: asyncio.TimerHandle | None = None
