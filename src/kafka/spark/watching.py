@@ -24,6 +24,10 @@ log = logging.getLogger(__name__)
 
 KEPT = 1_000
 
+_WRITING = threading.Lock()
+"""Held while a file for Prometheus is replaced: Spark tells of a start in the thread that starts the query, and of all
+else in another."""
+
 
 class Watch:
     """What `watch` has seen. Any thread may ask it. A context manager, which ends watching.
@@ -135,8 +139,9 @@ class Watch:
         if self._prometheus is None:
             return
         new = self._prometheus.with_name(f".{self._prometheus.name}.{os.getpid()}")
-        new.write_text(self._text(), encoding="utf-8")
-        new.replace(self._prometheus)
+        with _WRITING:
+            new.write_text(self._text(), encoding="utf-8")
+            new.replace(self._prometheus)
 
     def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
         """What fails here may not reach Spark; it is logged once a cause."""

@@ -1,7 +1,9 @@
 """A watch knows what happened before it is asked, though Spark tells its listeners a moment later."""
 
+import contextlib
 import json
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -108,3 +110,30 @@ def test_without_a_bus_to_wait_for_a_watch_has_what_is_there(trouble):
     spark.trouble = trouble
     assert [each.batch for each in watched.progress] == [7]
     watched.close()
+
+
+def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, monkeypatch):
+    target, session = tmp_path / "spark.prom", FakeSession()
+    watched = watch(session, prometheus=target)
+    both = threading.Barrier(2)
+    write_text, overlaps = Path.write_text, []
+
+    def write_slowly(self, *arguments, **named):
+        written = write_text(self, *arguments, **named)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.2)
+            overlaps.append(self)
+        return written
+
+    monkeypatch.setattr(Path, "write_text", write_slowly)
+    starting = threading.Thread(
+        target=session.listener.onQueryStarted, args=(SimpleNamespace(id="another-id", name="trips"),)
+    )
+    starting.start()
+    session.posted = [0]
+    session.tell()
+    starting.join(60)
+    assert overlaps == []
+    assert watched._troubles == set()
+    assert target.read_text() == watched._text()
+    assert {each.name for each in tmp_path.iterdir()} == {target.name}
