@@ -126,3 +126,12 @@ def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_trans
         names |= {result.written.transaction.transactional_id for result in results}
     assert writes.committed() == sorted(f"{number}.{each}" for number in range(3) for each in range(12))
     assert len(names) == 12
+
+
+def test_what_was_left_open_is_aborted_where_brokers_allow_short_transactions_only():
+    with EmbeddedBroker(transaction_max_timeout_ms=30_000) as broker:
+        writes = Writes(broker, **{"kafka.transaction.timeout.ms": "20000"})
+        writes.task(writes.plan(), Write("p", "query", "run", 0, ""), "of a task that was given up")
+        writes.producers = TransactionalProducers()  # of another process
+        writes.micro_batch(0, "a")
+        assert writes.committed() == ["a"]

@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka.admin.concurrently import all_of
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.configs import describe_configs
 from kafka.admin.group_offsets import list_group_offsets
 from kafka.admin.groups import delete_groups, list_groups
 from kafka.admin.requests import AdminRequests
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
-from kafka.admin.transactions import describe_transactions, fence_producers, list_transactions
+from kafka.admin.transactions import describe_transactions, list_transactions
 from kafka.cluster import Backoff
 from kafka.config import option_table
 from kafka.errors import KafkaError, KafkaTimeoutError, NoError, UnsupportedVersionError
@@ -38,7 +39,8 @@ T = TypeVar("T")
 
 LIMIT_MS = 120_000
 """How long one step of the driver is tried: as long as a producer tries to deliver a record."""
-_FENCING_TIMEOUT_MS = 60_000
+_FENCING_TIMEOUT_MS = 1_000
+"""Of transactions that never begin: short, as brokers may allow no long ones (transaction.max.timeout.ms)."""
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
@@ -168,8 +170,10 @@ class PrefixAccess:
 
     async def abort_ids(self, transactional_ids: Sequence[str]) -> None:
         """Abort what these ids have open, and fence their producers."""
-        if transactional_ids:
-            await fence_producers(self._requests, list(transactional_ids), _FENCING_TIMEOUT_MS, True)
+        await all_of(
+            TransactionRequests(self._cluster, each, _FENCING_TIMEOUT_MS, self._backoff).init()
+            for each in transactional_ids
+        )
 
     async def forget(self) -> None:
         """Have Kafka forget what was decided; what it does not know is none of our business."""
