@@ -58,6 +58,7 @@ class Brokers:
         self.open: list[str] = []
         self.has_decided_before = False
         self.marked: list[bool] = []
+        self.finished = False
         self.age_ms = 0
         self.failures: dict[str, Any] = {}
         self.longest: int | None = LONGEST_MS
@@ -95,6 +96,12 @@ class Brokers:
     async def is_marked(self, batch_id: str) -> bool:
         self.calls.append(("is_marked", batch_id))
         return self.marked.pop(0) if self.marked else False
+
+    async def is_finished(self, batch_id: str) -> bool:
+        return self.finished
+
+    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> None:
+        self.calls.append(("note_finished", batch_id, where, batch))
 
     async def describe(self, ids: list[str]) -> dict[str, TransactionDescription]:
         since_ms = NOW_MS - self.age_ms
@@ -227,6 +234,15 @@ async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
     assert brokers.asked("decide", "commit") == []
     assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
+
+
+@pytest.mark.parametrize("finished", [False, True])
+async def test_a_batch_write_is_committed_again_unless_all_of_it_is_known_to_be(finished: bool) -> None:
+    brokers = Brokers(decision(written(9), query=BATCH_WRITE, run="x"))
+    brokers.marked, brokers.finished = [True], finished
+    await commit(brokers, result(None, query=BATCH_WRITE, run="x", batch=0, by=None), batch_id="x")  # type: ignore[arg-type]
+    steps = [("commit", written(9).transaction.transactional_id), ("note_finished", "x", WHERE, 7)]
+    assert brokers.asked("commit", "note_finished") == ([] if finished else steps)
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,12 @@ class Writes:
         """As a foreachBatch function writes it."""
         self.commit(self.task(self.plan(), Write("p", "query", run, number, ""), *values))
 
-    def batch(self, *values: str) -> None:
+    def batch_task(self, *values: str) -> driver.TaskResult:
         plan = self.plan()
-        self.commit(self.task(plan, Write("p", BATCH_WRITE, plan.run, 0, ""), *values))
+        return self.task(plan, Write("p", BATCH_WRITE, plan.run, 0, ""), *values)
+
+    def batch(self, *values: str) -> None:
+        self.commit(self.batch_task(*values))
 
     def committed(self) -> list[str]:
         with KafkaConsumer(
@@ -84,6 +87,16 @@ def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(br
     writes.batch("a")
     writes.batch("a")
     assert writes.committed() == ["a"]
+
+
+def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_has_failed(broker):
+    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    second.producers = first.producers
+    first.batch("a")
+    failed = second.batch_task("b")
+    second.ask(lambda access: driver.abort(access, [failed]))
+    first.batch("a")
+    assert first.committed() == ["a"]
 
 
 def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):

@@ -132,15 +132,18 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     _, left = await all_of([_check_open(access, [] if done else mine, timeout_ms), access.open_ids()])
     await end_left(access, decided, left or (), abort_others=True, keep=mine)
     if done:
-        await _commit_again(access, driver, write, decided, where, rows, mine)
+        await _commit_again(access, options, driver, write, decided, where, rows, mine)
         return
     batch = write.batch
     if write.query == BATCH_WRITE and decided is not None:
         batch = decided.batch + 1
     decision = Decision(write.query, write.run, batch, write.checkpoint, rows, tuple(mine))
+    batch_id = _batch_id(options, write)
     if where is not None:
-        await _decide(access, driver, decision, where, options)
+        await _decide(access, driver, decision, where, batch_id)
     await _finish(access, decision)
+    if batch_id is not None and where is not None:
+        await access.note_finished(batch_id, where, decision.batch)
 
 
 async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> None:
@@ -224,9 +227,14 @@ def _check_known(outcome: Outcome) -> None:
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
     """Whether a batch write of this name was decided, perhaps by another driver since this one was planned."""
+    batch_id = _batch_id(options, write)
+    return batch_id is not None and await access.is_marked(batch_id)
+
+
+def _batch_id(options: WriteOptions, write: Write) -> str | None:
+    """The option `transactionalBatchId` of a batch write; micro-batches in a foreachBatch function have numbers."""
     assert options.exactly_once is not None
-    batch_id = options.exactly_once.batch_id
-    return write.query == BATCH_WRITE and batch_id is not None and await access.is_marked(batch_id)
+    return options.exactly_once.batch_id if write.query == BATCH_WRITE else None
 
 
 def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Written]) -> TopicPartition | None:
@@ -241,6 +249,7 @@ def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Wr
 
 async def _commit_again(
     access: PrefixAccess,
+    options: WriteOptions,
     driver: TransactionIdentity,
     write: Write,
     decided: Decision | None,
@@ -253,10 +262,17 @@ async def _commit_again(
         await access.end([each.transaction for each in mine], commit=False)
     if decided is None or (write.query == BATCH_WRITE and decided.run != write.run):
         return  # a batch write that was committed before the last one
+    batch_id = _batch_id(options, write)
+    if batch_id is not None and await access.is_finished(batch_id):
+        return  # a later attempt at another write may have used its transactional ids since
     if write.query != BATCH_WRITE:
         check_replay(write, decided, rows)
     await _finish(access, decided)
-    if where is not None and write.query != BATCH_WRITE:
+    if where is None:
+        return
+    if batch_id is not None:
+        await access.note_finished(batch_id, where, decided.batch)
+    if write.query != BATCH_WRITE:
         renewed = dataclasses.replace(decided, run=write.run, checkpoint=write.checkpoint)
         await _decide(access, driver, renewed, where, None)
 
@@ -298,11 +314,8 @@ async def _decide(
     driver: TransactionIdentity,
     decision: Decision,
     where: TopicPartition,
-    options: WriteOptions | None,
+    batch_id: str | None,
 ) -> None:
-    batch_id = None
-    if decision.query == BATCH_WRITE and options is not None and options.exactly_once is not None:
-        batch_id = options.exactly_once.batch_id
     try:
         await access.decide(driver, decision, where, batch_id)
     except (ProducerFencedError, InvalidProducerEpochError) as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka.admin.concurrently import all_of
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.configs import describe_configs
-from kafka.admin.group_offsets import list_group_offsets
+from kafka.admin.group_offsets import alter_group_offsets, list_group_offsets
 from kafka.admin.groups import delete_groups, list_groups
 from kafka.admin.requests import AdminRequests
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
@@ -45,6 +45,7 @@ _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
 """How often a decision is read again that has parts of another one."""
+_FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
 
@@ -129,6 +130,19 @@ class PrefixAccess:
     async def is_marked(self, batch_id: str) -> bool:
         """Whether a batch write with this `transactionalBatchId` was decided."""
         return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
+
+    async def is_finished(self, batch_id: str) -> bool:
+        """Whether it is known that all of a batch write with this `transactionalBatchId` was committed."""
+        offsets = await self._offsets(batch_group(self.prefix, batch_id), True)
+        return any(each.metadata == _FINISHED for each in offsets.values())
+
+    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> None:
+        """Note that all of a batch write is committed. Raises nothing: it is, noted or not."""
+        offsets = {where: OffsetAndMetadata(batch, _FINISHED, -1)}
+        try:
+            await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
+        except KafkaError as error:
+            log.debug("it was not noted that the batch write %r is committed: %s", batch_id, error)
 
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None
