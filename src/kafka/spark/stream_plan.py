@@ -124,7 +124,9 @@ class StreamPlanner:
     def _find_latest(self, at_least: Offsets) -> Offsets:
         now = self._clock()
         if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
-            return self._latest[1]
+            known = self._latest[1]
+            if all(offset >= at_least.get(each, 0) for each, offset in known.items()):
+                return known  # else a report was told by a leader that has just changed
         if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
             self._partitions = (now, self._find_partitions(at_least.keys()))
         offsets = self._lookup.latest(self._partitions[1], at_least)

@@ -475,3 +475,14 @@ def test_sizes_of_logs_are_asked_for_once_a_minute_though_each_batch_has_other_p
         query.planner.tasks(start, end)
         start = end
     assert asked == [6]
+
+
+def test_a_progress_report_that_a_new_leader_has_told_too_little_is_not_data_loss():
+    query = Query({("t", 0): (0, 100)}, startingOffsets="earliest")
+    start = query.latest(query.initial())
+    ends = dict(query.cluster.logs)
+    query.now += OFFSETS_FRESH_S
+    query.produce(0, -10)
+    assert from_layout(query.planner.newest()) == {TopicPartition("t", 0): 90}
+    query.cluster.logs = ends
+    assert query.planner.latest(start, None, everything=True) == start
