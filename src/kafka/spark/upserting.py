@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka.errors import KafkaConfigurationError
 from kafka.spark.option_table import KAFKA_PREFIX
 from kafka.spark.options import check_names, parse_write
 
@@ -29,7 +30,7 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
 
         upsert(counts.writeStream, brokers, topic="counts", checkpointLocation="...").start()
     """
-    given = {name: str(value) for name, value in {**(options or {}), **more}.items()}
+    given = {name: _text(name, value) for name, value in {**(options or {}), **more}.items()}
     query = {name: value for name, value in given.items() if name.lower() == _SPARKS}
     sink = {name: value for name, value in given.items() if name not in query}
     lowered = {name.lower(): value for name, value in sink.items()}
@@ -38,6 +39,12 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
     for name, value in query.items():
         writer = writer.option(name, value)
     return writer.outputMode("update").foreachBatch(_BatchWrite(sink))
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        raise KafkaConfigurationError(f"option {name!r} is None: give it a value, or leave it out")
+    return str(value)
 
 
 class _BatchWrite:

@@ -45,6 +45,7 @@ def test_each_batch_is_appended_to_the_topic():
     ("options", "said"),
     [
         ({"topic": "t"}, "'kafka.bootstrap.servers' is missing"),
+        ({**BROKERS, "topic": None}, "option 'topic' is None: give it a value, or leave it out"),
         ({**BROKERS, "topik": "t"}, "option 'topik' is unknown .* did you mean 'topic'"),
         ({**BROKERS, "subscribe": "t"}, "'subscribe' cannot be used for a write"),
     ],
