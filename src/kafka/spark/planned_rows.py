@@ -76,7 +76,6 @@ class PlannedRows:
         if self._begun is not None and not self._begun[1].done():
             return
         rows: Rows = Future()
-        self._begun = tuple(tasks), rows
 
         def work() -> None:
             try:
@@ -84,7 +83,12 @@ class PlannedRows:
             except BaseException as error:
                 rows.set_exception(error)
 
-        threading.Thread(target=work, name="kafka-spark-planned-rows", daemon=True).start()
+        try:
+            threading.Thread(target=work, name="kafka-spark-planned-rows", daemon=True).start()
+        except RuntimeError as error:  # there are too many: the rows are read when Spark asks
+            log.debug("a small batch is not read ahead: %s", error)
+        else:
+            self._begun = tuple(tasks), rows
 
     def of(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
         """The rows of a plan; None where a task is to read them."""

@@ -50,6 +50,16 @@ def planned(reads: Reads, columns=("value",), clock=lambda: 0.0, **options: str)
     return PlannedRows(parse_read({**BASE, **options}, streaming=True), columns, frozenset(), clock, reads)
 
 
+def test_a_plan_is_read_when_it_is_asked_for_where_no_thread_can_begin(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    rows = planned(Reads(values(b"a")))
+    rows.begin([SMALL])
+    assert rows.of([SMALL]) == [values(b"a")]
+
+
 def test_a_small_plan_of_one_task_is_read():
     reads = Reads(values(b"a", b"b"), values(b"c"))
     assert planned(reads).of([SMALL]) == [values(b"a", b"b"), values(b"c")]
