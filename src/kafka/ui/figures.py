@@ -38,6 +38,6 @@ def time(timestamp_ms: int) -> str:
 def short(value: float) -> str:
     """A number for an axis."""
     for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= factor:
+        if abs(value) >= 0.9995 * factor:  # with three digits, less is not shown as 1000 of the next smaller unit
             return f"{value / factor:.3g}{unit}"
     return f"{value:.3g}"

@@ -72,7 +72,18 @@ def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
     assert jsonable(value) == expected
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (1536, "1.5 KiB"), (5 << 40, "5.0 TiB")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1023.9, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        ((1 << 20) - 1, "1.0 MiB"),
+        ((1 << 40) - 1, "1.0 TiB"),
+        (5 << 40, "5.0 TiB"),
+    ],
+)
 def test_sizes_have_units(count: int, text: str) -> None:
     assert size(count) == text
 
