@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -435,3 +437,33 @@ def test_an_error_of_the_offsets_is_raised(broker: EmbeddedBroker, make: MakeCon
     broker.faults.fail(30, api="OffsetFetch")
     with pytest.raises(KafkaError):
         make()
+
+
+FORKS = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+from kafka import SimpleClient, SimpleConsumer
+consumer = SimpleConsumer(SimpleClient(sys.argv[1]), "group", "topic", auto_commit_every_t=60_000)
+consumer.get_messages(1, timeout=10)
+if os.fork() == 0:
+    sys.stdin.read()
+    sys.exit()  # with what Python does at the end of a process
+consumer.get_messages(1, timeout=10)
+consumer.stop()
+print("stopped", flush=True)
+os.wait()
+"""
+
+
+def test_the_end_of_a_forked_child_leaves_the_parents_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    send(client, b"0", b"1")
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKS, broker.bootstrap_servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        assert parent.stdout.readline() == b"stopped\n"
+        assert committed(client)[0] == 2
+        parent.stdin.close()
+    assert parent.returncode == 0
+    assert committed(client)[0] == 2

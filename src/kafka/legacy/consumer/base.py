@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import numbers
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -91,7 +92,8 @@ class Consumer:
         if auto_commit and auto_commit_every_t is not None:
             self.commit_timer = ReentrantTimer(auto_commit_every_t, self.commit)
             self.commit_timer.start()
-        atexit.register(self.stop)
+        self._pid = os.getpid()
+        atexit.register(self._stop_at_exit)
 
     def provide_partition_info(self) -> None:
         """Have messages handed out as pairs of partition and message."""
@@ -145,11 +147,16 @@ class Consumer:
 
     def stop(self) -> None:
         """Commit, if that is done by time, and stop. The client stays open. The end of the program calls this too."""
-        atexit.unregister(self.stop)
+        atexit.unregister(self._stop_at_exit)
         timer, self.commit_timer = self.commit_timer, None
         if timer is not None:
             timer.stop()
             self.commit()
+
+    def _stop_at_exit(self) -> None:
+        """Stop, but in a forked child: its offsets are those of the fork, the parent may have committed later ones."""
+        if os.getpid() == self._pid:
+            self.stop()
 
     def pending(self, partitions: Iterable[int] | None = None) -> int:
         """Ask brokers how many messages follow those that were handed out.

@@ -86,7 +86,6 @@ class MultiProcessConsumer(Consumer):
         **simple_consumer_options: Any,
     ) -> None:
         super().__init__(client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t)
-        self._pid = os.getpid()
         self._received: deque[tuple[int, OffsetAndMessage]] = deque()
         chosen = list(self.offsets)
         if partitions_per_proc:
