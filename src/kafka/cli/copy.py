@@ -37,7 +37,7 @@ _TRANSACTION_S = 2.0
 @click.option("--from", "start", type=POSITION, help="Where a new copy begins. [default: earliest]")
 @click.option("--to", "end", type=POSITION, help="Where it stops. [default: what is there now]")
 @click.option("-F", "--follow", is_flag=True, help="Go on with what comes.")
-@click.option("--name", metavar="TEXT", help="Of the copy, whose progress is kept. [default: of cluster and topic]")
+@click.option("--name", metavar="TEXT", help="Of the copy, whose progress is kept. [default: of cluster and topics]")
 @click.option("--restart", is_flag=True, help="From --from again, also where it was begun before.")
 @click.option("--dry-run", is_flag=True, help="Say what would be copied.")
 @connected
@@ -63,7 +63,7 @@ def command(
     if to is session and source == target:
         raise click.UsageError("a topic cannot be copied to itself")
     with session.admin() as admin, to.admin() as other:
-        name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}"
+        name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}.{target}"
         partitions = _partitions(admin, other, source, target, create=not dry_run)
     copy = _Copy(session, to, source, target, name)
     bounds = _Bounds(partitions, start, end, follow, restart)

@@ -102,6 +102,23 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
+def test_copies_of_a_topic_to_two_others_run_side_by_side(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = f"{source}-copy", f"{source}-other"
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_late(producer: KafkaProducer[Any, Any]) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            cli("copy", source, second)
+        commit(producer)
+
+    monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_late)
+    cli("copy", source, first)
+    assert by_partition(cli, first) == by_partition(cli, second) == by_partition(cli, source)
+
+
 def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = f"{source}-copy"
     cli("copy", source, target)
