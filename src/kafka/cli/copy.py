@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kafka.cli.consume.source import Source
     from kafka.producer import KafkaProducer
     from kafka.record import Columns
+    from kafka.structs import OffsetAndMetadata, TopicPartition
 
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
@@ -65,7 +66,8 @@ def command(
     with session.admin() as admin, to.admin() as other:
         name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}.{target}"
         partitions = _partitions(admin, other, source, target, create=not dry_run)
-    copy = _Copy(session, to, source, target, name)
+        topic_id = admin.describe_topics([source])[0]["topic_id"]
+    copy = _Copy(session, to, _Topic(source, topic_id or ""), target, name)
     bounds = _Bounds(partitions, start, end, follow, restart)
     if dry_run:
         copy.open(bounds).close()
@@ -127,15 +129,22 @@ def _partitions(
     return found
 
 
-def _progress(other: "KafkaAdminClient", name: str, target: str) -> dict[int, int]:
-    """The source's offsets that a copy has come to, by partition."""
+def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, OffsetAndMetadata]":
+    """The source's offsets that a copy has come to, by partition, and the source's id."""
     from kafka.errors import GroupIdNotFoundError
 
     try:
         committed = other.list_group_offsets([name], require_stable=True)[name]
     except GroupIdNotFoundError:
         return {}
-    return {tp.partition: each.offset for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
+    return {tp.partition: each for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
+
+
+class _Topic(NamedTuple):
+    """The source: its name, and its id, which another topic of this name does not have; "" where brokers give none."""
+
+    name: str
+    id: str
 
 
 class _Bounds(NamedTuple):
@@ -155,7 +164,7 @@ class _Copy:
         records: how many were copied, in transactions that were committed.
     """
 
-    def __init__(self, session: Session, to: Session, source: str, target: str, name: str) -> None:
+    def __init__(self, session: Session, to: Session, source: _Topic, target: str, name: str) -> None:
         self._session = session
         self._to = to
         self._source = source
@@ -171,13 +180,9 @@ class _Copy:
         from kafka.cli.consume.source import Following, Snapshot, open_read
         from kafka.structs import OffsetAndMetadata, TopicPartition
 
-        done: Mapping[int, int] = {}
-        if not bounds.restart:
-            with self._to.admin() as other:
-                done = _progress(other, self._name, self._target)
+        every = [TopicPartition(self._source.name, number) for number in bounds.partitions]
+        begin: Any = {} if bounds.restart else self._done(every)
         self._session.settings["isolation_level"] = "read_committed"
-        every = [TopicPartition(self._source, number) for number in bounds.partitions]
-        begin: Any = {tp: done[tp.partition] for tp in every if tp.partition in done}
         if len(begin) < len(every):
             with open_read(self._session, every, "earliest" if bounds.start is None else bounds.start) as first:
                 begin = {**{tp: each.start for tp, each in first.ranges.items()}, **begin}
@@ -186,8 +191,37 @@ class _Copy:
         self._ranges = dict(read.ranges)
         self._follow = bounds.follow
         for tp, each in self._ranges.items():  # with the first transaction nothing of an earlier copy counts any more
-            self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(each.start, "", None)
+            self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(
+                each.start, self._source.id, None
+            )
         return Following(self._session, read, None) if bounds.follow else Snapshot(read)
+
+    def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
+        """Where an earlier copy has come to. Raises `click.ClickException` where that was in another topic."""
+        from kafka.cli.places import offsets_at
+
+        with self._to.admin() as other:
+            found = _progress(other, self._name, self._target)
+        done = {tp: found[tp.partition] for tp in every if tp.partition in found}
+        if not done:
+            return {}
+        with self._session.admin() as admin:
+            first, ends = offsets_at(admin, done, "earliest"), offsets_at(admin, done, "latest")
+        for tp, each in done.items():
+            for offset in (first[tp], ends[tp]):
+                if isinstance(offset, Exception):
+                    raise offset
+            if each.offset > ends[tp] or (each.metadata and self._source.id not in ("", each.metadata)):
+                raise click.ClickException(
+                    f"a copy has come to offset {each.offset} of {tp.topic}:{tp.partition}, which was another topic of "
+                    f"this name then, or has lost records since: this one has offsets from {first[tp]} to {ends[tp]}. "
+                    "--restart copies all of it"
+                )
+            if each.offset < first[tp]:
+                note(
+                    f"{tp.topic}:{tp.partition}: offsets {each.offset} to {first[tp]} were deleted before the copy came"
+                )
+        return {tp: each.offset for tp, each in done.items()}
 
     def plan(self) -> list[dict[str, Any]]:
         """What would be copied, a row for each partition."""
@@ -234,7 +268,7 @@ class _Copy:
             timestamp = record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None
             producer.send(self._target, record.value, record.key, record.headers, record.partition, timestamp)
         at = TopicPartition(self._target, columns.partition)
-        self._offsets[at] = OffsetAndMetadata(columns.next_offset, "", None)
+        self._offsets[at] = OffsetAndMetadata(columns.next_offset, self._source.id, None)
         return len(columns)
 
     def _commit(self, producer: "KafkaProducer", count: int) -> None:

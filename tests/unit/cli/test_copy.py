@@ -102,6 +102,29 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
+@pytest.mark.parametrize("records", [2, 30])
+def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topic: MakeTopic, records: int) -> None:
+    source = topic()
+    cli("produce", source, stdin="old\n" * 9)
+    assert cli.json("copy", source, f"{source}-copy")["records"] == 9
+    cli("topics", "delete", source, "-y")
+    cli("topics", "create", source)
+    cli("produce", source, stdin="new\n" * records)
+    assert "--restart copies all of it" in cli.fails("copy", source, f"{source}-copy")
+    assert cli.json("copy", source, f"{source}-copy", "--restart")["records"] == records
+    assert cli.json("copy", source, f"{source}-copy")["records"] == 0
+
+
+def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic: MakeTopic) -> None:
+    source = topic()
+    cli("produce", source, stdin="v\n" * 9)
+    assert cli.json("copy", source, f"{source}-copy", "--to", "3")["records"] == 3
+    cli("offsets", "trim", source, "--before", "6", "-y")
+    told = cli.run("copy", source, f"{source}-copy")
+    assert f"{source}:0: offsets 3 to 6 were deleted before the copy came" in told.stderr
+    assert "3 records copied" in told.stderr
+
+
 def test_copies_of_a_topic_to_two_others_run_side_by_side(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
