@@ -287,6 +287,14 @@ async def test_a_driver_that_was_fenced_commits_nothing() -> None:
     assert brokers.asked("commit") == []
 
 
+@pytest.mark.parametrize("by", [DRIVER, None])
+async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: TransactionIdentity | None) -> None:
+    brokers = Brokers(decision(batch=9, run="of another driver"))
+    with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
+        await commit(brokers, result(written(1), by=by))
+    assert brokers.asked("fence", "decide", "commit") == []
+
+
 @pytest.mark.parametrize(
     ("failure", "raised"),
     [(KafkaTimeoutError("late"), KafkaTimeoutError), (ProducerFencedError(), TransactionLostError)],

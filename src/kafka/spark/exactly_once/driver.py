@@ -120,12 +120,12 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     mine = [each.written for each in results if each.written is not None]
     rows = sum(each.rows for each in results)
     decided, where = await access.read(stable=False)
-    done = is_done(write, decided)
+    done = _is_done(write, decided)
     driver = results[0].driver
     if driver is None:
         driver = await _fence(access, timeout_ms)
         decided, where = await access.read(stable=True)
-        done = is_done(write, decided)
+        done = _is_done(write, decided)
     done = done or await _is_marked(access, options, write)
     where = _where(options, where, mine)
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
@@ -216,6 +216,20 @@ async def end_left(
     if abort_others and left:
         log.info("aborting %d transactions that an earlier attempt has left open", len(left))
         await access.abort_ids(sorted(left))
+
+
+def _is_done(write: Write, decided: Decision | None) -> bool:
+    """As `is_done`, of a write that its tasks found new: only another driver can have decided a later batch since."""
+    if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
+        raise _taken_over(write.prefix)
+    return is_done(write, decided)
+
+
+def _taken_over(prefix: str) -> DriverFencedError:
+    return DriverFencedError(
+        f"another driver has taken over transactionalIdPrefix {prefix!r} since this batch began: this one must not go "
+        "on, and has committed nothing of the batch"
+    )
 
 
 def _check_known(outcome: Outcome) -> None:
@@ -319,10 +333,7 @@ async def _decide(
     try:
         await access.decide(driver, decision, where, batch_id)
     except (ProducerFencedError, InvalidProducerEpochError) as error:
-        raise DriverFencedError(
-            f"another driver has taken over transactionalIdPrefix {access.prefix!r} since this batch began: this one "
-            "must not go on, and has committed nothing of the batch"
-        ) from error
+        raise _taken_over(access.prefix) from error
 
 
 async def _finish(access: PrefixAccess, decided: Decision) -> None:
