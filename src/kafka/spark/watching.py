@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 1_000
+MOST_ENDED = 1_000
+"""So many queries that have ended are shown."""
 
 _WRITING = threading.Lock()
 """Held while a file for Prometheus is replaced: Spark tells of a start in the thread that starts the query, and of all
@@ -116,8 +118,15 @@ class Watch:
 
     def _started(self, query_id: str, name: str | None) -> None:
         with self._lock:
+            self._forget_ended()
             self._standing.setdefault(query_id, Standing(name or query_id, query_id)).start()
         self._write_prometheus()
+
+    def _forget_ended(self) -> None:
+        """Forget the oldest queries that have ended where there are many: a start without a checkpoint is another."""
+        ended = [query_id for query_id, each in self._standing.items() if not each.running]
+        for query_id in ended[: max(0, len(ended) - MOST_ENDED + 1)]:
+            del self._standing[query_id]
 
     def _progressed(self, report: str) -> None:
         progress = query_progress(json.loads(report))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka.spark import watch
+from kafka.spark import watch, watching
 
 pytestmark = pytest.mark.once
 
@@ -137,3 +137,14 @@ def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, mon
     assert watched._troubles == set()
     assert target.read_text() == watched._text()
     assert {each.name for each in tmp_path.iterdir()} == {target.name}
+
+
+def test_of_queries_that_have_ended_only_the_newest_are_kept(monkeypatch):
+    monkeypatch.setattr(watching, "MOST_ENDED", 3)
+    session = FakeSession()
+    watched = watch(session)
+    for number in range(9):
+        session.listener.onQueryStarted(SimpleNamespace(id=f"id {number}", name=f"query {number}"))
+        if number:  # the first one runs on
+            session.listener.onQueryTerminated(SimpleNamespace(id=f"id {number}", exception=None))
+    assert list(watched._standing) == ["id 0", "id 6", "id 7", "id 8"]
