@@ -61,6 +61,8 @@ def command(
     if follow and end is not None:
         raise click.UsageError("--follow has no end: leave out --to, or --follow")
     to = _target_session(session, where)
+    if not source or not target:
+        raise click.UsageError("expected the names of two topics, got an empty one")
     if to is session and source == target:
         raise click.UsageError("a topic cannot be copied to itself")
     with session.admin() as admin, to.admin() as other:

@@ -8,6 +8,7 @@ import click
 from kafka.admin import OffsetSpec, OffsetTimestamp
 from kafka.cli.options import partition_of
 from kafka.cli.positions import Position, instant
+from kafka.coordinator.offset_arguments import timestamp_ms
 from kafka.errors import BrokerNotAvailableError, KafkaError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 
@@ -18,11 +19,19 @@ EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
 
 def place(position: Position) -> Any:
-    """A position as `reset_group_offsets` takes it: an offset, an `OffsetSpec` or an `OffsetTimestamp`."""
+    """A position as `reset_group_offsets` takes it: an offset, an `OffsetSpec` or an `OffsetTimestamp`.
+
+    Raises `click.UsageError` for a time before 1970.
+    """
     if isinstance(position, str):
         return EDGES[position]
     time = instant(position)
-    return position if time is None else OffsetTimestamp(round(time.timestamp() * 1000))
+    if time is None:
+        return position
+    since_1970 = timestamp_ms(time)
+    if since_1970 is None:
+        raise click.UsageError(f"expected a time since 1970, got {position}")
+    return OffsetTimestamp(since_1970)
 
 
 def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[TopicPartition]:

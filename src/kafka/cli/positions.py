@@ -12,6 +12,7 @@ Position = str | int | datetime.datetime | datetime.timedelta
 _EDGES = {"earliest": "earliest", "beginning": "earliest", "start": "earliest", "latest": "latest", "end": "latest"}
 _AGO = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)( ago)?")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_LAST_OFFSET = 2**63 - 1
 FORMS = (
     "an offset, 'earliest', 'latest', a time (2026-01-31T12:00, @1767225600000) or a duration ago (90s, 15m, 2h, 3d)"
 )
@@ -25,7 +26,10 @@ def parse_position(text: str) -> Position:
     if text.lower() in _EDGES:
         return _EDGES[text.lower()]
     if text.isascii() and text.isdecimal():
-        return int(text)
+        digits = text.lstrip("0") or "0"
+        if len(digits) > len(str(_LAST_OFFSET)) or int(digits) > _LAST_OFFSET:
+            raise ValueError(f"expected an offset up to {_LAST_OFFSET}, got {text!r:.60}")
+        return int(digits)
     if text.startswith("@") and text[1:].isdecimal():
         try:
             return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
@@ -94,9 +98,12 @@ DURATION = DurationType()
 
 
 def instant(position: Position) -> datetime.datetime | None:
-    """The time that a position means; None if it is none."""
-    if isinstance(position, datetime.timedelta):
-        return datetime.datetime.now(datetime.UTC) - position
-    if isinstance(position, datetime.datetime):
-        return position.astimezone(datetime.UTC)
+    """The time that a position means; None if it is none. Raises `click.UsageError` for one beyond the calendar."""
+    try:
+        if isinstance(position, datetime.timedelta):
+            return datetime.datetime.now(datetime.UTC) - position
+        if isinstance(position, datetime.datetime):
+            return position.astimezone(datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise click.UsageError(f"expected a time within the calendar, got {position}") from None
     return None

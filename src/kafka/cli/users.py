@@ -12,6 +12,7 @@ from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+_ITERATIONS = click.IntRange(1, 2**31 - 1)
 _ALIASES = {"describe": "list", "describe-scram-credentials": "list", "create": "set"}
 
 
@@ -49,7 +50,7 @@ def _mechanism(given: Any) -> str:
 @command.command(name="set")
 @click.argument("user")
 @click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
-@click.option("--iterations", type=int, help="How often the password is hashed. [default: 4096]")
+@click.option("--iterations", type=_ITERATIONS, help="How often the password is hashed. [default: 4096]")
 @connected
 def set_password(session: Session, user: str, mechanism: str, iterations: int | None) -> None:
     """Create a user, or set another password. It is asked for, or the first line of standard input."""
@@ -94,7 +95,7 @@ def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:
 @command.command(name="alter-scram-credentials", hidden=True)
 @click.option("--delete", "deletions", multiple=True, metavar="USER:MECHANISM")
 @click.option("--upsert", "upsertions", multiple=True, metavar="USER:MECHANISM:PASSWORD")
-@click.option("--iterations", type=int)
+@click.option("--iterations", type=_ITERATIONS)
 @connected
 def alter(session: Session, deletions: tuple[str, ...], upsertions: tuple[str, ...], iterations: int | None) -> None:
     """As kafka-python's command line has it; 'set' and 'delete' show no password to others."""

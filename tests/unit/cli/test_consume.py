@@ -223,7 +223,7 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
         (["x", "--from", "99999999999999999999d"], "--from"),
         (["x", "--idle-timeout", "1e300"], "--idle-timeout': expected a duration such as 90s"),
         (["x", "--idle-timeout", "99999999999999999999d"], "--idle-timeout': expected a duration such as 90s"),
-        (["x", "--from", "9999999999999999999999"], "as start"),
+        (["x", "--from", "9999999999999999999999"], "an offset up to"),
         (["x", "--grep", "("], "unterminated"),
         (["x", "-f", "%q"], "%q means nothing"),
         (["x", "-D", "\\q"], "\\q is no escape"),

@@ -1,11 +1,13 @@
 """Places in logs as commands take them: within the log, whatever was asked for."""
 
+import time
 from collections.abc import Callable
 
 import click
 import pytest
 
 from kafka.cli.places import triple
+from kafka.cli.positions import parse_position
 from kafka.structs import TopicPartition
 from unit.cli.cli_support import Cli
 
@@ -39,6 +41,36 @@ def test_a_place_is_within_the_log(cli: Cli, trimmed: str, at: str, offset: int)
     assert cli.json("offsets", "list", trimmed, "--at", at) == [
         {"topic": trimmed, "partition": 0, "earliest": 2, "latest": 5, "at": offset}
     ]
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("99999999d", "within the calendar"),
+        ("0001-01-01", "within the calendar"),
+        ("@99999999999999999999", "within the calendar"),
+        ("99999999999d", "fewer days"),
+        ("9223372036854775808", "an offset up to"),
+        ("9" * 5000, "an offset up to"),
+        ("soon", "a duration ago"),
+        ("1969-12-31T23:59:59.999Z", "a time since 1970"),
+        ("40000d", "a time since 1970"),
+    ],
+)
+def test_a_place_that_there_cannot_be_is_wrong_use(
+    cli: Cli, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch, at: str, said: str
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert said in cli.fails("offsets", "list", topic(), "--at", at, status=2)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_zeros_before_an_offset_do_not_count() -> None:
+    assert [parse_position(text) for text in ("0", "007", "0" * 5000)] == [0, 7, 0]
 
 
 @pytest.mark.parametrize(("text", "offset"), [("a:0:5", 5), ("a:0:-1", -1)])
