@@ -20,6 +20,7 @@ from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.face import AdminFace, close_parts
 from kafka.cluster import ClusterClient
 from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.polled_client import SendsToNodes
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
@@ -46,6 +47,7 @@ class KafkaAdminClient(
     LogDirCalls,
     ClusterCalls,
     QuorumCalls,
+    SendsToNodes,
 ):
     """Administers a cluster; safe to use from several threads.
 
@@ -84,6 +86,7 @@ class KafkaAdminClient(
         """Close the connections. Does nothing the second time."""
         if self._closed:
             return
+        self._close_polled_client()
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
             closing = self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
             self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
@@ -113,6 +116,9 @@ class KafkaAdminClient(
 
     def _is_closed(self) -> bool:
         return self._closed
+
+    def _options_given(self) -> dict[str, Any]:
+        return self._config
 
     def _run(self, operation: Coroutine[Any, Any, T]) -> T:
         if self._closed:

@@ -1,7 +1,8 @@
 """`KafkaConsumer`: the synchronous consumer, with kafka-python's names and arguments."""
 
-from typing import ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
+from kafka.cluster.polled_client import HasPolledClient
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.settings_given import refuse_settings
 from kafka.consumer import old_manner
@@ -14,7 +15,7 @@ from kafka.record.type_variables import Key, Value
 
 
 @with_options("consumer")
-class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value]):
+class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledClient):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
     A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats, fetches and
@@ -85,3 +86,15 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value]):
     def __enter__(self) -> Self:
         """The consumer itself, which is closed at the end of the block."""
         return self
+
+    def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
+        self._close_polled_client()
+        super().close(autocommit, timeout_ms)
+
+    close.__doc__ = ConsumerCalls.close.__doc__
+
+    def _options_given(self) -> dict[str, Any]:
+        return self._given[1]
+
+    def _is_closed(self) -> bool:
+        return self._core.closed

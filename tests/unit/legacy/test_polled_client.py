@@ -1,0 +1,84 @@
+"""`_client` inside an admin client and a consumer, where programs read the cluster and send requests of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka import KafkaAdminClient, KafkaConsumer
+from kafka.admin import NewTopic
+from kafka.broker import EmbeddedBroker
+from kafka.client_async import KafkaClient
+from kafka.errors import IllegalStateError, UnsupportedVersionError
+from kafka.protocol.admin import CreateAclsRequest
+from kafka.protocol.metadata import MetadataRequest
+from kafka.structs import TopicPartition
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.create_topics([NewTopic("topic", 2, 1)])
+        yield admin
+
+
+def test_the_cluster_is_read_through_an_admin_client(admin: KafkaAdminClient) -> None:
+    cluster = admin._client.cluster
+    assert [broker.nodeId for broker in cluster.brokers()] == [1]
+    assert cluster.topics() == {"topic"}
+    assert cluster.partitions_for_broker(1) == {TopicPartition("topic", 0), TopicPartition("topic", 1)}
+    assert cluster.cluster_id == admin.describe_cluster()["cluster_id"]
+    assert admin._client.check_version() >= (2, 4)
+    assert admin._client is admin._client
+
+
+def test_an_admin_client_sends_requests_of_a_program(admin: KafkaAdminClient) -> None:
+    node = admin._client.least_loaded_node()
+    futures = [admin._send_request_to_node(node, MetadataRequest[1](["topic"])) for _ in range(2)]
+    admin._wait_for_futures(futures)
+    assert [future.value.topics[0][1] for future in futures] == ["topic", "topic"]
+    assert admin._matching_api_version(MetadataRequest) == len(MetadataRequest) - 1
+
+
+def test_an_error_of_a_request_of_a_program_is_raised(admin: KafkaAdminClient) -> None:
+    future = admin._send_request_to_node(1, CreateAclsRequest[0]([]))
+    with pytest.raises(UnsupportedVersionError):
+        admin._wait_for_futures([future])
+
+
+def test_a_consumer_has_the_options_that_it_was_given(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
+    with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers, group_id="group") as consumer:
+        client: Any = consumer._client
+        assert isinstance(client, KafkaClient)
+        assert client.cluster.available_partitions_for_topic("topic") == {0, 1}
+        assert client.bootstrap_connected()
+    assert not client.bootstrap_connected()
+
+
+def test_a_closed_client_makes_none(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
+    consumer: KafkaConsumer[Any, Any] = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
+    admin.close()
+    consumer.close()
+    for client in (admin, consumer):
+        with pytest.raises(IllegalStateError, match="closed"):
+            client._client  # noqa: B018
+
+
+def test_a_derived_class_may_have_an_attribute_of_that_name(broker: EmbeddedBroker) -> None:
+    class Wrapped(KafkaAdminClient):
+        def __init__(self, **configs: Any) -> None:
+            super().__init__(**configs)
+            self._client = "its own"
+
+    with Wrapped(bootstrap_servers=broker.bootstrap_servers) as admin:
+        assert admin._client == "its own"
