@@ -189,3 +189,12 @@ def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
     assert (2, 0) <= version < (4, 0)
     assert kafka.KafkaConsumer.DEFAULT_CONFIG["client_id"] == f"kafka-python-{kafka.__version__}"
     assert kafka.KafkaProducer.DEFAULT_CONFIG["client_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("client", "module"), [("KafkaConsumer", "kafka.consumer.group"), ("KafkaProducer", "kafka.producer.kafka")]
+)
+def test_a_client_is_loaded_through_the_module_that_tracing_agents_wait_for(client: str, module: str) -> None:
+    """New Relic's agent wraps the methods of a client when kafka-python's module of it is imported."""
+    code = f"import sys; from kafka import {client}; assert sys.modules[{module!r}].{client} is {client}"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

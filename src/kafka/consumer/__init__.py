@@ -24,7 +24,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
-    "KafkaConsumer": "kafka.consumer.kafka_consumer",
+    "KafkaConsumer": "kafka.consumer.group",
     "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "SimpleConsumer": "kafka.consumer.simple",
 }

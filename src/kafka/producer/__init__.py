@@ -13,7 +13,7 @@ from typing import Any
 
 from kafka import _old_names
 from kafka.producer.async_producer import AsyncKafkaProducer
-from kafka.producer.kafka_producer import KafkaProducer
+from kafka.producer.kafka import KafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 
