@@ -63,6 +63,13 @@ class ConfigResource:
         return f"ConfigResource({self.resource_type.name}, {self.name!r})"
 
 
+def check_brokers(resources: Iterable[ConfigResource]) -> None:
+    """Raise `IllegalArgumentError` for a broker that is named by no id; an empty name stands for all of them."""
+    for each in resources:
+        if each.resource_type is ConfigResourceType.BROKER and each.name and each.broker_id is None:
+            raise IllegalArgumentError(f"config_resources: expected the id of a broker, got {each.name!r:.80}")
+
+
 def _resource_type(given: ConfigResourceType | str | int) -> ConfigResourceType:
     try:
         return ConfigResourceType[given.upper()] if isinstance(given, str) else ConfigResourceType(given)

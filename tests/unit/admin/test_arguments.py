@@ -76,6 +76,7 @@ def test_settings_of_a_new_topic_are_written_as_kafka_does():
         lambda admin: admin.create_partitions([("t", NewPartitions(5))]),
         lambda admin: admin.create_partitions({5: NewPartitions(5)}),
         lambda admin: admin.describe_configs(["t"]),
+        lambda admin: admin.describe_configs([ConfigResource("broker", "b1")]),
         lambda admin: admin.list_consumer_groups(["0"]),
         lambda admin: admin.list_consumer_groups(0),
         lambda admin: admin.describe_consumer_groups([None]),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
 from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.config_resource import ConfigResource, ConfigResourceType
+from kafka.admin.config_resource import ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.config_types import ConfigFilterType
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
@@ -31,8 +31,11 @@ class AsyncConfigCalls(AsyncAdminCalls):
                 responses it has all.
             include_documentation: also tell what each setting does (KIP-569, Kafka 2.6).
             raise_errors: raise the error of the first resource that failed; False leaves the errors in the responses.
+
+        Raises `IllegalArgumentError`, a `ValueError`, for a broker that is named by no id.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
+        check_brokers(resources)
         shown = arguments.member("config_filter", ConfigFilterType, config_filter)
         return await self._run(
             _configs.describe_configs(

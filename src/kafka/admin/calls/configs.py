@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
 from kafka.admin.calls.base import AdminCalls
-from kafka.admin.config_resource import ConfigResource, ConfigResourceType
+from kafka.admin.config_resource import ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.config_types import ConfigFilterType
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
@@ -32,8 +32,11 @@ class ConfigCalls(AdminCalls):
                 responses it has all.
             include_documentation: also tell what each setting does (KIP-569, Kafka 2.6).
             raise_errors: raise the error of the first resource that failed; False leaves the errors in the responses.
+
+        Raises `IllegalArgumentError`, a `ValueError`, for a broker that is named by no id.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
+        check_brokers(resources)
         shown = arguments.member("config_filter", ConfigFilterType, config_filter)
         return self._run(
             _configs.describe_configs(
