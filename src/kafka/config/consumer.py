@@ -155,8 +155,8 @@ def parse_on_deserialization_error(name: str, value: Any) -> Any:
 
 
 def parse_consumer_timeout(name: str, value: Any) -> float:
-    """Milliseconds; -1, as older programs have it, and infinity mean for ever."""
-    if value == -1:
+    """Milliseconds; None, -1, as older programs have it, and infinity mean for ever."""
+    if value is None or value == -1:
         return math.inf
     parsed: float = number(0)(name, value)
     return parsed

@@ -180,7 +180,7 @@ class CommonConfigs(TypedDict, total=False):
     ssl_context: ssl.SSLContext | None
     """A ready ssl.SSLContext, instead of the other ssl_ options. (default None)"""
     ssl_check_hostname: bool
-    """Whether the certificate has to be of the host asked. (default True)"""
+    """Whether the certificate has to be of the host asked; None: it has to. (default True)"""
     ssl_cafile: str | os.PathLike[str] | None
     """PEM file of the authorities to trust, or a folder of such, named by `openssl rehash`; None: the system's.
     (default None)"""

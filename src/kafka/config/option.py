@@ -117,13 +117,17 @@ def anything(name: str, value: Any) -> Any:
 
 
 def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
-    """A whole number from ``low`` to ``high``; None too where ``none`` says so."""
+    """A whole number from ``low`` to ``high``; None too where ``none`` says so.
+
+    Milliseconds may have a fraction, as what a program has in seconds times 1000 has; they are rounded up.
+    """
     expected = f"a whole number from {low} to {high}" + (" or None" if none else "")
 
     def parse(name: str, value: Any) -> int | None:
         if value is None and none:
             return None
-        whole = int(value) if isinstance(value, float) and value.is_integer() else whole_number(value)
+        is_float = isinstance(value, float) and (value.is_integer() or (name.endswith("_ms") and math.isfinite(value)))
+        whole = math.ceil(value) if is_float else whole_number(value)
         if whole is None or not low <= whole <= high:
             raise invalid(name, expected, value)
         return whole
@@ -147,10 +151,10 @@ def number(low: float, none: bool = False) -> Parse:
 
 @accepting("bool")
 def boolean(name: str, value: Any) -> bool:
-    """True or False."""
-    if not isinstance(value, bool):
+    """True or False; also 1, 0 and None, which is false. kafka-python takes the truth of anything, even of "false"."""
+    if value is not None and (not isinstance(value, int) or value not in (0, 1)):
         raise invalid(name, "True or False", value)
-    return value
+    return bool(value)
 
 
 def text(none: bool = False, empty: bool = True) -> Parse:

@@ -335,3 +335,34 @@ def test_every_option_is_read_from_text_as_what_it_accepts() -> None:
             assert from_text(row.name, row, "5") == 5, row.name
             with pytest.raises(KafkaConfigurationError, match=r"expects a (whole )?number, not 'five'"):
                 from_text(row.name, row, "five")
+
+
+@pytest.mark.parametrize("value", [None, 0, False])
+def test_what_is_false_in_kafka_python_is_false(value: Any) -> None:
+    assert parse_consumer({"enable_auto_commit": value}).group.enable_auto_commit is False
+
+
+def test_one_is_true_and_text_is_no_truth() -> None:
+    assert parse_consumer({"check_crcs": 1}).fetch.check_crcs is True
+    for value in ("false", "True", 2, 1.0, []):
+        with pytest.raises(KafkaConfigurationError, match="True or False"):
+            parse_consumer({"check_crcs": value})
+
+
+def test_host_names_are_checked_where_nothing_was_said() -> None:
+    assert parse_consumer({"ssl_check_hostname": None}).security.ssl_check_hostname is True
+    assert parse_consumer({"ssl_check_hostname": False}).security.ssl_check_hostname is False
+
+
+@pytest.mark.parametrize(("given", "expected"), [(30_000.0, 30_000), (1.5 * 1000, 1500), (0.1 * 3 * 1000, 301)])
+def test_milliseconds_may_have_a_fraction(given: float, expected: int) -> None:
+    assert parse_admin({"request_timeout_ms": given}).connection.request_timeout_ms == expected
+    for other in (math.inf, math.nan):
+        with pytest.raises(KafkaConfigurationError, match="request_timeout_ms"):
+            parse_admin({"request_timeout_ms": other})
+    with pytest.raises(KafkaConfigurationError, match="max_poll_records"):
+        parse_consumer({"max_poll_records": 0.5 * 3})
+
+
+def test_a_consumer_timeout_that_was_not_told_is_for_ever() -> None:
+    assert parse_consumer({"consumer_timeout_ms": None}).consumer.consumer_timeout_ms == math.inf
