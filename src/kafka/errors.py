@@ -84,6 +84,10 @@ class AssertedStateError(IllegalStateError, AssertionError):
     """A state that kafka-python asserts not to be in: an `AssertionError` as well."""
 
 
+class AssertedTypeError(TypeError, AssertionError):
+    """Something is of a type that kafka-python 2 asserts it not to be: a `TypeError` (3) and an `AssertionError`."""
+
+
 class NothingSubscribedError(AssertedStateError, ValueError):
     """`subscribe()` without topics and without a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
 

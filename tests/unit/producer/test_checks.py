@@ -14,6 +14,7 @@ from kafka.producer.intake.checks import (
     checked_timeout_s,
     checked_timestamp,
     checked_topic,
+    encoded_headers,
     refuse_headers,
 )
 
@@ -111,3 +112,13 @@ def test_what_is_no_bytes_is_told_with_what_to_do() -> None:
         checked_bytes("value", "t", "text", None)
     with pytest.raises(TypeError, match="that is what the key_serializer returned"):
         checked_bytes("key", "t", 5, lambda *given: given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("headers", ["text", [("key", "text")], ["key"]])
+def test_what_kafka_python_asserted_is_an_assertion_error_too(headers: Any) -> None:
+    """Programs of 2.x catch `AssertionError` for a value that is no bytes, those of 3.0 `TypeError`."""
+    for kind in (AssertionError, TypeError):
+        with pytest.raises(kind, match="not str"):
+            checked_bytes("value", "t", "text", None)
+        with pytest.raises(kind, match="header"):
+            encoded_headers("t", headers)

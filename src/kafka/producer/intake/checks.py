@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kafka.errors import AssertedArgumentError, IllegalArgumentError
+from kafka.errors import AssertedArgumentError, AssertedTypeError, IllegalArgumentError
 from kafka.record.builder import MAX_TIMESTAMP
 from kafka.record.headers import encode_headers
 from kafka.serializer import AdaptedSerializer
@@ -49,7 +49,7 @@ def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializ
         advice = f"pass bytes, or give the producer a {what}_serializer"
     else:
         advice = f"that is what the {what}_serializer returned"
-    raise TypeError(
+    raise AssertedTypeError(
         f"the {what} of a record for topic {topic!r} has to be bytes or None, not {type(given).__name__}; {advice}"
     )
 
@@ -68,19 +68,21 @@ def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
 def refuse_headers(topic: str, given: Any) -> None:
     """Say which headers are not pairs of text and of bytes or None: raises `TypeError`."""
     if not isinstance(given, (list, tuple)):
-        raise TypeError(f"headers for topic {topic!r} have to be a list of (str, bytes), not {type(given).__name__}")
+        raise AssertedTypeError(
+            f"headers for topic {topic!r} have to be a list of (str, bytes), not {type(given).__name__}"
+        )
     for item in given:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
-            raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes), not {item!r}")
+            raise AssertedTypeError(f"a header for topic {topic!r} has to be a pair (str, bytes), not {item!r}")
         key, value = item
         if not isinstance(key, str) or not (value is None or isinstance(value, (bytes, bytearray, memoryview))):
-            raise TypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
+            raise AssertedTypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
 
 
 def checked_timestamp(topic: str, given: Any) -> int:
     """Check a timestamp in milliseconds; raises `TypeError` for what is no whole number, else `ValueError`."""
     if not hasattr(type(given), "__index__"):
-        raise TypeError(
+        raise AssertedTypeError(
             f"timestamp_ms for topic {topic!r} has to be an int, milliseconds since 1970-01-01 UTC, not "
             f"{type(given).__name__}"
         )
@@ -105,7 +107,7 @@ def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
     try:
         timeout = math.fabs(given)  # takes what float() takes, but no text
     except (TypeError, ValueError):
-        raise TypeError(f"a timeout is a number of {unit}, or None, not {given!r}") from None
+        raise AssertedTypeError(f"a timeout is a number of {unit}, or None, not {given!r}") from None
     if not math.isnan(timeout) and given >= 0:
         return timeout
     raise IllegalArgumentError(f"a timeout is a number of {unit} from 0, or None, not {given!r}")
@@ -114,7 +116,7 @@ def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
 def checked_number(topic: str, given: Any, source: str) -> int:
     """A partition number as an int, of whatever type that stands for one; raises `TypeError` for what is none."""
     if isinstance(given, bool) or not hasattr(type(given), "__index__"):
-        raise TypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
+        raise AssertedTypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
     return operator.index(given)
 
 
@@ -134,7 +136,7 @@ def checked_partition(topic: str, given: Any, partitions: int, source: str) -> i
 def checked_topic(topic: Any) -> str:
     """Check a topic's name by Kafka's rules; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
-        raise TypeError(f"a topic's name has to be a str, not {type(topic).__name__}")
+        raise AssertedTypeError(f"a topic's name has to be a str, not {type(topic).__name__}")
     legal = all(c.isascii() and (c.isalnum() or c in "._-") for c in topic)
     if not topic or len(topic) > 249 or topic in (".", "..") or not legal:
         raise IllegalArgumentError(
