@@ -155,14 +155,7 @@ class MultiProcessConsumer(Consumer):
         deadline = None if timeout is None else time.monotonic() + timeout
         found: list[tuple[int, OffsetAndMessage]] = []
         try:
-            while len(found) < count:
-                if not self._received:
-                    self._allow(count - len(found))
-                    wait = block is True or block > len(found)
-                    left = 0.0 if not wait else None if deadline is None else max(0.0, deadline - time.monotonic())
-                    if not self._receive(left):
-                        break
-                found.append(self._received.popleft())
+            self._gather(found, count, block, deadline)
         except KafkaError:
             if not found:
                 raise
@@ -173,6 +166,19 @@ class MultiProcessConsumer(Consumer):
         self.count_since_commit += len(found)
         self._auto_commit()
         return list(found) if self.partition_info else [message for _, message in found]
+
+    def _gather(
+        self, found: list[tuple[int, OffsetAndMessage]], count: int, block: bool | int, deadline: float | None
+    ) -> None:
+        """Add what comes to `found` until that has `count`; whatever ends this, what it has is whole."""
+        while len(found) < count:
+            if not self._received:
+                self._allow(count - len(found))
+                wait = block is True or block > len(found)
+                left = 0.0 if not wait else None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not self._receive(left):
+                    return
+            found.append(self._received.popleft())
 
     def _allow(self, count: int) -> None:
         for worker in self._workers:
