@@ -172,10 +172,14 @@ def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
     """A running embedded broker, shared by the session: a test uses topics and groups of its own."""
     from kafka.broker import EmbeddedBroker
 
-    # as Apache Kafka in `harness.properties`: a new group does not wait for more members
+    # As Apache Kafka in `harness.properties`: a new group does not wait for more members, and records stay, of which
+    # tests write many of the past. Retention is looked at each second, so that records that it removes are missed
+    # whenever a test runs, not only where a whole run takes minutes.
     data = tmp_path_factory.mktemp("embedded-broker")
     with EmbeddedBroker(
         data,
+        topic_defaults={"retention.ms": "-1"},
+        retention_check_interval_ms=1000,
         group_min_session_timeout_ms=1000,
         group_initial_rebalance_delay_ms=0,
         consumer_heartbeat_interval_ms=500,
@@ -222,8 +226,6 @@ def topic_maker(broker: Broker) -> MakeTopic:
 
     def make(partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         name = new_topic_name()
-        # Tests write records of the past; a broker that runs for long enough would remove them.
-        config = {"retention.ms": "-1", **(config or {})}
         if isinstance(broker, ZooKeeperKafka):
             broker.create_topic(name, partitions, config)
         else:
