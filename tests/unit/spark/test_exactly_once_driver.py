@@ -62,6 +62,8 @@ class Brokers:
         self.age_ms = 0
         self.failures: dict[str, Any] = {}
         self.longest: int | None = LONGEST_MS
+        self.driver = DRIVER
+        """The newest one."""
 
     def asked(self, *kinds: str) -> list[tuple[Any, ...]]:
         return [call for call in self.calls if call[0] in kinds]
@@ -105,18 +107,19 @@ class Brokers:
 
     async def describe(self, ids: list[str]) -> dict[str, TransactionDescription]:
         since_ms = NOW_MS - self.age_ms
-        return {
-            each: TransactionDescription(
+        found = {}
+        for each in ids:
+            of_driver = each == DRIVER.transactional_id
+            found[each] = TransactionDescription(
                 coordinator_id=1,
-                state=TransactionState.ONGOING,
-                producer_id=100 + int(each.rpartition(".")[2]),
-                producer_epoch=3,
+                state=TransactionState.EMPTY if of_driver else TransactionState.ONGOING,
+                producer_id=self.driver.producer_id if of_driver else 100 + int(each.rpartition(".")[2]),
+                producer_epoch=self.driver.producer_epoch if of_driver else 3,
                 transaction_timeout_ms=60_000,
                 transaction_start_time_ms=since_ms,
                 topic_partitions=set(),
             )
-            for each in ids
-        }
+        return found
 
     async def decide(self, by: Any, decided: Decision, where: TopicPartition, batch_id: str | None) -> None:
         self.calls.append(("decide", decided, where, batch_id))
@@ -293,6 +296,16 @@ async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: Transact
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(written(1), by=by))
     assert brokers.asked("fence", "decide", "commit") == []
+
+
+@pytest.mark.parametrize("newer", [DRIVER._replace(producer_epoch=6), DRIVER._replace(producer_id=2, producer_epoch=0)])
+async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newer: TransactionIdentity) -> None:
+    brokers = Brokers(decision(batch=8, run="of another driver"))
+    brokers.open = [written(1).transaction.transactional_id]
+    brokers.driver = newer
+    with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
+        await commit(brokers, result(None, by=DRIVER))  # type: ignore[arg-type]  # a replay
+    assert brokers.asked("abort_ids", "decide") == []
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     if _is_of(decided, checkpoint):
         driver = await _fence(access, timeout_ms)
         decided, _ = await access.read(stable=True)
-    await end_left(access, decided, await access.open_ids(), abort_others=driver is not None)
+    await end_left(access, decided, await access.open_ids(), driver)
     batch_id = exactly_once.batch_id
     return Plan(
         token=secrets.token_hex(8),
@@ -130,7 +130,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     where = _where(options, where, mine)
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
     _, left = await all_of([_check_open(access, [] if done else mine, timeout_ms), access.open_ids()])
-    await end_left(access, decided, left or (), abort_others=True, keep=mine)
+    await end_left(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
         return
@@ -193,17 +193,19 @@ async def end_left(
     access: PrefixAccess,
     decided: Decision | None,
     open_ids: Sequence[str],
+    driver: TransactionIdentity | None,
     *,
-    abort_others: bool,
     keep: Sequence[Written] = (),
 ) -> None:
     """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
 
     Arguments:
         open_ids: the transactional ids that have a transaction open.
+        driver: with which other drivers were fenced before that was asked; None: they were not, and nothing is aborted.
         keep: what is written now.
 
-    Raises `KafkaError` where what was decided may still be committed, but is not yet.
+    Raises `KafkaError` where what was decided may still be committed, but is not yet; `DriverFencedError` where what is
+    open may be another driver's.
     """
     left = set(open_ids) - {each.transaction.transactional_id for each in keep}
     if not left:
@@ -213,9 +215,17 @@ async def end_left(
     outcome = await access.end(pending, commit=True)
     _check_known(outcome)
     left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
-    if abort_others and left:
+    if driver is not None and left:
+        await _check_not_fenced(access, driver)
         log.info("aborting %d transactions that an earlier attempt has left open", len(left))
         await access.abort_ids(sorted(left))
+
+
+async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -> None:
+    """Raise `DriverFencedError` where another driver has taken over, whose tasks may have begun to write since."""
+    found = (await access.describe([driver.transactional_id])).get(driver.transactional_id)
+    if isinstance(found, TransactionDescription) and (found.producer_id, found.producer_epoch) != driver[1:3]:
+        raise _taken_over(access.prefix)
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:

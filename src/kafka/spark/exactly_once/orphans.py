@@ -97,9 +97,9 @@ async def _look(access: PrefixAccess) -> tuple[Decision | None, tuple[OpenTransa
 
 
 async def _abort(access: PrefixAccess) -> None:
-    await access.fence(min(LONGEST_TIMEOUT_MS, await access.longest_ms() or LONGEST_TIMEOUT_MS))
+    driver = await access.fence(min(LONGEST_TIMEOUT_MS, await access.longest_ms() or LONGEST_TIMEOUT_MS))
     decided, _ = await access.read(stable=True)
-    await end_left(access, decided, await access.open_ids(), abort_others=True)
+    await end_left(access, decided, await access.open_ids(), driver)
 
 
 async def _forget(access: PrefixAccess) -> None:
