@@ -604,3 +604,21 @@ def test_a_rebalance_may_be_asked_for(monkeypatch: pytest.MonkeyPatch, caplog: p
             scene.core.enforce_rebalance("the test wants it")
 
     play(monkeypatch, scenario)
+
+
+def test_iteration_goes_on_behind_a_step_whose_commit_is_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+
+        async def never(call: Call) -> OffsetCommitResponse:
+            await asyncio.Event().wait()
+            return OffsetCommitResponse()
+
+        scene.cluster.serve("OffsetCommit", never)
+        scene.membership.towards(A)
+        assert await scene.driver.process_events()
+        assert scene.held == {A}
+
+    play(monkeypatch, scenario)

@@ -64,8 +64,8 @@ class Commits:
         self._tell_caller = tell_caller
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._before: tuple[int, asyncio.Task[None]] | None = None
-        """The turn of the last step that gave partitions up, and the commit before it."""
+        self._before: tuple[int | None, asyncio.Task[None]] | None = None
+        """The turn of the last step that gave partitions up, None where no step did, and the commit before it."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
         """What `commit_later` has promised; whoever takes one out settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
@@ -143,22 +143,19 @@ class Commits:
             self._done.append((offsets, failure, self._options.default_offset_commit_callback, None))
             self._tell_caller()
 
-    async def begin_automatically(self, offsets: Offsets, timeout_ms: float, wait_ms: float) -> None:
-        """As `commit_automatically`, but waited for no longer than ``wait_ms``; it goes on after that."""
-        await asyncio.wait({self._spawn(self.commit_automatically(offsets, timeout_ms))}, timeout=wait_ms / 1000)
-
-    async def commit_before(self, turn: int, offsets: Offsets, timeout_ms: float, wait_ms: float) -> bool:
-        """As `commit_automatically`, once for each step that gives partitions up.
+    async def commit_before(self, turn: int | None, offsets: Offsets, timeout_ms: float, wait_ms: float | None) -> bool:
+        """As `commit_automatically`, before partitions are given up.
 
         Arguments:
-            turn: of the step: one commit is begun for it, and waited for each time that this is called.
-            wait_ms: how long to wait for it this time, at most; it goes on after that.
+            turn: of the step that asks for it: one commit is begun for it, and waited for each time this is called;
+                None: no step does, and each call begins one.
+            wait_ms: how long to wait for it this time, at most; it goes on after that. None: until it is done.
 
         Returns whether it is done, whatever has become of it.
         """
-        if self._before is None or self._before[0] != turn:
+        if turn is None or self._before is None or self._before[0] != turn:
             self._before = turn, self._spawn(self.commit_automatically(offsets, timeout_ms))
-        done, _ = await asyncio.wait({self._before[1]}, timeout=wait_ms / 1000)
+        done, _ = await asyncio.wait({self._before[1]}, timeout=None if wait_ms is None else wait_ms / 1000)
         return bool(done)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:

@@ -116,8 +116,8 @@ class AsyncDriver:
         commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
         if not commits.is_automatic or not (held := self.core.consumed_offsets()):
             return True
-        wait_ms = timeout_ms if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
-        return await self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms)
+        wait_ms = None if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
+        return await self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
 
     async def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""
@@ -150,7 +150,7 @@ class AsyncDriver:
         commits = self.core.commits
         if commits.is_automatic and (held := self.core.consumed_offsets()):
             wait_ms = min(timeout_ms, RELEASE_WAIT_MS)
-            await self.run(commits.begin_automatically(held, timeout_ms, wait_ms), wait_ms)
+            await self.run(commits.commit_before(None, held, timeout_ms, wait_ms), wait_ms)
         await self._tell_of_leaving()
 
     async def _tell_of_leaving(self) -> None:

@@ -117,8 +117,8 @@ class SyncDriver:
         commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
         if not commits.is_automatic or not (held := self.core.consumed_offsets()):
             return True
-        wait_ms = timeout_ms if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
-        return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms)
+        wait_ms = None if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
+        return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
 
     def run_callbacks(self) -> None:
         """Call back for commits that are done; raises what a callback raises."""
@@ -151,7 +151,7 @@ class SyncDriver:
         commits = self.core.commits
         if commits.is_automatic and (held := self.core.consumed_offsets()):
             wait_ms = min(timeout_ms, RELEASE_WAIT_MS)
-            self.run(commits.begin_automatically(held, timeout_ms, wait_ms), wait_ms)
+            self.run(commits.commit_before(None, held, timeout_ms, wait_ms), wait_ms)
         self._tell_of_leaving()
 
     def _tell_of_leaving(self) -> None:
