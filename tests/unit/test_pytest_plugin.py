@@ -16,6 +16,7 @@ CONFIGURATION = "[pytest]\nasyncio_default_fixture_loop_scope = function\n"
 PROJECT = """
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import ConfigResource
 from kafka.errors import (
     NoBrokersAvailable,
     NotLeaderForPartitionError,
@@ -49,6 +50,8 @@ def test_topics_and_clients(kafka_shared_broker, kafka_topic, kafka_producer, ka
     consumer = kafka_consumer(kafka_topic, consumer_timeout_ms=60_000)
     assert sorted(int(next(consumer).value) for _ in range(10)) == list(range(10))
     assert kafka_admin().list_topics(include_internal=False) == [kafka_topic]  # those of other tests are gone
+    described = kafka_admin().describe_configs([ConfigResource("topic", kafka_topic)], config_filter="all")
+    assert described["topic"][kafka_topic]["retention.ms"]["value"] == "-1"  # tests write records of the past
     assert kafka_topic.startswith("test_topics_and_clients-")
 
 
@@ -132,12 +135,18 @@ def test_the_bootstrap_servers_may_be_overridden(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(CONFIGURATION)
     (tmp_path / "conftest.py").write_text(
         "import pytest\n"
-        "@pytest.fixture(scope='session')\ndef kafka_broker_settings(): return {'num_partitions': 5}\n"
+        "@pytest.fixture(scope='session')\ndef kafka_broker_settings():\n"
+        "    return {'num_partitions': 5, 'topic_defaults': {'retention.ms': '60000', 'segment.bytes': '4096'}}\n"
         "@pytest.fixture\ndef kafka_bootstrap_servers(kafka_shared_broker):\n"
         "    return kafka_shared_broker.bootstrap_servers\n"
     )
     (tmp_path / "test_it.py").write_text(
-        "def test_it(kafka_topic, kafka_producer):\n    assert len(kafka_producer().partitions_for(kafka_topic)) == 5\n"
+        "from kafka.admin import ConfigResource\n"
+        "def test_it(kafka_topic, kafka_producer, kafka_admin):\n"
+        "    assert len(kafka_producer().partitions_for(kafka_topic)) == 5\n"
+        "    described = kafka_admin().describe_configs([ConfigResource('topic', kafka_topic)], config_filter='all')\n"
+        "    given = [described['topic'][kafka_topic][name]['value'] for name in ('retention.ms', 'segment.bytes')]\n"
+        "    assert given == ['60000', '4096']\n"
     )
     assert "1 passed" in run(tmp_path)
 

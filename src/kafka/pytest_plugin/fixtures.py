@@ -121,10 +121,15 @@ def kafka_broker_settings() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[EmbeddedBroker]:
-    """One `EmbeddedBroker` for all tests of this process; with pytest-xdist each worker has its own."""
+    """One `EmbeddedBroker` for all tests of this process; with pytest-xdist each worker has its own.
+
+    Records that tests write with times of the past stay, however long the tests run: it has no retention by time
+    unless `kafka_broker_settings` has `topic_defaults` with a "retention.ms".
+    """
     from kafka.broker import EmbeddedBroker
 
-    with EmbeddedBroker(**kafka_broker_settings) as broker:
+    defaults = {"retention.ms": "-1", **kafka_broker_settings.get("topic_defaults", {})}
+    with EmbeddedBroker(**{**kafka_broker_settings, "topic_defaults": defaults}) as broker:
         yield broker
 
 
