@@ -192,7 +192,7 @@ class _Copy:
         read = open_read(self._session, every, begin, **ends)
         self._ranges = dict(read.ranges)
         self._follow = bounds.follow
-        for tp, each in self._ranges.items():  # with the first transaction nothing of an earlier copy counts any more
+        for tp, each in self._ranges.items():  # once committed, nothing of an earlier copy counts any more
             self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(
                 each.start, self._source.id, None
             )
@@ -245,6 +245,8 @@ class _Copy:
         with self._to.producer(transactional_id=self._name) as producer:
             producer.init_transactions()  # no other copy of this name gets any further: its progress is final now
             with closing(self.open(bounds)) as reading:
+                producer.begin_transaction()
+                self._commit(producer, 0)  # the next run knows where this one began, also if it copies nothing
                 self._copy(reading, producer)
 
     def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:

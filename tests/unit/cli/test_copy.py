@@ -41,12 +41,12 @@ def by_partition(cli: Cli, topic: str, *options: str) -> list[str]:
 
 
 def break_off_in_the_second_transaction(patch: pytest.MonkeyPatch) -> None:
-    """Have `kafka copy` commit each record, and fail at the second commit."""
+    """Have `kafka copy` commit each record, and fail at the second one; before that it commits where it begins."""
     commit, calls = KafkaProducer.commit_transaction, []
 
     def commit_once(producer: KafkaProducer[Any, Any]) -> None:
         calls.append(1)
-        if len(calls) == 2:
+        if len(calls) == 3:
             raise KafkaTimeoutError("the second transaction")
         commit(producer)
 
@@ -151,6 +151,24 @@ def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, m
     cli("copy", source, target)
     copied = by_partition(cli, target, "--read-committed")
     assert copied == [2 * each for each in by_partition(cli, source)]
+
+
+def test_a_copy_that_had_nothing_to_copy_has_begun(cli: Cli, source: str) -> None:
+    target = f"{source}-copy"
+    assert cli.json("copy", source, target, "--from", "latest")["records"] == 0
+    cli("produce", source, stdin="v\n" * 3)
+    assert cli.json("copy", source, target, "--from", "latest")["records"] == 3
+
+
+def test_a_restart_of_a_topic_that_was_made_anew_counts_also_while_it_is_empty(cli: Cli, topic: MakeTopic) -> None:
+    source = topic()
+    cli("produce", source, stdin="old\n" * 9)
+    cli("copy", source, f"{source}-copy")
+    cli("topics", "delete", source, "-y")
+    cli("topics", "create", source)
+    assert cli.json("copy", source, f"{source}-copy", "--restart")["records"] == 0
+    cli("produce", source, stdin="new\n" * 2)
+    assert cli.json("copy", source, f"{source}-copy")["records"] == 2
 
 
 def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
